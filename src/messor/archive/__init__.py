@@ -1,0 +1,1 @@
+"""What was seen? Hashes, snapshots and WARC segments."""

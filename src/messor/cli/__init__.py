@@ -1,0 +1,1 @@
+"""The command line: one of the three doors; parses words, calls services, prints."""

@@ -1,0 +1,1 @@
+"""How do we behave? Hosts, lanes, worker leases, pace and robots in force."""

@@ -1,0 +1,47 @@
+"""Messor's errors: one root, each with a stable code and a sentence that says what to do.
+
+    MessorError
+    ├── UsageError          bad input from a person               exit 2
+    ├── NotFoundError       what was asked for is not there       exit 4
+    ├── ConflictError       a rule of the registry forbids it     exit 5
+    ├── UnavailableError    a server or folder cannot be used     exit 6
+    └── LeaseLostError      another worker holds the work now     (internal)
+
+`retryable` tells whether the same call may succeed later without a change by a person.
+"""
+
+from __future__ import annotations
+
+
+class MessorError(Exception):
+    """The root: `code` for machines, the message for people."""
+
+    code = "error"
+    exit_code = 1
+    retryable = False
+
+
+class UsageError(MessorError):
+    code = "usage"
+    exit_code = 2
+
+
+class NotFoundError(MessorError):
+    code = "not_found"
+    exit_code = 4
+
+
+class ConflictError(MessorError):
+    code = "conflict"
+    exit_code = 5
+
+
+class UnavailableError(MessorError):
+    code = "unavailable"
+    exit_code = 6
+    retryable = True
+
+
+class LeaseLostError(MessorError):
+    code = "lease_lost"
+    retryable = True

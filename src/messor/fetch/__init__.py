@@ -1,0 +1,1 @@
+"""How is it got? The address guard, HTTP, limits and typed outcomes."""

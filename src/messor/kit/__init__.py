@@ -1,0 +1,1 @@
+"""Clock, ids and batching: small tools every room may use."""

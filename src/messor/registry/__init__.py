@@ -1,0 +1,1 @@
+"""May we? Domains: submission, approval and the rules that decide."""

@@ -1,0 +1,99 @@
+"""Every setting in one place; the only reader of the environment.
+
+Sources, strongest first: arguments, `MESSOR_*` variables, `.env`, the TOML file named by
+`MESSOR_CONFIG` (default `messor.toml`), the defaults below.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+
+class AllowedNetworks(BaseModel):
+    """What the address guard lets through besides public addresses on ports 80 and 443.
+
+    Empty by default. `names` are static names: `"shop.test:80" = "127.0.0.2:18080"` sends
+    requests for that authority there without asking DNS.
+    """
+
+    addresses: list[str] = Field(default_factory=list)
+    ports: list[int] = Field(default_factory=list)
+    names: dict[str, str] = Field(default_factory=dict)
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix="MESSOR_", env_nested_delimiter="__", env_file=".env", extra="ignore"
+    )
+
+    data_dir: Path = Field(
+        default=Path(".messor"), description="Folder of the embedded database and the archive"
+    )
+    database_url: str | None = Field(
+        default=None, description="A given PostgreSQL (14 or newer); empty runs an embedded one"
+    )
+    postgres_bin: Path | None = Field(
+        default=None, description="Folder of PostgreSQL's programs for the embedded server"
+    )
+    postgres_port: int = Field(
+        default=0, description="Port of the embedded server; 0 picks a free one"
+    )
+
+    contact: str = Field(
+        default="https://example.invalid/set-MESSOR_CONTACT",
+        description="Where a site's owner reaches you; part of the user agent",
+    )
+    agent_token: str = Field(default="MessorBot", description="The robots.txt token")
+    allowed_networks: AllowedNetworks = Field(
+        default_factory=AllowedNetworks, description="Addresses and ports opened on purpose"
+    )
+    shared_address_ranges: list[str] = Field(
+        default_factory=list, description="CDN ranges exempt from the per-address cap"
+    )
+
+    default_delay: float = Field(default=1.0, description="Seconds between requests to one host")
+    address_slots: int = Field(default=4, description="Hosts of one address visited at a time")
+    worker_lease: float = Field(default=30.0, description="Seconds a worker's lease lasts")
+    visit_seconds: float = Field(default=60.0, description="Longest visit")
+    visit_pages: int = Field(default=50, description="Most pages in a visit")
+    flush_seconds: float = Field(default=0.5, description="Longest wait before a flush")
+    flush_pages: int = Field(default=200, description="Most pages before a flush")
+    concurrency: int = Field(default=128, description="Most visits a worker holds at a time")
+
+    connect_timeout: float = Field(default=10.0, description="Seconds to connect")
+    total_timeout: float = Field(default=30.0, description="Seconds for one whole request")
+    max_body_bytes: int = Field(default=10_000_000, description="Most bytes on the wire")
+    max_decoded_bytes: int = Field(default=20_000_000, description="Most bytes after decoding")
+    max_redirects: int = Field(default=10, description="Most redirects of all kinds")
+
+    segment_bytes: int = Field(default=128_000_000, description="Size at which a segment is sealed")
+    ca_file: Path | None = Field(
+        default=None, description="Extra certificate authorities (PEM) trusted for TLS"
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        toml = Path(os.environ.get("MESSOR_CONFIG", "messor.toml"))
+        return (
+            init_settings,
+            env_settings,
+            dotenv_settings,
+            TomlConfigSettingsSource(settings_cls, toml_file=toml),
+            file_secret_settings,
+        )

@@ -1,0 +1,1 @@
+"""PostgreSQL, embedded or given: server, connections, migrations, clock."""

@@ -1,0 +1,155 @@
+"""Connections: a pool over asyncpg with time-outs, a count of round trips, and errors by kind.
+
+Hot paths are named SQL sent through here; nothing else opens a connection to the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+
+from messor.errors import UnavailableError
+from messor.store import migrate
+
+# What a crash, restart or cut of the server looks like from here; all pass when it is back.
+LOST_CONNECTION = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+)
+
+# Two transactions met; the same one succeeds when run again.
+TRY_AGAIN = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.QueryCanceledError,
+)
+
+SESSION = {
+    "application_name": "messor",
+    "statement_timeout": "30000",
+    "lock_timeout": "5000",
+    "idle_in_transaction_session_timeout": "60000",
+    "search_path": "messor, pg_catalog",
+    "timezone": "UTC",
+}
+
+
+class Connection:
+    """An asyncpg connection that counts what it sends."""
+
+    def __init__(self, raw: asyncpg.Connection, database: Database) -> None:
+        self._raw = raw
+        self._database = database
+
+    async def fetch(self, sql: str, *args: Any) -> list[asyncpg.Record]:
+        self._database.round_trips += 1
+        rows: list[asyncpg.Record] = await self._raw.fetch(sql, *args)
+        return rows
+
+    async def fetchrow(self, sql: str, *args: Any) -> asyncpg.Record | None:
+        self._database.round_trips += 1
+        return await self._raw.fetchrow(sql, *args)
+
+    async def fetchval(self, sql: str, *args: Any) -> Any:
+        self._database.round_trips += 1
+        return await self._raw.fetchval(sql, *args)
+
+    async def execute(self, sql: str, *args: Any) -> str:
+        self._database.round_trips += 1
+        status: str = await self._raw.execute(sql, *args)
+        return status
+
+
+class Database:
+    """A PostgreSQL with Messor's schema."""
+
+    def __init__(self, dsn: str, *, pool_size: int = 4) -> None:
+        self.dsn = dsn
+        self.round_trips = 0
+        self._pool_size = pool_size
+        self._pool: asyncpg.Pool | None = None
+
+    async def open(self) -> Database:
+        """Connect, waiting out a server that is just starting."""
+        for attempt in range(40):
+            try:
+                self._pool = await asyncpg.create_pool(
+                    self.dsn, min_size=1, max_size=self._pool_size, server_settings=SESSION
+                )
+            except LOST_CONNECTION as error:
+                if attempt == 39:
+                    raise UnavailableError(f"PostgreSQL does not answer: {error}") from error
+                await asyncio.sleep(0.25)
+            except asyncpg.InvalidAuthorizationSpecificationError as error:
+                raise UnavailableError(f"PostgreSQL refuses the login: {error}") from error
+            else:
+                return self
+        raise AssertionError
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            try:
+                await asyncio.wait_for(self._pool.close(), 5)
+            except TimeoutError:
+                self._pool.terminate()
+            self._pool = None
+
+    async def __aenter__(self) -> Database:
+        return await self.open()
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        assert self._pool is not None, "open the database first"
+        async with self._pool.acquire(timeout=10) as raw:
+            yield Connection(raw, self)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """One transaction: commits when the block ends well."""
+        assert self._pool is not None, "open the database first"
+        async with self._pool.acquire(timeout=10) as raw, raw.transaction():
+            self.round_trips += 2
+            yield Connection(raw, self)
+
+    async def fetch(self, sql: str, *args: Any) -> Sequence[asyncpg.Record]:
+        async with self.connection() as connection:
+            return await connection.fetch(sql, *args)
+
+    async def fetchrow(self, sql: str, *args: Any) -> asyncpg.Record | None:
+        async with self.connection() as connection:
+            return await connection.fetchrow(sql, *args)
+
+    async def fetchval(self, sql: str, *args: Any) -> Any:
+        async with self.connection() as connection:
+            return await connection.fetchval(sql, *args)
+
+    async def require_schema(self) -> None:
+        """Refuse to work on a database whose schema this release does not know."""
+        async with self._raw() as raw:
+            revision = await migrate.current(raw)
+        expected = migrate.newest()
+        if revision != expected:
+            raise UnavailableError(
+                f"The database is at revision {revision or 'none'}, this release needs {expected}. "
+                "Run: messor db upgrade"
+            )
+
+    @asynccontextmanager
+    async def _raw(self) -> AsyncIterator[asyncpg.Connection]:
+        assert self._pool is not None, "open the database first"
+        async with self._pool.acquire(timeout=10) as raw:
+            yield raw

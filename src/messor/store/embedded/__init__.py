@@ -1,0 +1,1 @@
+"""The embedded PostgreSQL: programs, account, data folder, process. `store.server` drives it."""

@@ -1,0 +1,123 @@
+"""Under whose account the server runs. PostgreSQL refuses root, so root lends it another account.
+
+Data that exists keeps its owner; fresh data goes to an existing unprivileged account, none is
+created. That account may be unable to reach the data or the programs (a folder under /root): then
+the server keeps the one capability that lets it pass, and no rights of any folder are widened.
+Messor's own database role is no superuser, so nothing that reaches SQL reaches that capability.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from messor.errors import UnavailableError
+from messor.store.embedded.folder import Folder
+from messor.store.embedded.programs import Programs
+
+_PREFERRED = ("messor", "postgres", "_postgres", "nobody")
+# The narrower first; containers often have only the second to give.
+_PASSES = ("dac_read_search", "dac_override")
+_REACH = 'cd "$1" && exec "$2" --version'
+
+
+@dataclass(frozen=True)
+class Account:
+    """`uid` None is the account Messor itself runs under."""
+
+    uid: int | None = None
+    gid: int | None = None
+    capability: str | None = None
+
+    def run(
+        self,
+        command: list[str],
+        *,
+        timeout: float,
+        env: dict[str, str] | None = None,
+        text: str | None = None,
+        output: int | IO[str] = subprocess.PIPE,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program to its end, in a session of its own and with nothing of our environment."""
+        return subprocess.run(  # noqa: S603 - PostgreSQL's programs with our own arguments
+            [*self._prefix(), *command],
+            check=False,
+            timeout=timeout,
+            input=text if text is not None else "",
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            cwd="/",
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC", **(env or {})},
+            start_new_session=True,
+            user=None if self.capability else self.uid,
+            group=None if self.capability else self.gid,
+            extra_groups=None if self.uid is None or self.capability else [],
+        )
+
+    def give(self, path: Path) -> None:
+        """Make the account the owner of a file or folder of ours."""
+        if self.uid is not None and self.gid is not None:
+            os.chown(path, self.uid, self.gid, follow_symlinks=False)
+
+    def give_tree(self, root: Path) -> None:
+        self.give(root)
+        for folder, names, files in os.walk(root):
+            for name in (*names, *files):
+                self.give(Path(folder, name))
+
+    def may_reach(self, folder: Path, programs: Programs) -> bool:
+        """Whether the account, as it is, can enter the folder and run the programs."""
+        command = ["/bin/sh", "-c", _REACH, "sh", str(folder), programs.path("postgres")]
+        return self.run(command, timeout=30).returncode == 0
+
+    def _prefix(self) -> list[str]:
+        if self.capability is None:
+            return []
+        return [
+            shutil.which("setpriv") or "setpriv",
+            f"--reuid={self.uid}", f"--regid={self.gid}", "--clear-groups",
+            f"--inh-caps=+{self.capability}", f"--ambient-caps=+{self.capability}", "--",
+        ]  # fmt: skip
+
+
+def choose_account(folder: Folder, programs: Programs) -> Account:
+    """The account to run the server under; root takes the first that reaches all it needs."""
+    if os.geteuid() != 0:
+        return Account()
+    for uid, gid in _candidates(folder):
+        for account in _ways(uid, gid):
+            if account.may_reach(folder.base, programs):
+                return account
+    raise UnavailableError(
+        f"PostgreSQL does not run as root, and no other account reaches {folder.base} and "
+        f"{programs.bin_dir}: set MESSOR_DATA_DIR to a folder others may pass into, such as "
+        f"/var/lib/messor, or run Messor as a normal user."
+    )
+
+
+def _candidates(folder: Folder) -> Iterator[tuple[int, int]]:
+    if folder.data.exists():
+        owner = folder.data.stat()
+        if owner.st_uid != 0:
+            yield owner.st_uid, owner.st_gid
+            return
+    for name in _PREFERRED:
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            yield entry.pw_uid, entry.pw_gid
+
+
+def _ways(uid: int, gid: int) -> Iterator[Account]:
+    yield Account(uid, gid)
+    if shutil.which("setpriv") is not None:
+        for capability in _PASSES:
+            yield Account(uid, gid, capability)

@@ -1,0 +1,150 @@
+"""The embedded server's folder: what lies where, and how Messor's own files in it are written.
+
+    <data_dir>/postgres/        Messor's own: 0700, or 0711 when root runs a server under an account
+        data/                   the cluster, owned by the account the server runs under
+        password  port          how users log in, and the port kept across restarts
+        server.conf  server.log settings, rewritten at every start, and what the server says
+        start.lock  users.lock  see `locks`
+
+Making the cluster is `cluster`'s, running it `launch`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from messor.errors import UnavailableError
+
+_LOG_BOUND = 4_000_000  # bytes
+_LEAST_FREE = 64_000_000  # bytes; a fresh cluster and its first WAL need about as much
+
+
+@dataclass(frozen=True)
+class Folder:
+    base: Path
+
+    @property
+    def data(self) -> Path:
+        return self.base / "data"
+
+    @property
+    def fresh(self) -> Path:
+        """Where a cluster is made before it takes the name `data`."""
+        return self.base / "data.new"
+
+    @property
+    def log(self) -> Path:
+        return self.base / "server.log"
+
+    @property
+    def settings(self) -> Path:
+        return self.base / "server.conf"
+
+    @property
+    def start_lock(self) -> Path:
+        return self.base / "start.lock"
+
+    @property
+    def users_lock(self) -> Path:
+        return self.base / "users.lock"
+
+    def make(self) -> None:
+        """Make the folder if it is missing; a folder that exists keeps its rights."""
+        self.base.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.base.mkdir(mode=0o700)
+        except FileExistsError:
+            return
+        # The server's account must be able to pass through, not to list or read.
+        self.base.chmod(0o711 if os.geteuid() == 0 else 0o700)
+
+    def data_version(self) -> int | None:
+        try:
+            return int((self.data / "PG_VERSION").read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def password(self) -> str:
+        try:
+            return (self.base / "password").read_text().strip()
+        except FileNotFoundError:
+            raise UnavailableError(
+                f"The password of the embedded database is gone: restore {self.base / 'password'}."
+            ) from None
+
+    def make_password(self) -> str:
+        """The password, made on the first call; it must be safe before the data that needs it."""
+        if not (self.base / "password").exists():
+            self.write("password", secrets.token_hex(24))
+        return self.password()
+
+    def kept_port(self) -> int | None:
+        try:
+            return int((self.base / "port").read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def keep_port(self, port: int) -> None:
+        if self.kept_port() != port:
+            self.write("port", str(port))
+
+    def write(self, name: str, text: str, *, mode: int = 0o600) -> None:
+        """Write a file whole or not at all; it belongs to the folder's owner, root or not."""
+        target = self.base / name
+        part = self.base / f"{name}.{secrets.token_hex(4)}"
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with open(fd, "w", encoding="utf-8") as file:
+            self.own(fd)
+            os.fchmod(fd, mode)
+            file.write(text)
+            file.flush()
+            os.fsync(fd)
+        part.replace(target)
+        sync_directory(self.base)
+
+    def own(self, fd: int) -> None:
+        """Give a file root made to the folder's owner, who may be the one to come next."""
+        if os.geteuid() == 0:
+            owner = self.base.stat()
+            os.fchown(fd, owner.st_uid, owner.st_gid)
+
+    def open_log(self) -> int:
+        """The log, for appending; an overlong one starts anew and leaves its predecessor beside."""
+        if self.log.exists() and self.log.stat().st_size > _LOG_BOUND:
+            self.log.replace(self.log.with_name("server.log.old"))
+        fd = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        self.own(fd)
+        return fd
+
+    def log_tail(self, *, since: int = 0, lines: int = 8) -> str:
+        """The last lines of the log that were written after the byte `since`."""
+        try:
+            with self.log.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(since, size - 16_000) if since <= size else 0)
+                text = file.read().decode("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
+        return "\n".join(text.splitlines()[-lines:])
+
+    def check_space(self) -> None:
+        """Raise if the disk is so full that PostgreSQL cannot start."""
+        free = shutil.disk_usage(self.base).free
+        if free < _LEAST_FREE:
+            raise UnavailableError(
+                f"The disk of {self.base} is full ({free // 1_000_000} MB free): "
+                f"free at least {_LEAST_FREE // 1_000_000} MB for the embedded database."
+            )
+
+
+def sync_directory(path: Path) -> None:
+    """Make renames and new names in a directory durable."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,94 @@
+"""Is the server's process there? Reads `postmaster.pid`, tells the living from zombies and
+strangers, and ends what a killed server left behind. Starting and stopping is `launch`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROC = Path("/proc")
+_ORPHAN_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class Postmaster:
+    pid: int
+    port: int
+
+
+def find_postmaster(data: Path) -> Postmaster | None:
+    """The living server of a data folder, ready or not."""
+    try:
+        lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        # A stand-alone backend writes its pid as a negative number.
+        noted = Postmaster(pid=abs(int(lines[0])), port=int(lines[3]))
+    except (FileNotFoundError, ValueError, IndexError):
+        return None
+    return noted if _is_alive(noted.pid, data) else None
+
+
+def clear_remains(data: Path) -> None:
+    """After a server was killed: end its orphans and remove the note of its pid.
+
+    The caller holds the start lock and has found no living server. PostgreSQL itself would take a
+    zombie, or a stranger that now has the pid, for the old server and refuse to start.
+    """
+    orphans = list(_orphans(data))
+    for number in (signal.SIGQUIT, signal.SIGKILL):
+        for pid in orphans:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        deadline = time.monotonic() + _ORPHAN_SECONDS
+        while orphans and time.monotonic() < deadline:
+            time.sleep(0.02)
+            orphans = list(_orphans(data))
+    (data / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _is_alive(pid: int, data: Path) -> bool:
+    name, state = _name_and_state(pid)
+    if name != "postgres" or state in {"Z", "X"}:
+        return False
+    try:
+        return (_PROC / str(pid) / "cwd").samefile(data)
+    except PermissionError:
+        return True  # another account's process, where even root may not look: believe its name
+    except FileNotFoundError:
+        return not _PROC.is_dir() and name == "postgres"
+
+
+def _orphans(data: Path) -> Iterator[int]:
+    """Processes of a server of this data folder, found by their working folder (Linux only)."""
+    for entry in _PROC.glob("[0-9]*"):
+        pid = int(entry.name)
+        name, state = _name_and_state(pid)
+        if name == "postgres" and state not in {"Z", "X"}:
+            with contextlib.suppress(OSError):
+                if (entry / "cwd").samefile(data):
+                    yield pid
+
+
+def _name_and_state(pid: int) -> tuple[str, str]:
+    """A process's program and its state letter; empty when there is no such process."""
+    if not _PROC.joinpath("self").exists():
+        return _ask_ps(pid)
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return "", ""
+    head, _, rest = stat.rpartition(")")
+    return head.partition("(")[2], rest.split()[0]
+
+
+def _ask_ps(pid: int) -> tuple[str, str]:
+    command = ["/bin/ps", "-o", "state=,comm=", "-p", str(pid)]
+    answer = subprocess.run(command, check=False, capture_output=True, text=True, timeout=10)  # noqa: S603
+    state, _, program = answer.stdout.strip().partition(" ")
+    return Path(program.strip()).name, state[:1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Self
 
 import asyncpg
 
@@ -45,6 +45,14 @@ SESSION = {
 }
 
 
+def is_plain_loopback(dsn: str) -> bool:
+    """A server on loopback, without a word about TLS: then none is tried.
+
+    The driver would look for client certificates in a home folder that may not be ours to read.
+    """
+    return "@127.0.0.1:" in dsn and "ssl" not in dsn
+
+
 class Connection:
     """An asyncpg connection that counts what it sends."""
 
@@ -77,15 +85,20 @@ class Database:
     def __init__(self, dsn: str, *, pool_size: int = 4) -> None:
         self.dsn = dsn
         self.round_trips = 0
+        self._ssl = False if is_plain_loopback(dsn) else None
         self._pool_size = pool_size
         self._pool: asyncpg.Pool | None = None
 
-    async def open(self) -> Database:
+    async def open(self) -> None:
         """Connect, waiting out a server that is just starting."""
         for attempt in range(40):
             try:
                 self._pool = await asyncpg.create_pool(
-                    self.dsn, min_size=1, max_size=self._pool_size, server_settings=SESSION
+                    self.dsn,
+                    min_size=1,
+                    max_size=self._pool_size,
+                    server_settings=SESSION,
+                    ssl=self._ssl,
                 )
             except LOST_CONNECTION as error:
                 if attempt == 39:
@@ -94,8 +107,7 @@ class Database:
             except asyncpg.InvalidAuthorizationSpecificationError as error:
                 raise UnavailableError(f"PostgreSQL refuses the login: {error}") from error
             else:
-                return self
-        raise AssertionError
+                return
 
     async def close(self) -> None:
         if self._pool is not None:
@@ -105,8 +117,9 @@ class Database:
                 self._pool.terminate()
             self._pool = None
 
-    async def __aenter__(self) -> Database:
-        return await self.open()
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
 
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
@@ -137,11 +150,14 @@ class Database:
         async with self.connection() as connection:
             return await connection.fetchval(sql, *args)
 
+    async def revision(self) -> str | None:
+        """The migration the database is at."""
+        async with self._raw() as raw:
+            return await migrate.current(raw)
+
     async def require_schema(self) -> None:
         """Refuse to work on a database whose schema this release does not know."""
-        async with self._raw() as raw:
-            revision = await migrate.current(raw)
-        expected = migrate.newest()
+        revision, expected = await self.revision(), migrate.newest()
         if revision != expected:
             raise UnavailableError(
                 f"The database is at revision {revision or 'none'}, this release needs {expected}. "

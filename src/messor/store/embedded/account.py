@@ -16,7 +16,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import NamedTuple
 
 from messor.errors import UnavailableError
 from messor.store.embedded.folder import Folder
@@ -25,7 +25,16 @@ from messor.store.embedded.programs import Programs
 _PREFERRED = ("messor", "postgres", "_postgres", "nobody")
 # The narrower first; containers often have only the second to give.
 _PASSES = ("dac_read_search", "dac_override")
+_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 _REACH = 'cd "$1" && exec "$2" --version'
+
+
+class _Ids(NamedTuple):
+    """What a child process changes to; None leaves it as it is."""
+
+    user: int | None = None
+    group: int | None = None
+    extra_groups: list[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -43,25 +52,31 @@ class Account:
         timeout: float,
         env: dict[str, str] | None = None,
         text: str | None = None,
-        output: int | IO[str] = subprocess.PIPE,
+        output: int = subprocess.PIPE,
     ) -> subprocess.CompletedProcess[str]:
         """Run a program to its end, in a session of its own and with nothing of our environment."""
-        return subprocess.run(  # noqa: S603 - PostgreSQL's programs with our own arguments
-            [*self._prefix(), *command],
-            check=False,
-            timeout=timeout,
-            input=text if text is not None else "",
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            cwd="/",
-            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC", **(env or {})},
-            start_new_session=True,
-            user=None if self.capability else self.uid,
-            group=None if self.capability else self.gid,
-            extra_groups=None if self.uid is None or self.capability else [],
-        )
+        changes = self.uid is not None and self.capability is None
+        ids = _Ids(self.uid, self.gid, []) if changes else _Ids()
+        try:
+            return subprocess.run(  # noqa: S603 - PostgreSQL's programs with our own arguments
+                [*self._prefix(), *command],
+                check=False,
+                timeout=timeout,
+                input=text or "",
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
+                cwd="/",
+                env={"PATH": _PATH, "LC_ALL": "C", "TZ": "UTC", **(env or {})},
+                start_new_session=True,
+                user=ids.user,
+                group=ids.group,
+                extra_groups=ids.extra_groups,
+            )
+        except subprocess.TimeoutExpired as error:
+            name = Path(command[0]).name
+            raise UnavailableError(f"{name} did not end within {timeout:.0f} s.") from error
 
     def give(self, path: Path) -> None:
         """Make the account the owner of a file or folder of ours."""
@@ -82,8 +97,10 @@ class Account:
     def _prefix(self) -> list[str]:
         if self.capability is None:
             return []
+        # The secure bit lets access(2), by which PostgreSQL's programs find each other, see the
+        # capability too; without it that call forgets capabilities for every user but root.
         return [
-            shutil.which("setpriv") or "setpriv",
+            "setpriv", "--securebits=+no_setuid_fixup",
             f"--reuid={self.uid}", f"--regid={self.gid}", "--clear-groups",
             f"--inh-caps=+{self.capability}", f"--ambient-caps=+{self.capability}", "--",
         ]  # fmt: skip
@@ -105,8 +122,8 @@ def choose_account(folder: Folder, programs: Programs) -> Account:
 
 
 def _candidates(folder: Folder) -> Iterator[tuple[int, int]]:
-    if folder.data.exists():
-        owner = folder.data.stat()
+    for place in filter(Path.exists, (folder.data, folder.base)):
+        owner = place.stat()
         if owner.st_uid != 0:
             yield owner.st_uid, owner.st_gid
             return
@@ -118,6 +135,6 @@ def _candidates(folder: Folder) -> Iterator[tuple[int, int]]:
 
 def _ways(uid: int, gid: int) -> Iterator[Account]:
     yield Account(uid, gid)
-    if shutil.which("setpriv") is not None:
+    if shutil.which("setpriv", path=_PATH) is not None:
         for capability in _PASSES:
             yield Account(uid, gid, capability)

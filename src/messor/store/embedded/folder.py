@@ -2,6 +2,7 @@
 
     <data_dir>/postgres/        Messor's own: 0700, or 0711 when root runs a server under an account
         data/                   the cluster, owned by the account the server runs under
+        data.new-*/             a cluster in the making
         password  port          how users log in, and the port kept across restarts
         server.conf  server.log settings, rewritten at every start, and what the server says
         start.lock  users.lock  see `locks`
@@ -32,17 +33,8 @@ class Folder:
         return self.base / "data"
 
     @property
-    def fresh(self) -> Path:
-        """Where a cluster is made before it takes the name `data`."""
-        return self.base / "data.new"
-
-    @property
     def log(self) -> Path:
         return self.base / "server.log"
-
-    @property
-    def settings(self) -> Path:
-        return self.base / "server.conf"
 
     @property
     def start_lock(self) -> Path:
@@ -97,7 +89,7 @@ class Folder:
         target = self.base / name
         part = self.base / f"{name}.{secrets.token_hex(4)}"
         fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with open(fd, "w", encoding="utf-8") as file:
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
             self.own(fd)
             os.fchmod(fd, mode)
             file.write(text)

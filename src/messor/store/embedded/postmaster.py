@@ -25,21 +25,19 @@ class Postmaster:
 
 def find_postmaster(data: Path) -> Postmaster | None:
     """The living server of a data folder, ready or not."""
-    try:
-        lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
-        # A stand-alone backend writes its pid as a negative number.
-        noted = Postmaster(pid=abs(int(lines[0])), port=int(lines[3]))
-    except (FileNotFoundError, ValueError, IndexError):
-        return None
-    return noted if _is_alive(noted.pid, data) else None
+    noted = _read_note(data)
+    return noted if noted is not None and _is_alive(noted.pid, data) else None
 
 
 def clear_remains(data: Path) -> None:
-    """After a server was killed: end its orphans and remove the note of its pid.
+    """After a server was killed: end its orphans and, where it misleads, remove its pid's note.
 
-    The caller holds the start lock and has found no living server. PostgreSQL itself would take a
-    zombie, or a stranger that now has the pid, for the old server and refuse to start.
+    The caller holds the start lock and has found no living server. PostgreSQL sees by itself that
+    a pid is gone, but would take a zombie, or a stranger that now has the pid, for the old server.
     """
+    noted = _read_note(data)
+    if noted is None:
+        return
     orphans = list(_orphans(data))
     for number in (signal.SIGQUIT, signal.SIGKILL):
         for pid in orphans:
@@ -49,7 +47,17 @@ def clear_remains(data: Path) -> None:
         while orphans and time.monotonic() < deadline:
             time.sleep(0.02)
             orphans = list(_orphans(data))
-    (data / "postmaster.pid").unlink(missing_ok=True)
+    if _name_and_state(noted.pid) != ("", ""):
+        (data / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _read_note(data: Path) -> Postmaster | None:
+    try:
+        lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        # A stand-alone backend writes its pid as a negative number.
+        return Postmaster(pid=abs(int(lines[0])), port=int(lines[3]))
+    except (FileNotFoundError, ValueError, IndexError):
+        return None
 
 
 def _is_alive(pid: int, data: Path) -> bool:
@@ -61,7 +69,7 @@ def _is_alive(pid: int, data: Path) -> bool:
     except PermissionError:
         return True  # another account's process, where even root may not look: believe its name
     except FileNotFoundError:
-        return not _PROC.is_dir() and name == "postgres"
+        return not _has_proc()  # gone meanwhile, or a system that shows no working folders
 
 
 def _orphans(data: Path) -> Iterator[int]:
@@ -77,7 +85,7 @@ def _orphans(data: Path) -> Iterator[int]:
 
 def _name_and_state(pid: int) -> tuple[str, str]:
     """A process's program and its state letter; empty when there is no such process."""
-    if not _PROC.joinpath("self").exists():
+    if not _has_proc():
         return _ask_ps(pid)
     try:
         stat = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
@@ -85,6 +93,10 @@ def _name_and_state(pid: int) -> tuple[str, str]:
         return "", ""
     head, _, rest = stat.rpartition(")")
     return head.partition("(")[2], rest.split()[0]
+
+
+def _has_proc() -> bool:
+    return (_PROC / "self" / "stat").exists()
 
 
 def _ask_ps(pid: int) -> tuple[str, str]:

@@ -5,6 +5,7 @@ Data that exists decides the version; without data the newest of the first sourc
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import re
 import subprocess
@@ -54,16 +55,15 @@ def find_programs(bin_dir: Path | None, data_version: int | None) -> Programs:
 
 
 def _installed() -> list[Programs]:
-    """What is installed: the wheel's before the system's, newest first in each."""
-    return [
-        programs
-        for folders in (_wheel_folders(), sorted(_SYSTEM.glob("*/bin")))
-        for programs in sorted(
-            (_inspect(folder) for folder in folders if _is_complete(folder)),
-            key=lambda programs: programs.major,
-            reverse=True,
-        )
-    ]
+    """What is installed and runs: the wheel's before the system's, newest first in each."""
+    found: list[Programs] = []
+    for folders in (_wheel_folders(), sorted(_SYSTEM.glob("*/bin"))):
+        source: list[Programs] = []
+        for folder in filter(_is_complete, folders):
+            with contextlib.suppress(UnavailableError):
+                source.append(_inspect(folder))
+        found += sorted(source, key=lambda programs: programs.major, reverse=True)
+    return found
 
 
 def _wheel_folders() -> list[Path]:

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, pool, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from messor.settings import Settings
+from messor.store.database import is_plain_loopback
 
 # A migration that cannot get its lock gives up rather than queue every reader behind it.
 TIMEOUTS = "SET lock_timeout = '5s'; SET statement_timeout = '30min'"
@@ -19,6 +20,8 @@ def run(connection: Connection) -> None:
     connection.commit()
     context.configure(connection=connection, version_table_schema="messor")
     with context.begin_transaction():
+        # Several processes may start at once; the first one migrates, the others find it done.
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('messor.migrate', 0))"))
         context.run_migrations()
 
 
@@ -28,7 +31,8 @@ async def connect_and_run() -> None:
         msg = "Set MESSOR_DATABASE_URL, or use `messor db upgrade` for the embedded server."
         raise SystemExit(msg)
     url = url.replace("postgresql://", "postgresql+asyncpg://", 1)
-    engine = create_async_engine(url, poolclass=pool.NullPool)
+    arguments = {"ssl": False} if is_plain_loopback(url) else {}
+    engine = create_async_engine(url, poolclass=pool.NullPool, connect_args=arguments)
     async with engine.connect() as connection:
         await connection.run_sync(run)
     await engine.dispose()

@@ -383,7 +383,8 @@ END $$;
 -- a statement of its own, after the locks, so that its snapshot is true.
 CREATE FUNCTION messor.claim_lanes(worker bigint, wanted integer, default_delay real,
                                    address_slots integer, look_ahead real)
-RETURNS TABLE (host_id bigint, token bigint, claimed_at timestamptz, slots smallint)
+RETURNS TABLE (host_id bigint, token bigint, claimed_at timestamptz, slots smallint,
+               delay real, ready_in float8)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -444,7 +445,7 @@ BEGIN
     UPDATE messor.lanes l SET worker_id = worker, token = l.token + 1, slots = c.slots,
                               delay = c.delay, claimed_at = t
       FROM chosen c WHERE l.host_id = c.host_id
-    RETURNING l.host_id, l.token, l.claimed_at, l.slots
+    RETURNING l.host_id, l.token, l.claimed_at, l.slots, l.delay, l.ready_at
   ), put_off AS (
     -- Full or contended: to the back of the line, so that they cannot starve the others.
     UPDATE messor.lanes l SET claim_at = t + interval '0.5 second'
@@ -459,7 +460,8 @@ BEGIN
     INSERT INTO messor.visits (host_id, token, worker_id, claimed_at)
     SELECT h.host_id, h.token, worker, h.claimed_at FROM held h
   )
-  SELECT h.host_id, h.token, h.claimed_at, h.slots FROM held h;
+  SELECT h.host_id, h.token, h.claimed_at, h.slots, h.delay,
+         greatest(extract(epoch FROM h.ready_at - messor.clock()), 0)::float8 FROM held h;
 END $$;
 
 -- Tells which addresses the hosts of held lanes turned out to have, and takes their slots.

@@ -1,0 +1,5 @@
+"""`python -m messor` is `messor`."""
+
+from messor.cli.main import main
+
+main()

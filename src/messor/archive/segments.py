@@ -1,0 +1,139 @@
+"""Segments: append-only WARC files that hold the bytes.
+
+Records gather in memory and reach the disk once per flush, synced before the rows that point at
+them commit. Each writer has segments of its own and holds a lock on the open one, so that what
+a dead writer left half-written can be told from what a live one is writing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from messor.archive import warc
+from messor.errors import UnavailableError
+from messor.store.database import Database
+
+OPEN = "INSERT INTO messor.segments (name) VALUES ($1) RETURNING id"
+SEAL = """
+UPDATE messor.segments SET state = 'sealed', bytes = $2, sealed_at = messor.clock() WHERE id = $1
+"""
+ABANDONED = """
+SELECT g.id, g.name, coalesce(max(s.segment_offset + s.segment_length), 0) AS committed
+  FROM messor.segments g LEFT JOIN messor.page_snapshots s ON s.segment_id = g.id
+ WHERE g.state = 'open' GROUP BY g.id, g.name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record lies."""
+
+    segment_id: int
+    offset: int
+    length: int
+
+
+class SegmentWriter:
+    """Appends records to the current segment of one worker."""
+
+    def __init__(self, folder: Path, database: Database, *, name: str, limit: int, software: str) -> None:
+        self._folder = folder
+        self._database = database
+        self._name = name
+        self._limit = limit
+        self._software = software
+        self._file: int | None = None
+        self._id = 0
+        self._offset = 0
+        self._count = 0
+        self._waiting: list[bytes] = []
+
+    async def ready(self) -> None:
+        """Have an open segment with room; called before a batch of appends."""
+        if self._file is not None and self._offset < self._limit:
+            return
+        await self.seal()
+        self._count += 1
+        name = f"{datetime.now(UTC):%Y/%m/%d}/{self._name}-{self._count:05d}.warc.gz"
+        path = self._folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o640)
+        except OSError as error:
+            raise UnavailableError(f"The archive cannot be written: {error}") from error
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        self._id = await self._database.fetchval(OPEN, name)
+        self._offset = 0
+        self.append(warc.warcinfo(self._software))
+
+    def append(self, record: bytes) -> Place:
+        """Take a record; it is on disk after the next sync."""
+        if self._file is None:
+            raise UnavailableError("The archive is not open for writing.")
+        place = Place(self._id, self._offset, len(record))
+        self._waiting.append(record)
+        self._offset += len(record)
+        return place
+
+    def sync(self) -> None:
+        """Write what gathered and wait until the disk has it. Blocks: call it off the loop."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting or self._file is None:
+            return
+        data = memoryview(b"".join(waiting))
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fdatasync(self._file)
+        except OSError as error:
+            raise UnavailableError(f"The archive cannot be written: {error}") from error
+
+    async def seal(self) -> None:
+        """Close the current segment for good."""
+        if self._file is None:
+            return
+        self.sync()
+        await self._database.fetch(SEAL, self._id, self._offset)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Let go of the current segment without touching it: its rows are not ours any more."""
+        if self._file is not None:
+            os.close(self._file)
+        self._file = None
+        self._waiting = []
+
+
+async def seal_abandoned(folder: Path, database: Database) -> int:
+    """Seal what dead writers left open, cutting it where its last committed record ends.
+
+    What lies beyond was never committed: it was fetched again, and may be torn.
+    """
+    sealed = 0
+    for row in await database.fetch(ABANDONED):
+        path = folder / row["name"]
+        if not path.exists():
+            continue  # another machine's archive
+        file = os.open(path, os.O_WRONLY)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(file, row["committed"])
+            os.fsync(file)
+            await database.fetch(SEAL, row["id"], row["committed"])
+            sealed += 1
+        except BlockingIOError:
+            continue  # its writer is alive
+        finally:
+            os.close(file)
+    return sealed
+
+
+def read_record(folder: Path, name: str, offset: int, length: int) -> bytes:
+    """One record's bytes as stored: a gzip member."""
+    with (folder / name).open("rb") as file:
+        file.seek(offset)
+        return file.read(length)

@@ -1,0 +1,133 @@
+"""Snapshots: a page's content as seen, immutable, unique by page and hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from messor.archive.segments import Place
+from messor.store.database import Connection
+
+# Raised when reading changes what markdown or data come out, so that the web is not blamed.
+READER_VERSION = 1
+
+# A page that returns to an earlier content meets its old snapshot again (A, B, A): `fresh` tells.
+STORE = """
+INSERT INTO messor.page_snapshots (page_id, content_hash, data_hash, raw_hash, segment_id,
+       segment_offset, segment_length, size, status_code, content_type, title, description,
+       language, word_count, crawled_at, reader_version)
+SELECT g.page_id, g.content_hash, g.data_hash, g.raw_hash, g.segment_id, g.segment_offset,
+       g.segment_length, g.size, g.status_code, g.content_type, g.title, g.description, g.language,
+       g.word_count, (SELECT messor.clock()) - make_interval(secs => g.age), $18
+  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[], $7::bytea[],
+              $8::bigint[], $9::bigint[], $10::int[], $11::int[], $12::smallint[], $13::text[],
+              $14::text[], $15::text[], $16::text[], $17::int[], $19::float8[])
+       AS g (page_id, host_id, token, content_hash, data_hash, raw_hash, segment_id,
+             segment_offset, segment_length, size, status_code, content_type, title, description,
+             language, word_count, age)
+  JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+ ORDER BY g.page_id
+ON CONFLICT (page_id, content_hash, data_hash) DO UPDATE SET page_id = excluded.page_id
+RETURNING id, page_id, xmax = 0 AS fresh
+"""
+
+# Ids come from the statement before: joining them here would be a join on nothing indexed.
+DESCRIBE = """
+WITH texts AS (
+  INSERT INTO messor.snapshot_texts (snapshot_id, markdown, data)
+  SELECT * FROM unnest($5::bigint[], $6::text[], $7::jsonb[])
+)
+INSERT INTO messor.page_changes (page_id, snapshot_id, state, seen_at)
+SELECT g.page_id, g.snapshot_id, g.state, (SELECT messor.clock()) - make_interval(secs => g.age)
+  FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::float8[])
+       AS g (page_id, snapshot_id, state, age)
+ON CONFLICT DO NOTHING
+"""
+
+REMOVED = """
+INSERT INTO messor.page_changes (page_id, seen_at, state)
+SELECT g.page_id, (SELECT messor.clock()), 'removed'
+  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS g (page_id, host_id, token)
+  JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+ON CONFLICT DO NOTHING
+"""
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """Content to be kept, with where its bytes lie."""
+
+    page_id: int
+    host_id: int
+    token: int
+    content_hash: bytes
+    data_hash: bytes
+    raw_hash: bytes
+    place: Place
+    size: int
+    status_code: int
+    content_type: str | None
+    title: str | None
+    description: str | None
+    language: str | None
+    word_count: int
+    markdown: str
+    data: str | None
+    state: str  # new or changed
+
+
+async def store(
+    connection: Connection, worker_id: int, given: Sequence[tuple[Snapshot, float]]
+) -> dict[int, int]:
+    """Keep snapshots, each with its age in seconds; answers their ids by page."""
+    kept = [snapshot for snapshot, _ in given]
+    rows = await connection.fetch(
+        STORE,
+        worker_id,
+        [s.page_id for s in kept],
+        [s.host_id for s in kept],
+        [s.token for s in kept],
+        [s.content_hash for s in kept],
+        [s.data_hash for s in kept],
+        [s.raw_hash for s in kept],
+        [s.place.segment_id for s in kept],
+        [s.place.offset for s in kept],
+        [s.place.length for s in kept],
+        [s.size for s in kept],
+        [s.status_code for s in kept],
+        [s.content_type for s in kept],
+        [s.title for s in kept],
+        [s.description for s in kept],
+        [s.language for s in kept],
+        [s.word_count for s in kept],
+        READER_VERSION,
+        [age for _, age in given],
+    )
+    ids = {row["page_id"]: row["id"] for row in rows}
+    fresh = {row["page_id"] for row in rows if row["fresh"]}
+    stored = [(snapshot, age) for snapshot, age in given if snapshot.page_id in ids]
+    texts = [snapshot for snapshot, _ in stored if snapshot.page_id in fresh]
+    await connection.execute(
+        DESCRIBE,
+        [s.page_id for s, _ in stored],
+        [ids[s.page_id] for s, _ in stored],
+        [s.state for s, _ in stored],
+        [age for _, age in stored],
+        [ids[s.page_id] for s in texts],
+        [s.markdown for s in texts],
+        [s.data for s in texts],
+    )
+    return ids
+
+
+async def mark_removed(
+    connection: Connection, worker_id: int, pages: Sequence[tuple[int, int, int]]
+) -> None:
+    """Record that pages (page, host, lane token) which were there are there no more."""
+    await connection.execute(
+        REMOVED,
+        worker_id,
+        [page_id for page_id, _, _ in pages],
+        [host_id for _, host_id, _ in pages],
+        [token for _, _, token in pages],
+    )

@@ -1,0 +1,163 @@
+"""`messor domains`: what may be harvested."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import TypeVar
+
+import click
+
+from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.engine import admission
+from messor.registry import domains as registry
+from messor.registry.domains import Domain, Submission
+from messor.settings import Settings
+from messor.store.database import Connection
+from messor.store.session import open_session
+
+Answer = TypeVar("Answer")
+
+LOCAL_ADMIN = "local-admin"
+HEAD = ("domain", "status", "pages", "depth", "delay", "submitted by", "last crawl")
+
+
+@click.group()
+def domains() -> None:
+    """Submit, approve and list the domains that may be harvested.
+
+    \b
+    Example:
+      messor domains submit foodbank.org --context "State food bank"
+      messor domains approve foodbank.org
+    """
+
+
+@domains.command()
+@click.argument("domain")
+@click.option("--context", help="Why it should be harvested.")
+@click.option("--depth", default=3, show_default=True, type=click.IntRange(0, 100),
+              help="0 = homepage alone, 2-3 recommended, 4+ can be slow.")  # fmt: skip
+@json_option
+def submit(domain: str, context: str | None, depth: int, as_json: bool) -> None:
+    """Ask for a domain; it waits for review.
+
+    \b
+    Example:
+      messor domains submit foodbank.org --context "State food bank" --depth 3
+    """
+    submission = Submission.understand(domain)
+
+    async def act(connection: Connection) -> tuple[Domain, bool]:
+        return await registry.submit(
+            connection, submission, actor=LOCAL_ADMIN, context=context, max_crawl_depth=depth
+        )
+
+    found, new = run(_transact(act))
+    if not new:
+        say(_already(found))
+    _show(found, as_json)
+
+
+def _already(domain: Domain) -> str:
+    return {
+        "pending_review": f"{domain.domain} was already submitted for review.",
+        "approved": f"{domain.domain} is already approved. Re-crawl it: messor crawl {domain.domain}",
+        "rejected": f"{domain.domain} was rejected: {domain.rejection_reason}",
+        "suspended": f"{domain.domain} is suspended.",
+        "blacklisted": f"{domain.domain} is blacklisted: {domain.rejection_reason}",
+    }[domain.status]
+
+
+@domains.command()
+@click.argument("domain")
+@json_option
+def approve(domain: str, as_json: bool) -> None:
+    """Let a domain be harvested; the next worker starts with it.
+
+    \b
+    Example:
+      messor domains approve foodbank.org
+    """
+
+    async def act(connection: Connection) -> Domain:
+        found = await registry.get(connection, Submission.understand(domain).domain)
+        return await admission.approve(connection, found, actor=LOCAL_ADMIN)
+
+    found = run(_transact(act))
+    say(f"{found.domain} is approved. Crawling starts with the next worker: messor worker")
+    _show(found, as_json)
+
+
+@domains.command(name="list")
+@click.option("--status", type=click.Choice(sorted(registry.TRANSITIONS)), help="Only these.")
+@json_option
+def list_domains(status: str | None, as_json: bool) -> None:
+    """List domains, oldest first.
+
+    \b
+    Example:
+      messor domains list --status pending_review
+    """
+
+    async def read() -> list[Domain]:
+        async with open_session(Settings(), pool_size=1) as session:
+            return await registry.listing(session.database, status)
+
+    found = run(read())
+    if as_json:
+        print_json([asdict(domain) for domain in found])
+    elif found:
+        print_table(HEAD, [_row(domain) for domain in found])
+    else:
+        say("No domains yet. Submit one: messor domains submit example.org")
+
+
+@domains.command()
+@click.argument("domain")
+@json_option
+def show(domain: str, as_json: bool) -> None:
+    """Show all that is known of a domain.
+
+    \b
+    Example:
+      messor domains show foodbank.org
+    """
+
+    async def read() -> Domain:
+        async with open_session(Settings(), pool_size=1) as session:
+            return await registry.get(session.database, Submission.understand(domain).domain)
+
+    found = run(read())
+    if as_json:
+        print_json(found)
+        return
+    for name, value in asdict(found).items():
+        click.echo(f"{name:24} {value if value is not None else '-'}")
+
+
+async def _transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+    async with (
+        open_session(Settings(), pool_size=1) as session,
+        session.database.transaction() as connection,
+    ):
+        return await act(connection)
+
+
+def _show(domain: Domain, as_json: bool) -> None:
+    if as_json:
+        print_json(domain)
+    else:
+        print_table(HEAD, [_row(domain)])
+
+
+def _row(domain: Domain) -> tuple[object, ...]:
+    return (
+        domain.domain,
+        domain.status,
+        domain.pages_known,
+        domain.max_crawl_depth,
+        domain.crawl_delay_seconds,
+        domain.submitted_by,
+        domain.last_scraped_at,
+    )

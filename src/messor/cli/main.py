@@ -1,0 +1,76 @@
+"""The entry point: finds the command, and turns every known error into one sentence.
+
+Exit codes: 0 done, 1 failed, 2 bad input, 4 not found, 5 not allowed as things stand,
+6 a server or folder cannot be used, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+from pydantic import ValidationError
+
+from messor import __version__
+from messor.errors import MessorError
+
+COMMANDS = {
+    "crawl": "messor.cli.crawl:crawl",
+    "db": "messor.cli.db:db",
+    "demo": "messor.cli.demo:demo",
+    "domains": "messor.cli.domains:domains",
+    "up": "messor.cli.worker:up",
+    "why": "messor.cli.why:why",
+    "worker": "messor.cli.worker:worker",
+}
+
+
+class LazyGroup(click.Group):
+    """Loads a command's module when it is called, so that the others cost nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        place = COMMANDS.get(cmd_name)
+        if place is None:
+            return None
+        module, _, name = place.partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="messor")
+def cli() -> None:
+    """A governed web crawler: you say which domains may be harvested, it keeps proof.
+
+    \b
+    Example:
+      messor demo --once            watch it harvest a simulated web
+      messor crawl https://example.org/
+      messor why https://example.org/private/
+    """
+
+
+def main() -> None:
+    """Run a command; print one sentence and exit with a fitting code when it cannot be done."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.Abort:
+        click.echo("messor: interrupted", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "_".join(str(part) for part in first["loc"]).upper()
+        click.echo(f"messor: setting MESSOR_{name} is wrong: {first['msg']}", err=True)
+        sys.exit(2)
+    except MessorError as error:
+        click.echo(f"messor: {error}", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,237 @@
+"""Lanes: one host's queue of due work, held by one worker at a time.
+
+Claiming takes the lane, slots of its domain and slots of its address in one statement for many
+lanes; giving back says when the lane is ready again. Which tasks a lane holds is the frontier's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from messor.courtesy.lease import WorkerLease
+from messor.courtesy.pace import Pace
+from messor.courtesy.robots import RobotsInForce
+from messor.store.database import Connection, Database
+
+# Lanes that will be ready within this are claimed already and waited for, so that a lane's
+# rhythm does not depend on when somebody looked.
+LOOK_AHEAD = 0.25
+
+CLAIM = """
+SELECT c.host_id, c.token, c.claimed_at, c.slots, c.delay, c.ready_in, h.host, h.robots_id,
+       l.address, d.id AS domain_id, d.domain, d.max_crawl_depth, d.page_budget, d.pages_known,
+       d.policy_version, extract(epoch FROM d.scrape_frequency_hours * interval '1 hour')::float8
+         AS frequency
+  FROM messor.claim_lanes($1, $2, $3, $4, $5) c
+  JOIN messor.lanes l ON l.host_id = c.host_id
+  JOIN messor.hosts h ON h.id = c.host_id
+  JOIN messor.domains d ON d.id = h.domain_id
+"""
+
+SETTLE = "SELECT * FROM messor.settle_addresses($1, $2, $3, $4, $5)"
+
+# Rows are locked before their next due time is computed in the statement after, so that a task
+# another worker is adding is either seen here or updates the lane after us.
+LOCK = """
+SELECT FROM messor.lanes WHERE host_id = ANY ($1::bigint[]) ORDER BY host_id FOR NO KEY UPDATE
+"""
+
+GIVE_BACK = """
+WITH given AS (
+  SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::float8[], $5::int[], $6::text[])
+           AS g (host_id, token, ready_in, pages, reason)
+), freed AS (
+  UPDATE messor.lanes l
+     SET worker_id = NULL, slots = 0, claimed_at = NULL, ready_at = n.ready_at, due_at = n.due_at,
+         claim_at = greatest(n.ready_at, n.due_at)
+    FROM (SELECT g.host_id, g.token, g.pages, g.reason, o.claimed_at,
+                 greatest(o.ready_at, messor.clock() + make_interval(secs => g.ready_in)) AS ready_at,
+                 (SELECT min(first.due_at) FROM generate_series(0, 10) AS p (priority)
+                    CROSS JOIN LATERAL (
+                      SELECT t.due_at FROM messor.crawl_tasks t
+                       WHERE t.host_id = g.host_id AND t.priority = p.priority
+                         AND t.due_at IS NOT NULL ORDER BY t.due_at LIMIT 1) first) AS due_at
+            FROM given g JOIN messor.lanes o USING (host_id)) n
+   WHERE l.host_id = n.host_id AND l.token = n.token AND l.worker_id = $1
+  RETURNING l.host_id, n.token, n.pages, n.reason, n.claimed_at
+), requested AS (
+  UPDATE messor.hosts h SET last_request_at = messor.clock()
+    FROM freed f WHERE h.id = f.host_id AND f.pages > 0
+)
+UPDATE messor.visits v SET ended_at = messor.clock(), end_reason = f.reason, pages = f.pages
+  FROM freed f
+ WHERE v.host_id = f.host_id AND v.token = f.token AND v.claimed_at = f.claimed_at
+"""
+
+SILENCE = """
+WITH given AS (
+  SELECT g.host_id, g.reason, messor.clock() + make_interval(secs => g.seconds) AS until
+    FROM unnest($2::bigint[], $3::bigint[], $4::float8[], $5::text[])
+         AS g (host_id, token, seconds, reason)
+    JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+), told AS (
+  UPDATE messor.hosts h SET cooldown_until = g.until, cooldown_reason = g.reason,
+         updated_at = messor.clock() FROM given g WHERE h.id = g.host_id
+)
+UPDATE messor.lanes l SET ready_at = greatest(l.ready_at, g.until)
+  FROM given g WHERE l.host_id = g.host_id
+"""
+
+OPEN_HOST = """
+WITH host AS (
+  INSERT INTO messor.hosts (domain_id, host) VALUES ($1, $2)
+  ON CONFLICT (host) DO UPDATE SET updated_at = messor.clock()
+  RETURNING id, domain_id
+), lane AS (
+  INSERT INTO messor.lanes (host_id, domain_id) SELECT id, domain_id FROM host
+  ON CONFLICT DO NOTHING
+)
+SELECT id FROM host
+"""
+
+# Approval (and the return from suspension) makes a domain's waiting lanes claimable.
+WAKE_DOMAIN = """
+UPDATE messor.lanes SET claim_at = greatest(ready_at, due_at)
+ WHERE domain_id = $1 AND worker_id IS NULL AND due_at IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A domain's terms, as they stood when the lane was claimed."""
+
+    domain_id: UUID
+    domain: str
+    max_crawl_depth: int
+    page_budget: int
+    pages_known: int
+    version: int
+    frequency: float | None  # seconds; None where the domain sets none
+
+
+@dataclass(slots=True)
+class Lane:
+    """A held lane: the right to talk to one host for one visit."""
+
+    host_id: int
+    token: int
+    host: str
+    claimed_at: datetime
+    slots: int
+    address: str | None
+    policy: Policy
+    pace: Pace
+    robots: RobotsInForce | None
+    robots_id: int | None
+
+
+async def claim(
+    database: Database, lease: WorkerLease, wanted: int, default_delay: float, address_slots: int
+) -> list[Lane]:
+    """Take up to `wanted` lanes that are ready or nearly so."""
+    rows = await database.fetch(CLAIM, lease.id, wanted, default_delay, address_slots, LOOK_AHEAD)
+    return [
+        Lane(
+            host_id=row["host_id"],
+            token=row["token"],
+            host=row["host"],
+            claimed_at=row["claimed_at"],
+            slots=row["slots"],
+            address=row["address"],
+            policy=Policy(
+                row["domain_id"],
+                row["domain"],
+                row["max_crawl_depth"],
+                row["page_budget"],
+                row["pages_known"],
+                row["policy_version"],
+                row["frequency"],
+            ),
+            pace=Pace(row["delay"], row["ready_in"], lease),
+            robots=None,
+            robots_id=row["robots_id"],
+        )
+        for row in rows
+    ]
+
+
+async def reap(database: Database) -> int:
+    """End the leases of dead workers; their lanes become claimable after a safe pause."""
+    reaped: int = await database.fetchval("SELECT messor.reap_workers()")
+    return reaped
+
+
+async def settle_addresses(
+    database: Database, lease: WorkerLease, lanes: Sequence[Lane], address_slots: int
+) -> dict[int, int]:
+    """Take address slots for hosts whose address was just learned; 0 means: lane given back."""
+    rows = await database.fetch(
+        SETTLE,
+        lease.id,
+        [lane.host_id for lane in lanes],
+        [lane.token for lane in lanes],
+        [lane.address for lane in lanes],
+        address_slots,
+    )
+    return {row["host_id"]: row["slots"] for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A host to be left alone for a while, and why."""
+
+    lane: Lane
+    seconds: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBack:
+    """A lane whose visit is over."""
+
+    lane: Lane
+    pages: int
+    reason: str
+
+
+async def lock(connection: Connection, host_ids: Iterable[int]) -> None:
+    """Lock lanes in one order, before anything about their due times is computed."""
+    await connection.execute(LOCK, list(host_ids))
+
+
+async def silence(connection: Connection, worker_id: int, silences: Sequence[Silence]) -> None:
+    """Nobody talks to these hosts for a while; committed before the lane's next request."""
+    await connection.execute(
+        SILENCE,
+        worker_id,
+        [silence.lane.host_id for silence in silences],
+        [silence.lane.token for silence in silences],
+        [silence.seconds for silence in silences],
+        [silence.reason for silence in silences],
+    )
+
+
+async def give_back(connection: Connection, worker_id: int, given: Sequence[GivenBack]) -> None:
+    """End visits: the lanes wait until they are ready and due, for whoever comes first."""
+    await connection.execute(
+        GIVE_BACK,
+        worker_id,
+        [back.lane.host_id for back in given],
+        [back.lane.token for back in given],
+        [back.lane.pace.ready_in for back in given],
+        [back.pages for back in given],
+        [back.reason for back in given],
+    )
+
+
+async def open_host(connection: Connection, domain_id: UUID, host: str) -> int:
+    """The host's id; it and its lane are made when missing."""
+    host_id: int = await connection.fetchval(OPEN_HOST, domain_id, host)
+    return host_id
+
+
+async def wake_domain(connection: Connection, domain_id: UUID) -> None:
+    await connection.execute(WAKE_DOMAIN, domain_id)

@@ -1,0 +1,98 @@
+"""Pace: when the next request of a lane may go, and proof that it may.
+
+A permit is asked for before connecting and used on the ready connection, just before the request
+is written. The next request is due `delay` after the last one was *written*; if its answer comes
+within a moment, `delay` after the answer. The server cannot have seen the request later than it
+answered, so jitter on the way never shortens the gap it sees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import ContextVar
+
+from messor.courtesy.lease import WorkerLease
+from messor.errors import LeaseLostError
+from messor.kit import clock
+
+# How much of the delay may be spent on waiting for the answer's head before counting from it.
+ANSWER_SHARE = 0.01
+
+
+class Permit:
+    """The right to send one request on one lane; used once, on a ready connection."""
+
+    __slots__ = ("_pace", "gap", "used_at", "written_at")
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self.used_at = 0.0
+        self.written_at = 0.0
+        self.gap = 0.0  # seconds since the lane's previous request
+
+    def use(self) -> None:
+        """Check the lease at the last moment; the caller writes the request right after."""
+        now = clock.now()
+        if self.used_at or now >= self._pace.lease.deadline:
+            raise LeaseLostError("The right to send this request has run out.")
+        self.used_at = now
+        # The transport sends what was written at the end of this turn of the loop, so the next
+        # turn is the earliest moment at which the request is surely out.
+        asyncio.get_running_loop().call_soon(self._written)
+        self._pace.started(self, now)
+
+    def _written(self) -> None:
+        self.written_at = clock.now()
+        self._pace.written(self.written_at)
+
+    def answered(self) -> None:
+        """The answer's head has arrived."""
+        self._pace.answered(clock.now())
+
+
+class Pace:
+    """One lane's rhythm during a visit."""
+
+    __slots__ = ("_last", "_written", "delay", "due", "lease")
+
+    def __init__(self, delay: float, ready_in: float, lease: WorkerLease) -> None:
+        self.delay = delay
+        self.lease = lease
+        self.due = clock.now() + ready_in
+        self._written = 0.0
+        self._last: float | None = None
+
+    async def permit(self) -> Permit:
+        """Wait until the lane is ready."""
+        while (wait := self.due - clock.now()) > 0:
+            if self.due >= self.lease.deadline + self.lease.seconds:
+                raise LeaseLostError("The lane is not ready within this lease.")
+            await asyncio.sleep(wait)
+        return Permit(self)
+
+    @property
+    def ready_in(self) -> float:
+        """Seconds until the next request may go."""
+        return max(self.due - clock.now(), 0.0)
+
+    def started(self, permit: Permit, now: float) -> None:
+        permit.gap = now - self._last if self._last is not None else 0.0
+        self._last = now
+        self._put_off(now)
+
+    def written(self, at: float) -> None:
+        self._written = at
+        self._put_off(at)
+
+    def answered(self, at: float) -> None:
+        self._put_off(min(at, self._written + self.delay * ANSWER_SHARE))
+
+    def be_silent(self, seconds: float) -> None:
+        """Retry-After, or a host that must be left alone."""
+        self.due = max(self.due, clock.now() + seconds)
+
+    def _put_off(self, start: float) -> None:
+        self.due = max(self.due, start + self.delay)
+
+
+PERMIT: ContextVar[Permit | None] = ContextVar("permit", default=None)

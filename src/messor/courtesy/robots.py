@@ -1,0 +1,147 @@
+"""Robots in force: which version of a host's robots.txt counts, and what it says.
+
+Reading follows RFC 9309 2.3.1: a 4xx answer allows everything, a 5xx answer, 429 or no answer
+at all denies everything until a later try succeeds.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from messor.ledger.decisions import Decision, deferred, denied
+from messor.store.database import Connection, Database
+from messor.web.robots import Robots, RobotsDecision
+
+FRESH_SECONDS = 24 * 3600.0  # how long a good answer counts
+RETRY_SECONDS = 600.0  # how soon a host that denied by failing is asked again
+
+# A new version only when something changed; the pace it asks for reaches its lane at once.
+STORE = """
+WITH given AS (
+  SELECT g.* FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
+                         $7::bytea[], $8::bytea[], $9::real[])
+         AS g (host_id, token, verdict, reason, status_code, body, body_hash, crawl_delay)
+    JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+), old AS (
+  SELECT g.host_id, r.id FROM given g JOIN messor.hosts h ON h.id = g.host_id
+    JOIN messor.robots_files r ON r.id = h.robots_id AND r.verdict = g.verdict
+     AND r.reason = g.reason AND r.body_hash = g.body_hash
+), new AS (
+  INSERT INTO messor.robots_files (host_id, verdict, reason, status_code, body, body_hash, crawl_delay)
+  SELECT host_id, verdict, reason, status_code, body, body_hash, crawl_delay FROM given
+   WHERE host_id NOT IN (SELECT host_id FROM old)
+  RETURNING id, host_id
+), paced AS (
+  UPDATE messor.lanes l SET delay = greatest(l.delay, g.crawl_delay)
+    FROM given g WHERE l.host_id = g.host_id AND g.crawl_delay > l.delay
+)
+UPDATE messor.hosts h SET robots_id = coalesce(n.id, o.id), robots_checked_at = messor.clock(),
+       updated_at = messor.clock()
+  FROM given g LEFT JOIN new n USING (host_id) LEFT JOIN old o USING (host_id)
+ WHERE h.id = g.host_id RETURNING h.id, h.robots_id
+"""
+
+LOAD = """
+SELECT id, verdict, reason, status_code, body, crawl_delay
+  FROM messor.robots_files WHERE id = ANY ($1::bigint[])
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsFile:
+    """One version of a robots.txt, as fetched."""
+
+    verdict: str  # rules, allow_all, deny_all
+    reason: str
+    status_code: int | None
+    body: bytes
+    rules: Robots | None
+    crawl_delay: float | None
+
+    @classmethod
+    def from_answer(cls, status: int | None, body: bytes, agent: str) -> RobotsFile:
+        """What an answer to /robots.txt means; `status` None stands for no answer."""
+        if status is not None and 200 <= status < 300:
+            rules = Robots.parse(body)
+            delay = rules.crawl_delay(agent)
+            return cls("rules", "robots.txt was read", status, body, rules, delay)
+        if status is None or status >= 500 or status == 429:
+            what = "gave no answer" if status is None else f"answered {status}"
+            return cls("deny_all", f"robots.txt {what}", status, b"", None, None)
+        return cls("allow_all", f"robots.txt answered {status}", status, b"", None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsInForce:
+    """A stored version, by the id that fetch rows name."""
+
+    id: int
+    file: RobotsFile
+
+    def check(self, agent: str, url: str) -> RobotsDecision | None:
+        """What the rules say of a URL; None when there are no rules to ask."""
+        return self.file.rules.check(agent, url) if self.file.rules else None
+
+    def objection(self, agent: str, url: str) -> Decision | None:
+        if self.file.verdict == "deny_all":
+            return deferred("robots", f"{self.file.reason}: everything waits until it can be read")
+        decision = self.check(agent, url)
+        if decision is None or decision.allowed:
+            return None
+        return denied("robots", decision.reason)
+
+
+async def store(
+    connection: Connection, worker_id: int, files: Sequence[tuple[int, int, RobotsFile]]
+) -> dict[int, int]:
+    """Make versions (host, lane token, file) the ones in force; answers their ids by host."""
+    rows = await connection.fetch(
+        STORE,
+        worker_id,
+        [host_id for host_id, _, _ in files],
+        [token for _, token, _ in files],
+        [file.verdict for _, _, file in files],
+        [file.reason for _, _, file in files],
+        [file.status_code for _, _, file in files],
+        [file.body for _, _, file in files],
+        [sha256(file.body).digest() for _, _, file in files],
+        [file.crawl_delay for _, _, file in files],
+    )
+    return {row["id"]: row["robots_id"] for row in rows}
+
+
+class RobotsShelf:
+    """Parsed versions, kept by id: the same rules are parsed once per worker."""
+
+    def __init__(self, database: Database, agent: str, size: int = 2000) -> None:
+        self._database = database
+        self._agent = agent
+        self._size = size
+        self._files: OrderedDict[int, RobotsInForce] = OrderedDict()
+
+    def put(self, robots_id: int, file: RobotsFile) -> RobotsInForce:
+        in_force = self._files[robots_id] = RobotsInForce(robots_id, file)
+        while len(self._files) > self._size:
+            self._files.popitem(last=False)
+        return in_force
+
+    async def get(self, ids: set[int]) -> dict[int, RobotsInForce]:
+        """The versions asked for, loading those not at hand in one query."""
+        missing = [robots_id for robots_id in ids if robots_id not in self._files]
+        found = {robots_id: self._files[robots_id] for robots_id in ids - set(missing)}
+        if missing:
+            for row in await self._database.fetch(LOAD, missing):
+                rules = Robots.parse(row["body"]) if row["verdict"] == "rules" else None
+                file = RobotsFile(
+                    row["verdict"],
+                    row["reason"],
+                    row["status_code"],
+                    row["body"],
+                    rules,
+                    row["crawl_delay"],
+                )
+                found[row["id"]] = self.put(row["id"], file)
+        return found

@@ -1,0 +1,31 @@
+"""Admission: what approval sets in motion, in the same transaction as the approval."""
+
+from __future__ import annotations
+
+from messor.courtesy import lanes
+from messor.errors import UsageError
+from messor.frontier import tasks
+from messor.registry import domains
+from messor.registry.domains import Domain
+from messor.store.database import Connection
+from messor.web.urls import Url, parse
+
+
+async def approve(connection: Connection, domain: Domain, *, actor: str) -> Domain:
+    """Approve a domain and put its start page on the frontier."""
+    domain = await domains.move(connection, domain, "approved", actor=actor)
+    base = parse(domain.base_url)
+    assert base is not None
+    await plant(connection, domain, base, found_by="seed")
+    await lanes.wake_domain(connection, domain.id)
+    return domain
+
+
+async def plant(connection: Connection, domain: Domain, url: Url, *, found_by: str) -> int:
+    """Put a URL of an approved domain on the frontier, its host's robots.txt before it."""
+    host_id = await lanes.open_host(connection, domain.id, url.authority)
+    robots = parse(f"{url.origin}/robots.txt")
+    if robots is None:
+        raise UsageError(f"{url.href} cannot be crawled.")
+    await tasks.add_robots(connection, host_id, robots)
+    return await tasks.add(connection, host_id, url, found_by=found_by)

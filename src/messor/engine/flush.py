@@ -1,0 +1,193 @@
+"""The flush: everything that visits did reaches PostgreSQL here, many pages at a time.
+
+One flush is one transaction over many visits. It renews the worker lease, drops rows whose lane
+was lost (in SQL, by token), and gives lanes back. Bytes are on disk before the rows that point at
+them commit; the seen filter learns a URL only after. A row that PostgreSQL cannot take is found
+by halving the batch and set aside, so that one bad page never costs the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections import Counter
+from uuid import UUID
+
+import asyncpg
+
+from messor.archive import snapshots
+from messor.archive.segments import SegmentWriter
+from messor.courtesy import lanes, robots
+from messor.courtesy.lease import WorkerLease
+from messor.engine import rows
+from messor.engine.batch import Batch
+from messor.engine.harvest import Harvest
+from messor.frontier import pages
+from messor.frontier.pages import NewPage
+from messor.frontier.seen import SeenFilter
+from messor.kit import clock
+from messor.ledger import errors, events
+from messor.store.database import Connection, Database
+
+# What PostgreSQL says of a value it cannot take: only these are blamed on a row.
+BAD_ROW = (
+    asyncpg.DataError,
+    asyncpg.IntegrityConstraintViolationError,
+    asyncpg.ProgramLimitExceededError,
+    ValueError,
+    OverflowError,
+)
+
+
+class Flusher:
+    """Writes batches for one worker, under its lease."""
+
+    def __init__(
+        self, database: Database, lease: WorkerLease, archive: SegmentWriter, seen: SeenFilter
+    ) -> None:
+        self._database = database
+        self._lease = lease
+        self._archive = archive
+        self._seen = seen
+        self._host_ids: dict[str, int] = {}
+        self.pages = 0
+
+    def know_host(self, host: str, host_id: int) -> None:
+        if len(self._host_ids) > 100_000:
+            self._host_ids.clear()
+        self._host_ids[host] = host_id
+
+    async def flush(self, batch: Batch) -> list[int]:
+        """Commit a batch; answers the lanes that must be left."""
+        try:
+            return await self._commit(batch)
+        except BAD_ROW as error:
+            if not batch.harvests:
+                raise
+            if len(batch.harvests) == 1:
+                return await self._set_aside(batch, error)
+            first, second = batch.halves()
+            await self.flush(first)
+            closed = await self.flush(second)
+            batch.robots_ids = second.robots_ids
+            return closed
+
+    async def _commit(self, batch: Batch) -> list[int]:
+        on_disk = asyncio.get_running_loop().run_in_executor(None, self._archive.sync)
+        try:
+            async with self._database.transaction() as connection:
+                deadline, closed = await self._lease.renew(connection)
+                await self._write(connection, batch)
+                await on_disk
+        finally:
+            await asyncio.wait([on_disk])
+        self._lease.deadline = deadline
+        self._learn(batch)
+        return closed
+
+    async def _write(self, connection: Connection, batch: Batch) -> None:
+        """All statements of a flush, in the order that keeps locks in line: domains, lanes, pages."""
+        worker = self._lease.id
+        found = await self._admit(connection, batch)
+        await lanes.lock(connection, self._lanes_touched(batch, found))
+        if batch.robots:
+            files = [(lane.host_id, lane.token, file) for lane, file in batch.robots]
+            batch.robots_ids = await robots.store(connection, worker, files)
+        if found:
+            await self._add_pages(connection, batch, found)
+        if batch.harvests:
+            await self._write_harvests(connection, batch.harvests)
+        if batch.refused_links:
+            await pages.refuse_links(connection, batch.refused_links)
+        if batch.silences:
+            await lanes.silence(connection, worker, batch.silences)
+        if batch.events:
+            await events.record(connection, batch.events)
+        if batch.given_back:
+            await lanes.give_back(connection, worker, batch.given_back)
+
+    async def _write_harvests(self, connection: Connection, harvests: list[Harvest]) -> None:
+        worker = self._lease.id
+        now = clock.now()
+        kept = [(h.snapshot, h.age(now)) for h in harvests if h.snapshot is not None]
+        ids = await snapshots.store(connection, worker, kept) if kept else {}
+        removed = [(h.task.page_id, h.lane.host_id, h.lane.token) for h in harvests if h.removed]
+        if removed:
+            await snapshots.mark_removed(connection, worker, removed)
+        await rows.store_refusals(connection, worker, harvests)
+        await rows.update_tasks(connection, worker, harvests, ids)
+        await rows.log_fetches(connection, worker, harvests)
+
+    async def _admit(self, connection: Connection, batch: Batch) -> list[NewPage]:
+        """The found pages that fit their domains' budgets; the rest is counted as refused."""
+        if not batch.found:
+            return []
+        remaining = await pages.spend_budget(connection, batch.new_pages_by_domain())
+        found = list(batch.found.values())
+        if all(left >= 0 for left in remaining.values()):
+            return found
+        excess = Counter({domain: -left for domain, left in remaining.items() if left < 0})
+        known = self._known_lanes(batch)
+        admitted: list[NewPage] = []
+        for page in reversed(found):
+            if excess[page.domain_id] > 0:
+                excess[page.domain_id] -= 1
+                batch.refused_links[known[page.found_on], "budget"] += 1
+            else:
+                admitted.append(page)
+        give_back = {domain: left for domain, left in remaining.items() if left < 0}
+        await pages.spend_budget(connection, give_back)
+        return admitted
+
+    async def _add_pages(
+        self, connection: Connection, batch: Batch, found: list[NewPage]
+    ) -> None:
+        unknown = {page.host: page for page in found if page.host not in self._host_ids}
+        if unknown:
+            for host, host_id in (await pages.open_hosts(connection, unknown)).items():
+                self.know_host(host, host_id)
+        held = sorted({harvest.lane.host_id for harvest in batch.harvests})
+        added = await pages.add(connection, found, self._host_ids, held)
+        counted = Counter(page.domain_id for page in found)
+        twice: dict[UUID, int] = {
+            domain: added.get(domain, 0) - count
+            for domain, count in counted.items()
+            if added.get(domain, 0) < count
+        }
+        if twice:  # known already: they were counted when they were new
+            await pages.spend_budget(connection, twice)
+
+    def _lanes_touched(self, batch: Batch, found: list[NewPage]) -> set[int]:
+        """Lanes whose rows this flush changes and others may want too."""
+        held = {harvest.lane.host_id for harvest in batch.harvests}
+        foreign = {self._host_ids[page.host] for page in found if page.host in self._host_ids}
+        touched = foreign - held
+        touched.update(back.lane.host_id for back in batch.given_back)
+        touched.update(lane.host_id for lane, _ in batch.robots)
+        touched.update(silence.lane.host_id for silence in batch.silences)
+        return touched
+
+    @staticmethod
+    def _known_lanes(batch: Batch) -> dict[int, int]:
+        return {harvest.task.page_id: harvest.lane.host_id for harvest in batch.harvests}
+
+    def _learn(self, batch: Batch) -> None:
+        self.pages += len(batch.harvests)
+        by_host: dict[str, list[bytes]] = {}
+        for host, url_hash in batch.found:
+            by_host.setdefault(host, []).append(url_hash)
+        for host, hashes in by_host.items():
+            self._seen.learn(host, hashes)
+
+    async def _set_aside(self, batch: Batch, error: Exception) -> list[int]:
+        """Quarantine the one page left in a batch that PostgreSQL refuses."""
+        harvest = batch.harvests.pop()
+        batch.found.clear()
+        harvest.quarantine(str(error))
+        fault = errors.Fault.of_task(
+            harvest.task.page_id, "storage", error, traceback.format_exc(), {"url": harvest.task.url}
+        )
+        async with self._database.transaction() as connection:
+            await errors.log(connection, [fault])
+            await rows.update_tasks(connection, self._lease.id, [harvest], {})
+        return await self._commit(batch)

@@ -1,0 +1,171 @@
+"""The rows of a flush that belong to a fetch: its log entry, its task's new state, its refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from messor.engine.harvest import Harvest
+from messor.kit import clock
+from messor.store.database import Connection
+
+LOG_FETCHES = """
+INSERT INTO messor.http_fetches (page_id, host_id, visit_token, fetched_at, outcome, status_code,
+       size, duration_ms, waited_ms, rule, policy_version, robots_id, final_url, headers_json,
+       error_json)
+SELECT g.page_id, g.host_id, g.token, (SELECT messor.clock()) - make_interval(secs => g.age),
+       g.outcome, g.status_code, g.size, g.duration_ms, g.waited_ms, g.rule, g.policy_version,
+       g.robots_id, g.final_url, g.headers_json, g.error_json
+  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::float8[], $6::text[], $7::smallint[],
+              $8::int[], $9::int[], $10::int[], $11::text[], $12::int[], $13::bigint[],
+              $14::text[], $15::jsonb[], $16::jsonb[])
+       AS g (page_id, host_id, token, age, outcome, status_code, size, duration_ms, waited_ms, rule,
+             policy_version, robots_id, final_url, headers_json, error_json)
+  JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+"""
+
+UPDATE_TASKS = """
+UPDATE messor.crawl_tasks t
+   SET status = g.status, outcome = g.outcome,
+       due_at = (SELECT messor.clock()) + make_interval(secs => g.due_in),
+       retry_count = g.retry_count, refusal = g.refusal, error_message = g.error_message,
+       last_fetched_at = CASE WHEN g.fetched THEN (SELECT messor.clock()) ELSE t.last_fetched_at END,
+       completed_at = CASE WHEN g.status = 'completed' THEN (SELECT messor.clock())
+                           ELSE t.completed_at END,
+       last_status = coalesce(g.last_status, t.last_status),
+       snapshot_id = coalesce(g.snapshot_id, t.snapshot_id),
+       raw_hash = coalesce(g.raw_hash, t.raw_hash),
+       etag = CASE WHEN g.raw_hash IS NULL THEN t.etag ELSE g.etag END,
+       last_modified = CASE WHEN g.raw_hash IS NULL THEN t.last_modified ELSE g.last_modified END
+  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::float8[],
+              $8::smallint[], $9::text[], $10::text[], $11::bool[], $12::smallint[],
+              $13::bigint[], $14::bytea[], $15::text[], $16::text[])
+       AS g (page_id, host_id, token, status, outcome, due_in, retry_count, refusal, error_message,
+             fetched, last_status, snapshot_id, raw_hash, etag, last_modified)
+  JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+ WHERE t.page_id = g.page_id
+"""
+
+# A refusal is stored when it changes; runs before the task is updated with it.
+STORE_REFUSALS = """
+INSERT INTO messor.decisions (page_id, verdict, rule, reason, policy_version, robots_id)
+SELECT g.page_id, g.verdict, g.rule, g.reason, g.policy_version, g.robots_id
+  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[],
+              $8::int[], $9::bigint[], $10::text[])
+       AS g (page_id, host_id, token, verdict, rule, reason, policy_version, robots_id, refusal)
+  JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+  JOIN messor.crawl_tasks t ON t.page_id = g.page_id AND t.refusal IS DISTINCT FROM g.refusal
+"""
+
+# The headers that explain an outcome; all of them lie in the archive beside the body.
+LOGGED_HEADERS = (
+    "Content-Type",
+    "ETag",
+    "Last-Modified",
+    "Cache-Control",
+    "Retry-After",
+    "X-Robots-Tag",
+    "Server",
+)
+
+_encode = msgspec.json.Encoder().encode
+
+
+def clean(text: str | None) -> str | None:
+    """Text that PostgreSQL takes: a header or a message may carry a NUL or a stray byte."""
+    if text is None or (text.isprintable() and text.isascii()):
+        return text
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+async def log_fetches(connection: Connection, worker_id: int, harvests: Sequence[Harvest]) -> None:
+    """One row per request that went out."""
+    sent = [h for h in harvests if h.fetched is not None and h.fetched.sent_at]
+    if not sent:
+        return
+    now = clock.now()
+    fetches = [h.fetched for h in sent if h.fetched is not None]
+    await connection.execute(
+        LOG_FETCHES,
+        worker_id,
+        [h.task.page_id for h in sent],
+        [h.lane.host_id for h in sent],
+        [h.lane.token for h in sent],
+        [now - f.sent_at for f in fetches],
+        [h.outcome for h in sent],
+        [f.status for f in fetches],
+        [len(f.body) for f in fetches],
+        [int(f.duration * 1000) for f in fetches],
+        [int(f.gap * 1000) for f in fetches],
+        [h.decision.rule for h in sent],
+        [h.lane.policy.version for h in sent],
+        [h.lane.robots_id for h in sent],
+        [clean(f.location) for f in fetches],
+        [_headers(f.headers) for f in fetches],
+        [_error(f.error_type, f.error) for f in fetches],
+    )
+
+
+async def update_tasks(
+    connection: Connection,
+    worker_id: int,
+    harvests: Sequence[Harvest],
+    snapshot_ids: Mapping[int, int],
+) -> None:
+    """One update per page's turn."""
+    await connection.execute(
+        UPDATE_TASKS,
+        worker_id,
+        [h.task.page_id for h in harvests],
+        [h.lane.host_id for h in harvests],
+        [h.lane.token for h in harvests],
+        [h.schedule.status for h in harvests],
+        [h.outcome for h in harvests],
+        [h.schedule.due_in for h in harvests],
+        [h.schedule.retry_count for h in harvests],
+        [h.refusal for h in harvests],
+        [clean(h.fetched.error) if h.fetched else None for h in harvests],
+        [h.fetched is not None for h in harvests],
+        [h.fetched.status if h.fetched else None for h in harvests],
+        [snapshot_ids.get(h.task.page_id) for h in harvests],
+        [h.raw_hash for h in harvests],
+        [clean(h.fetched.headers.get("ETag")) if h.fetched else None for h in harvests],
+        [clean(h.fetched.headers.get("Last-Modified")) if h.fetched else None for h in harvests],
+    )
+
+
+async def store_refusals(
+    connection: Connection, worker_id: int, harvests: Sequence[Harvest]
+) -> None:
+    refused = [h for h in harvests if not h.decision.allowed]
+    if not refused:
+        return
+    await connection.execute(
+        STORE_REFUSALS,
+        worker_id,
+        [h.task.page_id for h in refused],
+        [h.lane.host_id for h in refused],
+        [h.lane.token for h in refused],
+        [h.decision.verdict.value for h in refused],
+        [h.decision.rule for h in refused],
+        [h.decision.reason for h in refused],
+        [h.lane.policy.version for h in refused],
+        [h.lane.robots_id for h in refused],
+        [h.refusal for h in refused],
+    )
+
+
+def _headers(headers: Mapping[str, str]) -> str:
+    kept = {}
+    for name in LOGGED_HEADERS:
+        value = headers.get(name)
+        if value is not None:
+            kept[name] = clean(value)
+    return _encode(kept).decode()
+
+
+def _error(error_type: str | None, error: str | None) -> str | None:
+    if error is None:
+        return None
+    return _encode({"type": error_type, "message": clean(error)}).decode()

@@ -1,0 +1,319 @@
+"""The worker: a process that claims lanes, carries out visits and flushes what they did.
+
+Its life is a row of shifts. A shift is bound to one worker lease; when the lease is lost, all
+that hangs on it is dropped and a new shift begins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from messor import __version__
+from messor.archive.segments import SegmentWriter, seal_abandoned
+from messor.courtesy import lanes
+from messor.courtesy.lanes import LOOK_AHEAD, Lane
+from messor.courtesy.lease import WorkerLease
+from messor.courtesy.robots import RobotsShelf
+from messor.engine.batch import Batch
+from messor.engine.desk import AddressDesk
+from messor.engine.flush import Flusher
+from messor.engine.inbox import Inbox
+from messor.engine.links import LinkSieve
+from messor.engine.visit import Visitor
+from messor.errors import LeaseLostError, UnavailableError
+from messor.fetch.http import HttpFetcher
+from messor.frontier import tasks
+from messor.frontier.seen import SeenFilter
+from messor.frontier.tasks import Task
+from messor.settings import Settings
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+from messor.web.urls import parse
+
+CLAIM_AT_ONCE = 32
+LOOK_SECONDS = 0.2  # how often an idle worker looks for lanes
+REAP_SECONDS = 1.0
+URGENT_SECONDS = 0.01  # how long an urgent flush waits for company
+DRAIN_SECONDS = 25.0
+
+Repair = Callable[[], Awaitable[None]]
+
+
+async def _nothing_to_repair() -> None:
+    await asyncio.sleep(0)
+
+
+class Worker:
+    """Runs shifts until told to stop."""
+
+    def __init__(
+        self, settings: Settings, database: Database, *, repair: Repair = _nothing_to_repair
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._repair = repair
+        self._name = f"{socket.gethostname()}-{os.getpid()}"
+        self._seen = SeenFilter()
+        self._stop = asyncio.Event()
+        self.outcomes: Counter[str] = Counter()
+        self.shift: Shift | None = None
+
+    def stop(self) -> None:
+        """Finish the pages under way, flush, and return from `run`."""
+        self._stop.set()
+
+    async def run(self) -> None:
+        fetcher = HttpFetcher(self._settings, __version__)
+        count = 0
+        try:
+            while not self._stop.is_set():
+                count += 1
+                try:
+                    lease = await WorkerLease.take(
+                        self._database, self._name, self._settings.worker_lease
+                    )
+                    await seal_abandoned(self._settings.data_dir / "archive", self._database)
+                    self.shift = Shift(self, fetcher, lease, count)
+                    await self.shift.run()
+                except LeaseLostError:
+                    self._seen = SeenFilter()
+                except LOST_CONNECTION:
+                    await self._repair()
+                    await asyncio.sleep(0.5)
+        finally:
+            self.shift = None
+            await fetcher.close()
+
+    @property
+    def parts(self) -> tuple[Settings, Database, SeenFilter, asyncio.Event, Repair, str]:
+        """What a shift is made of."""
+        return (
+            self._settings,
+            self._database,
+            self._seen,
+            self._stop,
+            self._repair,
+            self._name,
+        )
+
+
+class Shift:
+    """The work done under one lease."""
+
+    def __init__(
+        self, worker: Worker, fetcher: HttpFetcher, lease: WorkerLease, number: int
+    ) -> None:
+        settings, database, seen, stop, repair, name = worker.parts
+        self._settings = settings
+        self._database = database
+        self._stop = stop
+        self._repair = repair
+        self._lease = lease
+        self._outcomes = worker.outcomes
+        self._visits: dict[asyncio.Task[None], Lane] = {}
+        self._changed = asyncio.Event()
+        self._archive = SegmentWriter(
+            settings.data_dir / "archive",
+            database,
+            name=f"{name}-{lease.id}-{number}",
+            limit=settings.segment_bytes,
+            software=f"Messor/{__version__}",
+        )
+        self._shelf = RobotsShelf(database, settings.agent_token)
+        self._inbox = Inbox(self._shelf, pages=settings.flush_pages)
+        self._flusher = Flusher(database, lease, self._archive, seen)
+        self._desk = AddressDesk(
+            database,
+            lease,
+            fetcher,
+            slots=settings.address_slots,
+            exempt=settings.shared_address_ranges,
+        )
+        self._visitor = Visitor(
+            fetcher,
+            self._archive,
+            self._inbox,
+            LinkSieve(seen, settings.max_redirects),
+            agent=settings.agent_token,
+            visit_seconds=settings.visit_seconds,
+        )
+
+    @property
+    def visits(self) -> int:
+        return len(self._visits)
+
+    async def run(self) -> None:
+        """Work until stopped; raises LeaseLostError when the lease was taken away."""
+        await self._archive.ready()
+        flushing = asyncio.create_task(self._flush_loop())
+        others = [
+            asyncio.create_task(self._claim_loop()),
+            asyncio.create_task(self._watch_lease()),
+            asyncio.create_task(self._reap_loop()),
+        ]
+        stopping = asyncio.create_task(self._stop.wait())
+        try:
+            done, _ = await asyncio.wait(
+                [flushing, stopping, *others], return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done:
+                task.result()
+            await self._drain(others)
+        finally:
+            await _cancel([flushing, stopping, *others, *self._visits])
+            self._archive.abandon()
+
+    async def _drain(self, others: list[asyncio.Task[None]]) -> None:
+        """Let pages under way finish, commit everything, end the lease."""
+        await _cancel(others)
+        self._visitor.stop()
+        if self._visits:
+            await asyncio.wait(list(self._visits), timeout=DRAIN_SECONDS)
+        await _cancel(list(self._visits))
+        await self._flush_once()
+        await self._archive.seal()
+        async with self._database.transaction() as connection:
+            await self._lease.end(connection)
+
+    async def _claim_loop(self) -> None:
+        while True:
+            claimed = 0
+            wanted = min(self._settings.concurrency - len(self._visits), CLAIM_AT_ONCE)
+            if wanted > 0 and self._inbox.room.is_set() and self._lease.remaining > 0:
+                try:
+                    claimed = await self._claim(wanted)
+                except LOST_CONNECTION + TRY_AGAIN:
+                    await asyncio.sleep(LOOK_SECONDS)
+            if claimed < wanted:
+                self._changed.clear()
+                await _wait(self._changed, LOOK_SECONDS)
+
+    async def _claim(self, wanted: int) -> int:
+        settings = self._settings
+        claimed = await lanes.claim(
+            self._database, self._lease, wanted, settings.default_delay, settings.address_slots
+        )
+        if not claimed:
+            return 0
+        ids = [lane.host_id for lane in claimed]
+        due = await tasks.due(self._database, ids, settings.visit_pages, LOOK_AHEAD)
+        robots = await self._shelf.get({lane.robots_id for lane in claimed if lane.robots_id})
+        for lane in claimed:
+            if lane.robots_id is not None:
+                lane.robots = robots.get(lane.robots_id)
+            self._flusher.know_host(lane.host, lane.host_id)
+            visit = asyncio.create_task(self._visit(lane, due.get(lane.host_id, [])))
+            self._visits[visit] = lane
+            visit.add_done_callback(self._visit_done)
+        return len(claimed)
+
+    async def _visit(self, lane: Lane, due: list[Task]) -> None:
+        if due:
+            url = parse(due[0].url)
+            try:
+                may = await self._desk.settle(lane, url.port if url else 443)
+            except LOST_CONNECTION + TRY_AGAIN:
+                self._inbox.give_back(lane, 0, "lost_connection")
+                return
+            if not may:
+                return
+        await self._visitor.visit(lane, due)
+
+    def _visit_done(self, visit: asyncio.Task[None]) -> None:
+        self._visits.pop(visit, None)
+        self._inbox.hurry_if_idle(len(self._visits))
+        if not visit.cancelled() and (error := visit.exception()) is not None:
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": "a visit failed", "exception": error, "task": visit}
+            )
+
+    async def _watch_lease(self) -> None:
+        """Abort what is under way when the lease runs out before it could be renewed."""
+        while True:
+            remaining = self._lease.remaining
+            if remaining <= 0:
+                for visit in list(self._visits):
+                    visit.cancel()
+            await asyncio.sleep(max(remaining, 0.05))
+
+    async def _reap_loop(self) -> None:
+        while True:
+            try:
+                await lanes.reap(self._database)
+            except LOST_CONNECTION + TRY_AGAIN:
+                pass
+            await asyncio.sleep(REAP_SECONDS)
+
+    async def _flush_loop(self) -> None:
+        """Flush when the batch is full, urgent or old; renew the lease in any case."""
+        heartbeat = min(self._lease.seconds / 4, 5.0)
+        while True:
+            await _wait(self._inbox.anything, heartbeat)
+            if self._inbox.anything.is_set():
+                await _wait(self._inbox.urgent, self._settings.flush_seconds)
+                if self._inbox.urgent.is_set() and self._inbox.size < self._settings.flush_pages:
+                    await asyncio.sleep(URGENT_SECONDS)
+            await self._flush_once()
+
+    async def _flush_once(self) -> None:
+        """Commit the batch at hand, however long the database takes to come back."""
+        batch = self._inbox.take()
+        while True:
+            try:
+                closed = await self._flusher.flush(batch)
+                break
+            except LOST_CONNECTION:
+                self._hold_back()
+                await self._repair()
+                await asyncio.sleep(0.25)
+            except TRY_AGAIN:
+                await asyncio.sleep(0.02)
+            except UnavailableError:
+                # The archive cannot be written: what it holds of this batch is fetched again.
+                batch.drop_snapshots()
+                self._archive.abandon()
+                await asyncio.sleep(1)
+        await self._reopen_archive()
+        self._settle(batch, closed)
+
+    def _hold_back(self) -> None:
+        """No new visits while results cannot be stored."""
+        self._inbox.room.clear()
+
+    async def _reopen_archive(self) -> None:
+        try:
+            await self._archive.ready()
+        except (UnavailableError, *LOST_CONNECTION):
+            self._hold_back()
+        else:
+            self._inbox.room.set()
+
+    def _settle(self, batch: Batch, closed: list[int]) -> None:
+        self._inbox.closed = set(closed)
+        for harvest in batch.harvests:
+            self._outcomes[harvest.outcome] += 1
+        for waiter in batch.waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+        if batch.given_back or batch.found:
+            self._changed.set()
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    if event.is_set():
+        return
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        pass
+
+
+async def _cancel(cancelled: list[asyncio.Task[None]]) -> None:
+    for task in cancelled:
+        task.cancel()
+    if cancelled:
+        await asyncio.wait(cancelled)

@@ -1,0 +1,51 @@
+"""The one way out to sites: a connector that demands a permit for every connection it hands out.
+
+The permit is used on the *ready* connection, just before the request is written: connecting may
+take seconds, and only then is it known whether the lane and the lease still allow it.
+"""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+from aiohttp import ClientRequest, ClientTimeout, TCPConnector
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
+
+from messor.courtesy.pace import PERMIT
+from messor.errors import LeaseLostError
+from messor.fetch.guard import AddressGuard, GuardedResolver
+
+
+class PermitConnector(TCPConnector):
+    """Hands out connections to those who may use them."""
+
+    async def connect(
+        self, req: ClientRequest, traces: list[Trace], timeout: ClientTimeout
+    ) -> Connection:
+        permit = PERMIT.get()
+        if permit is None:
+            raise PermissionError("A request to a site needs a permit: it must belong to a visit.")
+        connection = await super().connect(req, traces, timeout)
+        try:
+            permit.use()
+        except LeaseLostError:
+            connection.close()
+            raise
+        return connection
+
+
+def make_connector(guard: AddressGuard, *, ca_file: Path | None = None) -> PermitConnector:
+    """A connector behind the guard; certificates are always verified."""
+    context = ssl.create_default_context()
+    if ca_file is not None:
+        context.load_verify_locations(cafile=str(ca_file))
+    return PermitConnector(
+        resolver=GuardedResolver(guard),
+        socket_factory=guard.socket_factory,
+        ssl=context,
+        limit=0,
+        ttl_dns_cache=60,
+        keepalive_timeout=15,
+    )

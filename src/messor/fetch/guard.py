@@ -1,0 +1,149 @@
+"""The address guard: which addresses and ports a request to a site may reach.
+
+It judges the final socket address of every connection, so it holds for literals, redirects and
+names that change their mind between look-up and connect. Public addresses on ports 80 and 443
+pass; anything else must be opened by the operator through `allowed_networks`.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from ipaddress import (
+    IPv4Address,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.resolver import AsyncResolver
+
+from messor.settings import AllowedNetworks
+from messor.web.urls import Url
+
+WEB_PORTS = frozenset({80, 443})
+_NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+_V4_COMPATIBLE = IPv6Network("::/96")
+_PROTOCOL_ASSIGNMENTS = ip_network("192.0.0.0/24")
+
+Address = IPv4Address | IPv6Address
+AddrInfo = tuple[
+    socket.AddressFamily | int, socket.SocketKind | int, int, str, tuple[str, int] | tuple[str, int, int, int]
+]  # fmt: skip
+
+
+class RefusedAddressError(OSError):
+    """The guard said no; an OSError so that every HTTP library reports it as a failed connect."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(errno.EACCES, reason)
+
+
+def embedded_v4(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that an IPv6 address stands for, in any of the transition forms."""
+    if address.ipv4_mapped:
+        return address.ipv4_mapped
+    if address.sixtofour:
+        return address.sixtofour
+    if address.teredo:
+        return address.teredo[1]
+    if any(address in network for network in _NAT64) or (
+        address in _V4_COMPATIBLE and int(address) > 0xFFFF
+    ):
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return None
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is part of the public internet, whatever form it is written in."""
+    if isinstance(address, IPv6Address):
+        inner = embedded_v4(address)
+        if inner is not None and not is_public(inner):
+            return False
+        if address.ipv4_mapped:
+            return True
+    if address in _PROTOCOL_ASSIGNMENTS:
+        return False
+    return address.is_global and not address.is_multicast
+
+
+class AddressGuard:
+    """Judges addresses by the operator's settings."""
+
+    def __init__(self, allowed: AllowedNetworks) -> None:
+        self._networks = [ip_network(text, strict=False) for text in allowed.addresses]
+        self._ports = WEB_PORTS | set(allowed.ports)
+        self.names = {name.lower(): _endpoint(target) for name, target in allowed.names.items()}
+
+    def refusal_of_url(self, url: Url) -> str | None:
+        """Why a URL may not be requested, judged before any look-up."""
+        if f"{url.host}:{url.port}" not in self.names and url.port not in self._ports:
+            return f"port {url.port} is not one of {self._port_list()}"
+        try:
+            address = ip_address(url.host.strip("[]"))
+        except ValueError:
+            return None
+        return self.refusal(address, url.port)
+
+    def refusal(self, address: Address, port: int) -> str | None:
+        """Why an address may not be connected to; None when it may."""
+        if port not in self._ports:
+            return f"port {port} is not one of {self._port_list()}"
+        if is_public(address) or any(address in network for network in self._networks):
+            return None
+        return f"{address} is not a public address"
+
+    def socket_factory(self, info: AddrInfo) -> socket.socket:
+        """A socket for an address that passed: the last gate of every connection."""
+        family, kind, protocol, _, place = info
+        refusal = self.refusal(ip_address(str(place[0]).partition("%")[0]), int(place[1]))
+        if refusal is not None:
+            raise RefusedAddressError(refusal)
+        connection = socket.socket(family, kind, protocol)
+        connection.setblocking(False)
+        return connection
+
+    def _port_list(self) -> str:
+        return ", ".join(str(port) for port in sorted(self._ports))
+
+
+class GuardedResolver(AbstractResolver):
+    """Names to addresses: static names first, then DNS. One refused address refuses the name."""
+
+    def __init__(self, guard: AddressGuard) -> None:
+        self._guard = guard
+        self._dns: AsyncResolver | None = None
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        static = self._guard.names.get(f"{host}:{port}")
+        if static is not None:
+            address, target_port = static
+            return [_result(host, str(address), target_port)]
+        if self._dns is None:
+            self._dns = AsyncResolver()
+        results = await self._dns.resolve(host, port, family)
+        for result in results:
+            refusal = self._guard.refusal(ip_address(result["host"]), port)
+            if refusal is not None:
+                raise RefusedAddressError(f"{host}: {refusal}")
+        return results
+
+    async def close(self) -> None:
+        if self._dns is not None:
+            await self._dns.close()
+
+
+def _endpoint(target: str) -> tuple[Address, int]:
+    address, _, port = target.rpartition(":")
+    return ip_address(address.strip("[]")), int(port)
+
+
+def _result(host: str, address: str, port: int) -> ResolveResult:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return ResolveResult(
+        hostname=host, host=address, port=port, family=family, proto=0, flags=socket.AI_NUMERICHOST
+    )

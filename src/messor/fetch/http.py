@@ -1,0 +1,204 @@
+"""HTTP: one request, within limits, to a typed outcome. Redirects are reported, not followed.
+
+Following one would be a request of its own, perhaps to another host: it becomes a task in that
+host's lane and is decided on and paced there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+
+import aiohttp
+from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar
+from isal import isal_zlib
+from yarl import URL
+
+from messor.courtesy.pace import PERMIT, Permit
+from messor.fetch.connector import make_connector
+from messor.fetch.decoding import BadEncodingError, TooLargeError, decode_content
+from messor.fetch.guard import AddressGuard, RefusedAddressError
+from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.retry_after import parse_retry_after
+from messor.kit import clock
+from messor.settings import Settings
+from messor.web.urls import parse
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+FRICTION = frozenset({401, 403, 429, 503})
+GONE = frozenset({404, 410})
+_HTML = ("text/html", "application/xhtml+xml")
+
+aiohttp.set_zlib_backend(isal_zlib)
+
+
+def user_agent(settings: Settings, version: str) -> str:
+    """An honest name: the robots token, with where to reach us."""
+    return f"Mozilla/5.0 (compatible; {settings.agent_token}/{version}; +{settings.contact})"
+
+
+class HttpFetcher:
+    """Fetches over HTTP; every request needs a permit."""
+
+    def __init__(self, settings: Settings, version: str) -> None:
+        self._settings = settings
+        self.guard = AddressGuard(settings.allowed_networks)
+        self._connector = make_connector(self.guard, ca_file=settings.ca_file)
+        self._session = ClientSession(
+            connector=self._connector,
+            cookie_jar=DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+            timeout=ClientTimeout(
+                total=settings.total_timeout, sock_connect=settings.connect_timeout
+            ),
+            headers={
+                "User-Agent": user_agent(settings, version),
+                "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
+                "Accept-Encoding": "gzip, deflate",
+            },
+        )
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    async def address_of(self, host: str, port: int) -> str | None:
+        """The address group of a host: its smallest address, the same however DNS rotates."""
+        try:
+            found = await self._connector._resolve_host(host, port)  # noqa: SLF001 - shares the cache
+        except OSError:
+            return None
+        return min((result["host"] for result in found), default=None)
+
+    async def fetch(
+        self, href: str, permit: Permit, *, etag: str | None = None, last_modified: str | None = None
+    ) -> Fetched:
+        """Send one request and read its answer; never raises for what a site does."""
+        url = parse(href)
+        refusal = "not a web address" if url is None else self.guard.refusal_of_url(url)
+        if refusal is not None:
+            return _failed(Outcome.REFUSED_ADDRESS, refusal, "refused_address")
+        headers = {}
+        if etag:
+            headers["If-None-Match"] = etag
+        if last_modified:
+            headers["If-Modified-Since"] = last_modified
+        token = PERMIT.set(permit)
+        started = clock.now()
+        try:
+            fetched = await self._attempt(href, headers, permit)
+        except TimeoutError:
+            fetched = _failed(Outcome.TIMEOUT, "no complete answer in time", "timeout")
+        except TooLargeError as error:
+            fetched = _failed(Outcome.TOO_LARGE, str(error), "too_large")
+        except BadEncodingError as error:
+            fetched = _failed(Outcome.ERROR, str(error), "bad_encoding")
+        except (aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
+            fetched = _from_error(error)
+        finally:
+            PERMIT.reset(token)
+        fetched.sent_at = permit.used_at
+        fetched.gap = permit.gap
+        fetched.duration = clock.now() - (permit.used_at or started)
+        return fetched
+
+    async def _attempt(self, href: str, headers: dict[str, str], permit: Permit) -> Fetched:
+        async with self._session.get(
+            URL(href, encoded=True), headers=headers, allow_redirects=False
+        ) as response:
+            permit.answered()
+            wire = await self._read(response)
+        body = decode_content(
+            wire, response.headers.get("Content-Encoding", ""), self._settings.max_decoded_bytes
+        )
+        return _judge(response, wire, body)
+
+    async def _read(self, response: ClientResponse) -> bytes:
+        """The body up to the cap; a length that promises more is refused unread."""
+        cap = self._settings.max_body_bytes
+        if (response.content_length or 0) > cap:
+            response.close()
+            raise TooLargeError(f"Content-Length is more than {cap} bytes")
+        content = response.content
+        chunk = await content.readany()
+        if content.at_eof():
+            return chunk
+        parts = [chunk]
+        size = len(chunk)
+        while chunk := await content.readany():
+            size += len(chunk)
+            if size > cap:
+                response.close()
+                raise TooLargeError(f"the body is more than {cap} bytes")
+            parts.append(chunk)
+        return b"".join(parts)
+
+
+def _judge(response: ClientResponse, wire: bytes, body: bytes) -> Fetched:
+    """Name what the answer means, by its status and type alone."""
+    status = response.status
+    headers = response.headers
+    fetched = Fetched(
+        Outcome.OK,
+        status=status,
+        headers=headers,
+        raw_headers=response.raw_headers,
+        wire=wire,
+        body=body,
+        reason=response.reason or "",
+    )
+    if status == 304:
+        fetched.outcome = Outcome.UNCHANGED
+    elif status in REDIRECTS:
+        fetched.outcome = Outcome.REDIRECTED
+        fetched.location = headers.get("Location")
+    elif status in GONE:
+        fetched.outcome = Outcome.NOT_FOUND
+    elif status in FRICTION:
+        fetched.outcome = Outcome.BLOCKED
+        fetched.retry_after = parse_retry_after(headers.get("Retry-After"))
+        fetched.error = f"the site answered {status}"
+    elif not 200 <= status < 300:
+        fetched.outcome = Outcome.ERROR
+        fetched.error = f"the site answered {status}"
+    elif not is_html(headers.get("Content-Type"), body):
+        fetched.outcome = Outcome.NOT_HTML
+    elif not body.strip():
+        fetched.outcome = Outcome.EMPTY
+        fetched.error = "the page has no content"
+    return fetched
+
+
+def is_html(content_type: str | None, body: bytes) -> bool:
+    """Whether to read an answer as HTML; an untyped one is judged by how it begins."""
+    if content_type:
+        return content_type.partition(";")[0].strip().lower() in _HTML
+    start = body[:512].lstrip().lower()
+    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<!--"))
+
+
+def _from_error(error: Exception) -> Fetched:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, RefusedAddressError):
+            return _failed(Outcome.REFUSED_ADDRESS, cause.strerror or "", "refused_address")
+        if isinstance(cause, asyncio.TimeoutError):
+            return _failed(Outcome.TIMEOUT, "no connection in time", "timeout")
+        cause = getattr(cause, "os_error", None) or cause.__cause__
+    return _failed(Outcome.ERROR, str(error) or type(error).__name__, _error_type(error))
+
+
+def _error_type(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return "truncated"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return "dns"
+    if isinstance(error, (aiohttp.ClientSSLError, ssl.SSLError)):
+        return "tls"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return "connect"
+    return "protocol"
+
+
+def _failed(outcome: Outcome, error: str, error_type: str) -> Fetched:
+    return Fetched(outcome, error=error, error_type=error_type)

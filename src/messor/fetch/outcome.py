@@ -1,0 +1,50 @@
+"""What a fetch can come to: typed outcomes, so that nothing is a bare error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    OK = "ok"
+    UNCHANGED = "unchanged"
+    REDIRECTED = "redirected"
+    NOT_FOUND = "not_found"
+    BLOCKED = "blocked"
+    EMPTY = "empty"
+    NOT_HTML = "not_html"
+    TOO_LARGE = "too_large"
+    TOO_COMPLEX = "too_complex"
+    TIMEOUT = "timeout"
+    REFUSED_ADDRESS = "refused_address"
+    ERROR = "error"
+
+
+# Worth another try soon: the page may well be there.
+RETRYABLE = frozenset({Outcome.BLOCKED, Outcome.TIMEOUT, Outcome.ERROR})
+
+
+@dataclass(slots=True)
+class Fetched:
+    """One attempt to get a page, and what came of it."""
+
+    outcome: Outcome
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    raw_headers: tuple[tuple[bytes, bytes], ...] = ()
+    wire: bytes = b""  # the body as it came, content encoding and all
+    body: bytes = b""  # the body decoded
+    reason: str = ""
+    location: str | None = None
+    retry_after: float | None = None
+    error: str | None = None  # for people
+    error_type: str | None = None
+    sent_at: float = 0.0  # on the deadline clock; 0 when no request went out
+    gap: float = 0.0
+    duration: float = 0.0
+
+    @property
+    def content_type(self) -> str | None:
+        return self.headers.get("Content-Type")

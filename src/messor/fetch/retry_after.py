@@ -1,0 +1,25 @@
+"""Retry-After, in seconds or as a date, as a bounded number of seconds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+LONGEST = 7 * 24 * 3600.0
+
+
+def parse_retry_after(value: str | None, *, now: datetime | None = None) -> float | None:
+    """Seconds to stay silent; None when the header is absent or means nothing."""
+    if value is None:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return min(float(value[:12]), LONGEST)
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+    return min(max(seconds, 0.0), LONGEST)

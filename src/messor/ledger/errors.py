@@ -1,0 +1,55 @@
+"""Error logs: what went wrong, in full, by category, so that patterns can be found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.store.database import Connection
+
+LOG = """
+INSERT INTO messor.error_logs (crawl_task_id, job_id, category, error_type, error_message,
+                               stack_trace, detail)
+SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
+                     $7::jsonb[])
+"""
+
+CATEGORIES = ("network", "http", "blocked", "parse", "validation", "storage", "internal")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One error with its circumstances."""
+
+    category: str
+    error_type: str
+    message: str
+    stack: str | None
+    page_id: int | None = None
+    job_id: UUID | None = None
+    detail: dict[str, Any] | None = None
+
+    @classmethod
+    def of_task(
+        cls, page_id: int, category: str, error: Exception, stack: str, detail: dict[str, Any]
+    ) -> Fault:
+        name = type(error).__name__
+        message = str(error).replace("\x00", "")
+        return cls(category, name, message, stack.replace("\x00", ""), page_id, None, detail)
+
+
+async def log(connection: Connection, faults: Sequence[Fault]) -> None:
+    await connection.execute(
+        LOG,
+        [fault.page_id for fault in faults],
+        [fault.job_id for fault in faults],
+        [fault.category for fault in faults],
+        [fault.error_type for fault in faults],
+        [fault.message for fault in faults],
+        [fault.stack for fault in faults],
+        [msgspec.json.encode(fault.detail or {}).decode() for fault in faults],
+    )

@@ -1,0 +1,91 @@
+"""Events: append-only facts about governance and outcomes, read in commit order.
+
+A plain id cursor loses rows: a transaction that took a lower id may commit later. The cursor
+here is (tx, id), and only transactions older than every running one are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.store.database import Connection, Database
+
+RECORD = """
+INSERT INTO messor.events (type, actor, domain_id, page_id, data)
+SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::jsonb[])
+"""
+
+AFTER = """
+SELECT tx::text::bigint AS tx, id, occurred_at, type, actor, domain_id, page_id, data
+  FROM messor.events
+ WHERE (tx, id) > ($1::text::xid8, $2)
+   AND tx < pg_snapshot_xmin(pg_current_snapshot())
+ ORDER BY tx, id LIMIT $3
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A fact to be recorded."""
+
+    type: str
+    actor: str
+    domain_id: UUID | None = None
+    page_id: int | None = None
+    data: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in the ledger: everything before it was read."""
+
+    tx: int = 0
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """A fact as it stands in the ledger."""
+
+    cursor: Cursor
+    occurred_at: datetime
+    event: Event
+
+
+async def record(connection: Connection, events: Sequence[Event]) -> None:
+    """Write events in the caller's transaction, so that they are true exactly if it commits."""
+    if not events:
+        return
+    await connection.execute(
+        RECORD,
+        [event.type for event in events],
+        [event.actor for event in events],
+        [event.domain_id for event in events],
+        [event.page_id for event in events],
+        [msgspec.json.encode(event.data or {}).decode() for event in events],
+    )
+
+
+async def read_after(database: Database, cursor: Cursor, limit: int = 500) -> list[RecordedEvent]:
+    """The next events in commit order."""
+    rows = await database.fetch(AFTER, str(cursor.tx), cursor.id, limit)
+    return [
+        RecordedEvent(
+            Cursor(row["tx"], row["id"]),
+            row["occurred_at"],
+            Event(
+                row["type"],
+                row["actor"],
+                row["domain_id"],
+                row["page_id"],
+                msgspec.json.decode(row["data"]),
+            ),
+        )
+        for row in rows
+    ]

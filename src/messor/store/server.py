@@ -1,0 +1,152 @@
+"""One user's handle on the embedded PostgreSQL that all Messor processes of a data folder share.
+
+The first user starts the server and the last one stops it. Every user holds a shared lock on one
+file, which the kernel drops with the process, so a killed user is never counted; a server left
+without users is taken over, and later stopped, by the next one. All calls block, for seconds at
+worst minutes: asyncio callers run them in a thread. Connections are `store.database`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from messor.errors import MessorError, UnavailableError
+from messor.store.embedded.folder import Folder
+from messor.store.embedded.launch import START_LIMIT_SECONDS, bring_down, bring_up
+from messor.store.embedded.locks import FileLock, count_sharers, held_alone
+from messor.store.embedded.postmaster import find_postmaster
+from messor.store.embedded.programs import find_programs
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    running: bool
+    version: str | None  # such as 18.4; None while there is no data
+    port: int | None
+    data_folder: Path
+    pid: int | None
+    users: int | None  # None where the system does not tell
+
+
+class EmbeddedServer:
+    """A handle may be used from several threads; a forked child starts with a handle unused."""
+
+    def __init__(self, data_dir: Path, *, bin_dir: Path | None = None, port: int = 0) -> None:
+        self._folder = Folder(data_dir.absolute() / "postgres")
+        self._bin_dir = bin_dir
+        self._port = port
+        self._mutex = threading.Lock()
+        self._user: FileLock | None = None
+        self._user_pid = 0
+
+    def acquire(self) -> str:
+        """Become a user, starting the server if it does not run; return its DSN.
+
+        A server that runs already keeps the port it has. A second call changes nothing.
+        """
+        return self.ensure_running()
+
+    def ensure_running(self) -> str:
+        """The DSN of a server that answers, restarted if it died; the port is kept if possible."""
+        with self._mutex, self._plain_errors():
+            self._folder.make()
+            with self._start_lock():
+                joined = self._join()
+                try:
+                    return bring_up(self._folder, self._bin_dir, self._port)
+                except KeyboardInterrupt:
+                    if joined:
+                        self._leave()
+                    raise
+                except (MessorError, OSError):
+                    if joined:
+                        self._drop()
+                    raise
+
+    def release(self) -> None:
+        """Cease to be a user; the last one stops the server. Without `acquire` it does nothing."""
+        with self._mutex, self._plain_errors():
+            if not self._is_user():
+                self._drop()
+            elif self._user is not None and not self._user.is_current():
+                self._drop()  # the folder was removed or remade: the server there is not ours
+            else:
+                with self._start_lock():
+                    self._leave()
+
+    def status(self) -> ServerStatus:
+        """What is true now, without becoming a user and without waiting."""
+        with self._plain_errors():
+            server = find_postmaster(self._folder.data)
+            return ServerStatus(
+                running=server is not None,
+                version=self._version(),
+                port=server.port if server else self._folder.kept_port(),
+                data_folder=self._folder.data,
+                pid=server.pid if server else None,
+                users=count_sharers(self._folder.users_lock),
+            )
+
+    def _start_lock(self) -> contextlib.AbstractContextManager[None]:
+        limit = START_LIMIT_SECONDS + 30
+        return held_alone(self._folder.start_lock, self._folder.own, limit=limit)
+
+    def _is_user(self) -> bool:
+        return self._user is not None and self._user_pid == os.getpid()
+
+    def _join(self) -> bool:
+        """Hold the users' lock; tell whether that is new. The start lock is held."""
+        if self._is_user() and self._user is not None and self._user.is_current():
+            return False
+        self._drop()
+        self._user = FileLock(self._folder.users_lock, self._folder.own)
+        self._user_pid = os.getpid()
+        self._user.share()
+        return True
+
+    def _leave(self) -> None:
+        """Give up the users' lock and stop the server if nobody else holds it."""
+        try:
+            if self._user is not None and self._user.try_alone():
+                bring_down(self._folder, self._bin_dir)
+        finally:
+            self._drop()
+
+    def _drop(self) -> None:
+        # Closing is enough: in a forked child it leaves the parent's lock in place.
+        if self._user is not None:
+            self._user.close()
+            self._user = None
+
+    def _version(self) -> str | None:
+        major = self._folder.data_version()
+        if major is None:
+            return None
+        try:
+            return find_programs(self._bin_dir, major).version
+        except UnavailableError:
+            return str(major)
+
+    @contextlib.contextmanager
+    def _plain_errors(self) -> Iterator[None]:
+        """Turn the system's errors into one sentence about the folder."""
+        try:
+            yield
+        except OSError as error:
+            place = error.filename or self._folder.base
+            if error.errno in _FULL:
+                sentence = f"The disk of {self._folder.base} is full: free some space."
+            else:
+                sentence = (
+                    f"The embedded database cannot use {place} ({error.strerror}): make it "
+                    f"writable for this user, or set MESSOR_DATA_DIR to another folder."
+                )
+            raise UnavailableError(sentence) from error

@@ -1,0 +1,54 @@
+"""A session with the database: the given server, or the embedded one started and upgraded.
+
+The embedded server's schema follows this release by itself; a given server is only checked,
+because its migrations are its owner's to run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from messor.settings import Settings
+from messor.store import migrate
+from messor.store.database import Database
+from messor.store.server import EmbeddedServer
+
+
+class Session:
+    """An open database, and how to bring its server back."""
+
+    def __init__(self, database: Database, server: EmbeddedServer | None) -> None:
+        self.database = database
+        self._server = server
+
+    async def repair(self) -> None:
+        """Start the embedded server again if it died; a given one is somebody else's to mend."""
+        if self._server is not None:
+            await asyncio.to_thread(self._server.ensure_running)
+
+
+def embedded_server(settings: Settings) -> EmbeddedServer:
+    return EmbeddedServer(
+        settings.data_dir, bin_dir=settings.postgres_bin, port=settings.postgres_port
+    )
+
+
+@asynccontextmanager
+async def open_session(settings: Settings, *, pool_size: int = 4) -> AsyncIterator[Session]:
+    """Open the database named by the settings, ready for use."""
+    if settings.database_url:
+        async with Database(settings.database_url, pool_size=pool_size) as database:
+            await database.require_schema()
+            yield Session(database, None)
+        return
+    server = embedded_server(settings)
+    dsn = await asyncio.to_thread(server.acquire)
+    try:
+        async with Database(dsn, pool_size=pool_size) as database:
+            if await database.revision() != migrate.newest():
+                await asyncio.to_thread(migrate.upgrade, dsn)
+            yield Session(database, server)
+    finally:
+        await asyncio.to_thread(server.release)

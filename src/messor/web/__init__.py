@@ -1,0 +1,1 @@
+"""What do the web's rules say? Pure functions, no I/O."""

@@ -1,0 +1,181 @@
+"""One reading of an HTML page: links, metadata, structured data and markdown from one parse.
+
+The parser holds a whole tree in memory, so a page that would grow out of proportion is refused
+with TooComplexError; the caller may read it in a process that can be killed. What a page's
+content means is left to `extract`.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import turbohtml
+from turbohtml import Document, Element
+
+from messor.errors import MessorError
+from messor.web.structured import read_structured
+from messor.web.text import one_line, storable
+from messor.web.urls import Link, LinkResolver, parse
+
+MAX_CHARS = 6 * 1024 * 1024
+MAX_LINKS = 10_000
+
+# Some markup grows a thousandfold in the tree. Up to this size the worst known still fits in
+# 400 MB; larger pages are parsed piecewise and given up when they take far too long.
+_SAFE_CHARS = 65_536
+_CHUNK = 8_192
+_PARSE_BUDGET_SECONDS = 0.15
+# Plain text of a table is laid out as a grid, rows times columns.
+_MAX_CELLS = 4_000
+_MAX_TITLE = 1_000
+_MAX_DESCRIPTION = 4_000
+
+
+class TooComplexError(MessorError):
+    """A page that is too large or too tangled to be read in this process."""
+
+    code = "too_complex"
+
+
+@dataclass(slots=True)
+class PageReading:
+    """What one page says, ready to be stored."""
+
+    url: str
+    base: str
+    links: list[Link] = field(default_factory=list)
+    links_cut: bool = False  # whether there were more than MAX_LINKS
+    title: str = ""
+    description: str = ""
+    language: str = ""
+    canonical: str | None = None
+    refresh: str | None = None  # where a meta refresh leads
+    noindex: bool = False
+    nofollow: bool = False
+    structured: dict[str, Any] = field(default_factory=dict)
+    markdown: str = ""
+    text_length: int = 0
+    word_count: int = 0
+
+
+def parse_document(html: str) -> Document:
+    """The tree of a page, within bounds of time and memory."""
+    if len(html) > MAX_CHARS:
+        raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
+    if len(html) <= _SAFE_CHARS:
+        return turbohtml.parse(html, positions=False)
+    parser = turbohtml.IncrementalParser(positions=False)
+    started = time.thread_time()
+    for start in range(0, len(html), _CHUNK):
+        parser.feed(html[start : start + _CHUNK])
+        if time.thread_time() - started > _PARSE_BUDGET_SECONDS:
+            raise TooComplexError("The page's markup grows out of proportion.")
+    return parser.close()
+
+
+def read_page(
+    html: str, url: str, *, resolver: LinkResolver | None = None, agent: str = "messor"
+) -> PageReading:
+    """Read a page that was found at `url`; `agent` is the robots token looked for in meta tags."""
+    document = parse_document(html)
+    reading = PageReading(url=url, base=url)
+    resolver = resolver or LinkResolver(url)
+    base = _declared_base(document, url)
+    if base is not None:
+        reading.base = base
+        resolver = resolver.rebase(base)
+    _read_metadata(document, reading, agent.lower())
+    _read_links(document, reading, resolver)
+    reading.structured = read_structured(document)
+    reading.markdown = storable(document.to_markdown())
+    _measure_text(document, reading)
+    return reading
+
+
+def _declared_base(document: Document, url: str) -> str | None:
+    for element in document.select("base")[:8]:
+        href = element.attr("href")
+        if href is not None:
+            base = parse(href, url)
+            return base.href if base else None
+    return None
+
+
+def _read_metadata(document: Document, reading: PageReading, agent: str) -> None:
+    title = document.find("title")
+    if title is not None:
+        reading.title = one_line(title.text, _MAX_TITLE)
+    root = document.find("html")
+    if root is not None:
+        reading.language = one_line(root.attr("lang") or "", 64)
+    for meta in document.select("meta")[:1000]:
+        _read_meta(meta, reading, agent)
+    for link in document.select("link")[:1000]:
+        if reading.canonical is None and "canonical" in (link.attr("rel") or "").lower().split():
+            found = parse(link.attr("href") or "", reading.base)
+            reading.canonical = found.href if found else None
+
+
+def _read_meta(meta: Element, reading: PageReading, agent: str) -> None:
+    name = (meta.attr("name") or meta.attr("property") or meta.attr("http-equiv") or "").lower()
+    if name in ("robots", agent):
+        words = (meta.attr("content") or "").lower().replace(",", " ").split()
+        reading.noindex |= "noindex" in words or "none" in words
+        reading.nofollow |= "nofollow" in words or "none" in words
+    elif name == "description" or (name == "og:description" and not reading.description):
+        reading.description = one_line(meta.attr("content") or "", _MAX_DESCRIPTION)
+    elif name == "refresh" and reading.refresh is None:
+        reading.refresh = _refresh_target(meta.attr("content") or "", reading.base)
+    elif name == "content-language" and not reading.language:
+        reading.language = one_line(meta.attr("content") or "", 64)
+
+
+def _refresh_target(content: str, base: str) -> str | None:
+    """The URL of "5; url=…"; None when the page only reloads itself."""
+    _, _, target = content.replace(",", ";", 1).partition(";")
+    target = target.strip()
+    if target[:3].lower() == "url":
+        _, sign, rest = target.partition("=")
+        target = rest.strip() if sign else target
+    if target[:1] in ("'", '"'):
+        target = target[1:].partition(target[0])[0]
+    found = parse(target, base) if target else None
+    return found.href if found else None
+
+
+def _read_links(document: Document, reading: PageReading, resolver: LinkResolver) -> None:
+    anchors = document.select("a[href]")
+    areas = document.select("area[href]")
+    if areas:
+        anchors = anchors + areas
+    reading.links_cut = len(anchors) > MAX_LINKS
+    anchors = anchors[:MAX_LINKS]
+    resolved = resolver.resolve([anchor.attr("href") or "" for anchor in anchors])
+    if document.select_one('a[rel~="nofollow" i], area[rel~="nofollow" i]') is not None:
+        resolved = [
+            link and (link.as_nofollow() if _is_nofollow(anchor) else link)
+            for anchor, link in zip(anchors, resolved, strict=True)
+        ]
+    unique: dict[bytes, Link] = {}
+    for link in resolved:
+        # A link is nofollow when every mention of it is.
+        if link is not None and (
+            link.url_hash not in unique or (unique[link.url_hash].nofollow and not link.nofollow)
+        ):
+            unique[link.url_hash] = link
+    reading.links = list(unique.values())
+
+
+def _is_nofollow(anchor: Element) -> bool:
+    return "nofollow" in (anchor.attr("rel") or "").lower().split()
+
+
+def _measure_text(document: Document, reading: PageReading) -> None:
+    if len(document.select("td")) + len(document.select("th")) <= _MAX_CELLS:
+        text = document.to_text()
+    else:
+        text = reading.markdown
+    reading.text_length = len(text)
+    reading.word_count = len(text.split())

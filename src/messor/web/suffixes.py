@@ -1,0 +1,54 @@
+"""Registrable domains, after the public suffix list with its private section.
+
+Governance attaches to what this module calls a domain; whether a domain may be harvested is
+the registry's business.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from publicsuffixlist import PublicSuffixList
+
+_CACHE_SIZE = 65_536
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> PublicSuffixList:
+    # Built at first use: reading the list takes tens of milliseconds.
+    return PublicSuffixList(accept_unknown=True, only_icann=False)
+
+
+def _folded(host: str) -> str:
+    return host.lower().removesuffix(".")
+
+
+def is_ip_literal(host: str) -> bool:
+    """Whether a host, as URL parsing leaves it, is an IPv4 or bracketed IPv6 address."""
+    if host.startswith("["):
+        return True
+    labels = host.split(".")
+    return len(labels) == 4 and all(label.isdigit() and label.isascii() for label in labels)
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def registrable_domain(host: str) -> str | None:
+    """The domain someone registered, in lower case and in the form given (Unicode or ASCII).
+
+    None for a public suffix itself, for a malformed name, and for IP addresses: nobody
+    registers these, so they are governed by exact host or not at all. A top-level domain
+    that the list does not know (".test") counts as a suffix.
+    """
+    name = _folded(host)
+    if not name or name.startswith(".") or ".." in name or is_ip_literal(name):
+        return None
+    domain: str | None = _suffixes().privatesuffix(name)
+    return domain
+
+
+def is_within(host: str, domain: str) -> bool:
+    """Whether a host is the domain or lies below it."""
+    host, domain = _folded(host), _folded(domain)
+    if not domain:
+        return False
+    return host == domain or (host.endswith(f".{domain}") and not is_ip_literal(host))

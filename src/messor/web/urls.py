@@ -1,0 +1,221 @@
+"""URLs: parsing as browsers do (WHATWG), a canonical form, and the hash that names a page.
+
+The canonical form only serves de-duplication: what is fetched is always `Url.href`. It is
+conservative, because a false merge loses a page and a duplicate only costs a request.
+Which URLs are in scope, or traps, is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+import ada_url
+
+from messor.web.canonical import canonical_path, canonical_query
+
+MAX_URL_LENGTH = 4096
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """One http(s) URL, without fragment and credentials; every part is ASCII."""
+
+    href: str
+    scheme: str
+    host: str  # IPv6 literals keep their brackets
+    port: int  # the one connected to, default or not
+    authority: str  # host, with ":port" where it is not the scheme's default
+    path: str
+    query: str  # without "?"
+
+    @property
+    def origin(self) -> str:
+        return f"{self.scheme}://{self.authority}"
+
+    @property
+    def target(self) -> str:
+        """Path and query, as a request line and robots rules see them."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+
+def resolve(text: str, base: str | None = None) -> str | None:
+    """The WHATWG serialisation of `text` against `base`, of any scheme; None when it fails."""
+    try:
+        href: str = ada_url.join_url(base, text) if base else ada_url.URL(text).href
+    except ValueError:
+        # Bad URLs fail like this, and so do lone surrogates, which the standard replaces.
+        clean, clean_base = _without_surrogates(text), base and _without_surrogates(base)
+        if (clean, clean_base) == (text, base):
+            return None
+        return resolve(clean, clean_base)
+    return href
+
+
+def parse(text: str, base: str | None = None) -> Url | None:
+    """An http(s) URL of at most MAX_URL_LENGTH characters, or None."""
+    if len(text) > MAX_URL_LENGTH:
+        return None
+    href = resolve(text, base)
+    return None if href is None or len(href) > MAX_URL_LENGTH else _split(href)
+
+
+def _split(href: str) -> Url | None:
+    """Cut a serialised URL into its parts; serialisation leaves nothing ambiguous."""
+    scheme, _, rest = href.partition("://")
+    default_port = _DEFAULT_PORTS.get(scheme)
+    if default_port is None:
+        return None
+    rest = rest.partition("#")[0]
+    authority, _, tail = rest.partition("/")
+    authority = authority.rpartition("@")[2]
+    path, _, query = tail.partition("?")
+    host, port = authority, default_port
+    if not authority.endswith("]"):
+        name, colon, number = authority.rpartition(":")
+        if colon:
+            host, port = name, int(number)
+    path = f"/{path}"
+    href = _assemble(scheme, authority, path, query)
+    return Url(href, scheme, host, port, authority, path, query)
+
+
+def _without_surrogates(text: str) -> str:
+    """Lone surrogates become U+FFFD, as the standard's UTF-8 encoder has it."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def canonical(url: Url | str) -> str:
+    """The form under which equal pages meet; a string that is no web URL stands for itself."""
+    if isinstance(url, str):
+        parsed = parse(url)
+        if parsed is None:
+            return url
+        url = parsed
+    authority = url.authority
+    if url.host.endswith("."):
+        authority = url.host.rstrip(".") + authority[len(url.host) :]
+    path = canonical_path(url.path)
+    query = canonical_query(url.query) if url.query else ""
+    return _assemble(url.scheme, authority, path, query)
+
+
+def _assemble(scheme: str, authority: str, path: str, query: str) -> str:
+    return f"{scheme}://{authority}{path}?{query}" if query else f"{scheme}://{authority}{path}"
+
+
+def url_hash(url: Url | str) -> bytes:
+    """SHA-256 of the canonical form: the key of a page."""
+    return sha256(canonical(url).encode("utf-8", "surrogatepass")).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where a page points: shared between pages, so it never changes."""
+
+    href: str
+    authority: str
+    url_hash: bytes
+    nofollow: bool = False
+
+    def as_nofollow(self) -> Link:
+        return self if self.nofollow else replace(self, nofollow=True)
+
+
+_Table = dict[str, Link | None]
+_OTHER_SCHEMES = ("javascript:", "mailto:", "tel:", "data:", "sms:", "whatsapp:", "blob:")
+_CACHED_HREF_LENGTH = 512
+
+
+class LinkCache:
+    """Resolved hrefs, grouped by what they depend on; the least recently used group goes first.
+
+    The bound holds within an eighth: counting on every insertion would cost more than it saves.
+    """
+
+    def __init__(self, max_entries: int = 100_000) -> None:
+        self._max_entries = max_entries
+        self._tables: dict[str, _Table] = {}
+        self._added = 0
+
+    def __len__(self) -> int:
+        return sum(map(len, self._tables.values()))
+
+    def table(self, key: str) -> _Table:
+        table = self._tables.pop(key, None)
+        if table is None:
+            table = {}
+        self._tables[key] = table
+        return table
+
+    def note_added(self, count: int) -> None:
+        # A group costs about as much as an entry, also while it is empty.
+        self._added += count + 1
+        if self._added * 8 < self._max_entries:
+            return
+        self._added = 0
+        total = len(self) + len(self._tables)
+        while total > self._max_entries and self._tables:
+            total -= len(self._tables.pop(next(iter(self._tables)))) + 1
+
+
+class LinkResolver:
+    """Resolves the hrefs of one page, with what was learnt from other pages of its site.
+
+    An absolute href depends on nothing, one that starts with a slash on the origin, a plain
+    relative one on the base's folder, a query on its path; odd forms are not remembered.
+    """
+
+    def __init__(self, base: str, cache: LinkCache | None = None) -> None:
+        self._cache = LinkCache() if cache is None else cache
+        self._base = base
+        parsed = parse(base)
+        self._origin = parsed.origin if parsed else base
+        self._page = self._origin + parsed.path if parsed else base
+
+    def rebase(self, base: str) -> LinkResolver:
+        """The same cache under another base, for pages that declare one."""
+        return LinkResolver(base, self._cache)
+
+    def resolve(self, hrefs: Iterable[str]) -> list[Link | None]:
+        """One answer per href, in order; None for what is no web URL or only a fragment."""
+        absolute, rooted = self._cache.table(""), self._cache.table(self._origin)
+        relative = self._cache.table(self._page.rpartition("/")[0] + "/")
+        queried = self._cache.table(self._page + "?")
+        found: list[Link | None] = []
+        added = 0
+        for href in hrefs:
+            first = href[:1]
+            if first == "/":
+                table = rooted
+            elif href.startswith(("http://", "https://")):
+                table = absolute
+            elif first == "?":
+                table = queried
+            elif first > " " and first != "#" and ":" not in href:
+                table = relative
+            else:
+                found.append(self._resolve_odd(href))
+                continue
+            try:
+                found.append(table[href])
+            except KeyError:
+                link = self._link(href)
+                found.append(link)
+                if len(href) <= _CACHED_HREF_LENGTH:
+                    table[href] = link
+                    added += 1
+        self._cache.note_added(added)
+        return found
+
+    def _resolve_odd(self, href: str) -> Link | None:
+        if not href or href.startswith("#") or href.startswith(_OTHER_SCHEMES):
+            return None
+        return self._link(href)
+
+    def _link(self, href: str) -> Link | None:
+        url = parse(href, self._base)
+        return None if url is None else Link(url.href, url.authority, url_hash(url))

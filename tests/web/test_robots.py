@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from messor.web.robots import Robots
+
+SITE = "http://e.com"
+
+
+def allowed(text: str, path: str, agent: str = "Messor") -> bool:
+    return Robots.parse(text.encode()).check(agent, SITE + path).allowed
+
+
+def test_a_decision_explains_itself() -> None:
+    robots = Robots.parse(b"User-agent: *\nCrawl-delay: 2.5\nAllow: /\nDisallow: /private/\n")
+    no = robots.check("AMI-Bot", f"{SITE}/private/x")
+    assert (no.allowed, no.reason, no.matched_rule) == (
+        False,
+        "disallow_rule:/private/",
+        "/private/",
+    )
+    assert (no.user_agent, no.crawl_delay) == ("AMI-Bot", 2.5)
+    yes = robots.check("AMI-Bot", f"{SITE}/public")
+    assert (yes.allowed, yes.reason) == (True, "allow_rule:/")
+    assert Robots.parse(b"").check("x", SITE).reason == "no_group"
+    assert Robots.parse(b"User-agent: *\nDisallow: /a").check("x", f"{SITE}/b").reason == "no_rule"
+
+
+@pytest.mark.parametrize(
+    "rules, path, expected",
+    [
+        ("Disallow: /a\nAllow: /a/b", "/a/b/c", True),
+        ("Disallow: /a/b\nAllow: /a/b", "/a/b", True),
+        ("Disallow: /*.php$", "/x/y.php", False),
+        ("Disallow: /*.php$", "/x/y.php?z", True),
+        ("Disallow: /a$", "/a", False),
+        ("Disallow: /a$", "/ab", True),
+        ("Disallow: /a*b*c", "/a-b-c", False),
+        ("Disallow: /a*b*c", "/a-c-b", True),
+        ("Disallow: /\nAllow: /$", "/", True),
+        ("Disallow: /foo***\nAllow: /foobar", "/foobar", True),
+        ("Disallow: /foo****\nAllow: /foobar", "/foobar", False),
+        ("Disallow:", "/a", True),
+        ("Disallow /a", "/a", False),
+        ("Disalow: /a", "/a", False),
+        ("Disallow: /ö", "/%c3%b6", False),
+        ("Disallow: /a<b", "/a%3cb", False),
+    ],
+)
+def test_rules(rules: str, path: str, expected: Any) -> None:
+    assert allowed(f"User-agent: *\n{rules}\n", path) is expected
+
+
+def test_groups_merge_and_the_own_group_replaces_the_general_one() -> None:
+    text = "User-agent: Messor\nDisallow: /a\nUser-agent: *\nDisallow: /\nUser-agent: messor/2\nDisallow: /b\n"
+    assert not allowed(text, "/a")
+    assert not allowed(text, "/b")
+    assert allowed(text, "/c")
+    assert not allowed(text, "/c", agent="Other")
+
+
+def test_crawl_delays() -> None:
+    text = b"User-agent: a\nCrawl-delay: 5\nUser-agent: b\nCrawl-delay: .5\nUser-agent: *\nCrawl-delay: soon\n"
+    robots = Robots.parse(text)
+    assert robots.crawl_delay("a") == 5
+    assert robots.crawl_delay("b") == 0.5
+    assert robots.crawl_delay("c") is None
+    for bad in (b"nan", b"inf", b"-1", b"1_0", b"1e9", b""):
+        assert Robots.parse(b"User-agent: *\nCrawl-delay: " + bad).crawl_delay("c") is None
+
+
+def test_sitemaps_marks_and_pages_in_disguise() -> None:
+    robots = Robots.parse(b"\xef\xbb\xbfSitemap: http://e.com/s.xml\r\nSITE-MAP: /t.xml\n")
+    assert robots.sitemaps == ["http://e.com/s.xml", "/t.xml"]
+    page = Robots.parse(b"<!DOCTYPE html>\n<html><body>Not found\nDisallow: /\n</body></html>")
+    assert page.is_html
+    assert page.check("x", f"{SITE}/a").allowed
+    wide = "\ufeffUser-agent: *\nDisallow: /".encode("utf-16-le")
+    assert not Robots.parse(wide).check("x", f"{SITE}/a").allowed
+
+
+def test_settled_answers() -> None:
+    assert Robots.allow_all("missing").check("x", SITE).reason == "missing"
+    assert not Robots.deny_all("unreachable").check("x", SITE).allowed
+
+
+def test_only_the_first_500_kib_count() -> None:
+    body = b"User-agent: *\n" + b"#" * 512_000 + b"\nDisallow: /\n"
+    robots = Robots.parse(body)
+    assert robots.truncated
+    assert robots.check("x", f"{SITE}/a").allowed
+
+
+def test_hostile_rules_are_decided_in_linear_time() -> None:
+    bodies = [
+        b"User-agent: *\nDisallow: /" + b"*a" * 500_000 + b"*b\n",
+        b"User-agent: *\nDisallow: /*a*a*a*a*a*a*a*b\n",
+        b"User-agent: *\nDisallow: /x\n" * 4_000_000,
+    ]
+    for body in bodies:
+        robots = Robots.parse(body)
+        robots.check("x", SITE)
+        started = time.thread_time()
+        robots.check("x", f"{SITE}/{'a' * 4_000}")
+        assert time.thread_time() - started < 0.05
+
+
+@given(st.binary(max_size=400), st.text(max_size=40), st.text(max_size=40))
+def test_nothing_raises(body: bytes, agent: str, url: str) -> None:
+    robots = Robots.parse(b"User-agent: *\nDisallow: /" + body)
+    robots.check(agent, url)
+    robots.crawl_delay(agent)
+
+
+LINE = st.sampled_from(
+    [
+        "User-agent: *",
+        "User-agent: foo",
+        "Disallow: /a",
+        "Allow: /a*b$",
+        "Crawl-delay: 1",
+        "Disallow: *",
+        "",
+    ]
+)
+
+
+@given(st.lists(LINE, max_size=12), st.text(alphabet="/ab*$", max_size=8))
+def test_any_order_of_lines_decides(lines: list[str], path: str) -> None:
+    Robots.parse("\n".join(lines).encode()).check("foo", f"{SITE}/{path}")
+
+
+def test_stored_decisions(corpus: Callable[[str], Any]) -> None:
+    for row in corpus("robots_all.jsonl"):
+        if row["tier"] != "contested":
+            raw = row.get("robots_txt_b64")
+            body = (
+                base64.b64decode(raw) if raw else row["robots_txt"].encode("utf-8", "surrogatepass")
+            )
+            decision = Robots.parse(body).check(row["user_agent"], row["url"])
+            assert decision.allowed == row["allowed"], row["id"]
+
+
+def test_real_files_decide_as_the_reference_does(corpus: Callable[[str], Any]) -> None:
+    data = corpus("robots_corpus_google_oracle.json.gz")
+    robots = [Robots.parse(f["robots_txt"].encode("utf-8", "surrogatepass")) for f in data["files"]]
+    right = sum(
+        robots[i].check(agent, url).allowed == answer for i, agent, url, answer in data["cases"]
+    )
+    assert right / len(data["cases"]) >= 0.999

@@ -40,7 +40,9 @@ class Place:
 class SegmentWriter:
     """Appends records to the current segment of one worker."""
 
-    def __init__(self, folder: Path, database: Database, *, name: str, limit: int, software: str) -> None:
+    def __init__(
+        self, folder: Path, database: Database, *, name: str, limit: int, software: str
+    ) -> None:
         self._folder = folder
         self._database = database
         self._name = name

@@ -108,7 +108,9 @@ def _stored_member(block: bytes) -> bytes:
         piece = block[start : start + 0xFFFF]
         last = start + 0xFFFF >= len(block)
         size = len(piece)
-        parts.append(bytes((last,)) + size.to_bytes(2, "little") + (size ^ 0xFFFF).to_bytes(2, "little"))
+        parts.append(
+            bytes((last,)) + size.to_bytes(2, "little") + (size ^ 0xFFFF).to_bytes(2, "little")
+        )
         parts.append(piece)
     parts.append(zlib.crc32(block).to_bytes(4, "little"))
     parts.append((len(block) & 0xFFFF_FFFF).to_bytes(4, "little"))

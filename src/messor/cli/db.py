@@ -98,7 +98,9 @@ async def _status() -> dict[str, object]:
             "postgres": await database.fetchval("SHOW server_version"),
             "revision": await database.revision(),
             "newest": migrate.newest(),
-            "size": await database.fetchval("SELECT pg_size_pretty(pg_database_size(current_database()))"),
+            "size": await database.fetchval(
+                "SELECT pg_size_pretty(pg_database_size(current_database()))"
+            ),
         }
 
 

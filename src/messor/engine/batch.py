@@ -29,9 +29,7 @@ class Batch:
     robots_ids: dict[int, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(
-            self.harvests or self.given_back or self.robots or self.silences or self.events
-        )
+        return bool(self.harvests or self.given_back or self.robots or self.silences or self.events)
 
     def add(self, harvest: Harvest) -> None:
         self.harvests.append(harvest)

@@ -139,9 +139,7 @@ class Flusher:
         await pages.spend_budget(connection, give_back)
         return admitted
 
-    async def _add_pages(
-        self, connection: Connection, batch: Batch, found: list[NewPage]
-    ) -> None:
+    async def _add_pages(self, connection: Connection, batch: Batch, found: list[NewPage]) -> None:
         unknown = {page.host: page for page in found if page.host not in self._host_ids}
         if unknown:
             for host, host_id in (await pages.open_hosts(connection, unknown)).items():
@@ -185,7 +183,11 @@ class Flusher:
         batch.found.clear()
         harvest.quarantine(str(error))
         fault = errors.Fault.of_task(
-            harvest.task.page_id, "storage", error, traceback.format_exc(), {"url": harvest.task.url}
+            harvest.task.page_id,
+            "storage",
+            error,
+            traceback.format_exc(),
+            {"url": harvest.task.url},
         )
         async with self._database.transaction() as connection:
             await errors.log(connection, [fault])

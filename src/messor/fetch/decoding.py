@@ -34,7 +34,7 @@ def _inflate(body: bytes, bits: int, cap: int) -> bytes:
         stream = isal_zlib.decompressobj(wbits=bits)
         try:
             part = stream.decompress(body, cap - size + 1)
-        except isal_zlib.error as error:
+        except isal_zlib.error as error:  # type: ignore[misc]
             if bits == 15 and not parts:  # "deflate" without its zlib header, as many send it
                 return _inflate(body, -15, cap)
             if parts:  # padding after the last gzip member

@@ -71,7 +71,12 @@ class HttpFetcher:
         return min((result["host"] for result in found), default=None)
 
     async def fetch(
-        self, href: str, permit: Permit, *, etag: str | None = None, last_modified: str | None = None
+        self,
+        href: str,
+        permit: Permit,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
     ) -> Fetched:
         """Send one request and read its answer; never raises for what a site does."""
         url = parse(href)
@@ -185,7 +190,13 @@ def _from_error(error: Exception) -> Fetched:
         if isinstance(cause, asyncio.TimeoutError):
             return _failed(Outcome.TIMEOUT, "no connection in time", "timeout")
         cause = getattr(cause, "os_error", None) or cause.__cause__
-    return _failed(Outcome.ERROR, str(error) or type(error).__name__, _error_type(error))
+    return _failed(Outcome.ERROR, _sentence(error), _error_type(error))
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong, in one line: libraries like to quote the whole answer."""
+    text = getattr(error, "message", "") or str(error) or type(error).__name__
+    return text.strip().partition("\n")[0][:200]
 
 
 def _error_type(error: Exception) -> str:

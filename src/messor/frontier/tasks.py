@@ -34,7 +34,10 @@ ADD = """
 WITH page AS (
   INSERT INTO messor.pages (host_id, url_hash, url, found_by) VALUES ($1, $2, $3, $4)
   ON CONFLICT (host_id, url_hash) DO UPDATE SET url = messor.pages.url
-  RETURNING id, host_id
+  RETURNING id, host_id, xmax = 0 AS fresh
+), counted AS (
+  UPDATE messor.domains d SET pages_known = d.pages_known + 1
+    FROM page p JOIN messor.hosts h ON h.id = p.host_id WHERE d.id = h.domain_id AND p.fresh
 ), task AS (
   INSERT INTO messor.crawl_tasks (page_id, host_id, kind, priority, due_at)
   SELECT id, host_id, $5, $6, messor.clock() FROM page

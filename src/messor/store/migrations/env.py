@@ -21,7 +21,9 @@ def run(connection: Connection) -> None:
     context.configure(connection=connection, version_table_schema="messor")
     with context.begin_transaction():
         # Several processes may start at once; the first one migrates, the others find it done.
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('messor.migrate', 0))"))
+        connection.execute(
+            text("SELECT pg_advisory_xact_lock(hashtextextended('messor.migrate', 0))")
+        )
         context.run_migrations()
 
 

@@ -1,0 +1,59 @@
+# Every target makes .venv when it is missing; uv is used when it is there, pip otherwise.
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo up test check bench chaos lock clean
+
+demo: .venv/run
+	$(BIN)/messor demo $(if $(CI),--once)
+
+up: .venv/run
+	$(BIN)/messor up
+
+test: .venv/dev
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+check: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/bench
+	$(BIN)/python -m bench.run
+
+chaos: .venv/dev
+	$(BIN)/python -m chaos.run
+
+# Pins with hashes, from pyproject.toml; names no registry.
+lock:
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links -q -o requirements.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links -q -o requirements-dev.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links -q -o requirements-bench.txt
+
+# $(1): requirements file. The package itself is installed in place, without asking for more.
+define install
+	test -x $(BIN)/python || if command -v uv >/dev/null; then uv venv -q --python $(PYTHON) .venv; else $(PYTHON) -m venv .venv; fi
+	if command -v uv >/dev/null; then \
+	  uv pip install -q --python $(BIN)/python --require-hashes -r $(1) && uv pip install -q --python $(BIN)/python --no-deps -e .; \
+	else \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r $(1) && \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .; \
+	fi
+	touch $@
+endef
+
+.venv/run: requirements.txt pyproject.toml
+	$(call install,requirements.txt)
+
+.venv/dev: requirements-dev.txt pyproject.toml
+	$(call install,requirements-dev.txt)
+	touch .venv/run
+
+.venv/bench: requirements-bench.txt pyproject.toml
+	$(call install,requirements-bench.txt)
+	touch .venv/run .venv/dev
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

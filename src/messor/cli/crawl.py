@@ -1,0 +1,79 @@
+"""`messor crawl`: one domain, from nothing to harvested, in one command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from messor.cli.domains import LOCAL_ADMIN
+from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.cli.running import crawl_until_idle
+from messor.engine import admission
+from messor.errors import ConflictError
+from messor.registry import domains as registry
+from messor.registry.domains import Domain, Submission
+from messor.settings import Settings
+from messor.store.database import Connection
+from messor.store.session import open_session
+from messor.web.urls import parse
+
+
+@click.command()
+@click.argument("url")
+@click.option("--depth", type=click.IntRange(0, 100), help="How many links away from the start.")
+@click.option("--delay", type=click.FloatRange(0), help="Seconds between requests to one host.")
+@click.option("--max-pages", type=click.IntRange(1), help="The domain's page budget.")
+@json_option
+def crawl(
+    url: str, depth: int | None, delay: float | None, max_pages: int | None, as_json: bool
+) -> None:
+    """Submit, approve and harvest the domain of a URL, as the local admin.
+
+    \b
+    Example:
+      messor crawl https://example.org/ --depth 2
+    """
+    summary = run(_crawl(Submission.understand(url), url, depth, delay, max_pages))
+    if as_json:
+        print_json(summary)
+    else:
+        print_table(("outcome", "pages"), list(summary["outcomes"].items()))
+
+
+async def _crawl(
+    submission: Submission,
+    text: str,
+    depth: int | None,
+    delay: float | None,
+    max_pages: int | None,
+) -> dict[str, Any]:
+    settings = Settings()
+    async with open_session(settings) as session:
+        async with session.database.transaction() as connection:
+            domain = await _admit(connection, submission)
+            if depth is not None or delay is not None or max_pages is not None:
+                domain = await registry.configure(
+                    connection,
+                    domain,
+                    actor=LOCAL_ADMIN,
+                    delay=delay,
+                    max_crawl_depth=depth,
+                    page_budget=max_pages,
+                )
+            url = parse(text if "://" in text else f"https://{text}")
+            assert url is not None
+            await admission.plant(connection, domain, url, found_by="manual")
+        say(f"Harvesting {domain.domain} to depth {domain.max_crawl_depth}; Ctrl-C stops cleanly.")
+        outcomes = await crawl_until_idle(settings, session, [domain.id])
+    return {"domain": domain.domain, "outcomes": outcomes}
+
+
+async def _admit(connection: Connection, submission: Submission) -> Domain:
+    """The domain, approved: the person at this terminal is the local admin."""
+    domain, _ = await registry.submit(connection, submission, actor=LOCAL_ADMIN)
+    if domain.status == "pending_review":
+        return await admission.approve(connection, domain, actor=LOCAL_ADMIN)
+    if domain.status != "approved":
+        raise ConflictError(f"{domain.domain} is {domain.status}: {domain.rejection_reason or ''}")
+    return domain

@@ -1,0 +1,41 @@
+"""`messor why`: the chain of facts behind a URL."""
+
+from __future__ import annotations
+
+import click
+
+from messor.cli.output import json_option, print_json, run
+from messor.engine.why import Explanation, explain
+from messor.settings import Settings
+from messor.store.session import open_session
+
+MARKS = {"yes": "✓", "no": "✗", "later": "…", "fact": "·"}
+
+
+@click.command()
+@click.argument("url")
+@json_option
+def why(url: str, as_json: bool) -> None:
+    """Explain what happened, or would happen, to a URL.
+
+    \b
+    Example:
+      messor why https://example.org/private/report.html
+    """
+    explanation = run(_explain(url))
+    if as_json:
+        print_json(explanation)
+    else:
+        print_explanation(explanation)
+
+
+async def _explain(url: str) -> Explanation:
+    settings = Settings()
+    async with open_session(settings, pool_size=1) as session:
+        return await explain(session.database, settings, url)
+
+
+def print_explanation(explanation: Explanation) -> None:
+    click.echo(f"{explanation.url}: {explanation.verdict}")
+    for fact in explanation.facts:
+        click.echo(f"  {MARKS[fact.says]} {fact.step:9} {fact.sentence}")

@@ -1,0 +1,93 @@
+"""Fixtures every suite shares: one embedded PostgreSQL per run, one fresh database per test."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from messor.settings import Settings
+from messor.store import migrate
+from messor.store.database import Database
+from messor.store.server import EmbeddedServer
+from messor.world import WorldProcess
+
+CORPORA = Path(__file__).parent.parent.parent / "shared" / "corpora"
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clean_environment() -> None:
+    """Tests see defaults, whatever the shell they run in has set."""
+    for name in list(os.environ):
+        if name.startswith("MESSOR_") and name != "MESSOR_TEST_DATABASE_URL":
+            del os.environ[name]
+
+
+async def _run(dsn: str, sql: str) -> None:
+    connection = await asyncpg.connect(dsn, ssl=False)
+    try:
+        await connection.execute(sql)
+    finally:
+        await connection.close()
+
+
+@pytest.fixture(scope="session")
+def server_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An embedded server whose database `template_messor` is migrated and waits to be cloned."""
+    server = EmbeddedServer(tmp_path_factory.mktemp("server"))
+    dsn = server.acquire()
+    try:
+        asyncio.run(_run(dsn, "CREATE DATABASE template_messor"))
+        migrate.upgrade(with_database(dsn, "template_messor"))
+        yield dsn
+    finally:
+        server.release()
+
+
+def with_database(dsn: str, name: str) -> str:
+    return f"{dsn.rpartition('/')[0]}/{name}"
+
+
+@pytest.fixture
+async def dsn(server_dsn: str) -> AsyncIterator[str]:
+    """The DSN of a database of this test's own."""
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    await _run(server_dsn, f"CREATE DATABASE {name} TEMPLATE template_messor")
+    yield with_database(server_dsn, name)
+    await _run(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def database(dsn: str) -> AsyncIterator[Database]:
+    """An open database of this test's own."""
+    async with Database(dsn) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def demo_world() -> Iterator[WorldProcess]:
+    with WorldProcess("demo") as world:
+        yield world
+
+
+def settings_for(world: WorldProcess, folder: Path, **values: object) -> Settings:
+    """Settings that let a worker into a simulated web, and nowhere else."""
+    given: dict[str, object] = {
+        "data_dir": folder,
+        "contact": "https://example.invalid/tests",
+        "allowed_networks": {
+            "addresses": ["127.0.0.0/8"],
+            "ports": world.ports,
+            "names": world.names,
+        },
+        "ca_file": world.ca_file,
+        "worker_lease": 5.0,
+        **values,
+    }
+    return Settings.model_validate(given)

@@ -26,11 +26,13 @@ class Inbox:
         self.room.set()
 
     def put(self, harvest: Harvest) -> None:
+        if harvest.fetched is not None:
+            harvest.fetched.let_go()
         self._batch.add(harvest)
         self.anything.set()
         if len(self._batch.harvests) >= self._pages:
             self.urgent.set()
-            if len(self._batch.harvests) >= 4 * self._pages:
+            if len(self._batch.harvests) >= 2 * self._pages:
                 self.room.clear()
 
     def refuse_links(self, counts: Counter[tuple[int, str]]) -> None:

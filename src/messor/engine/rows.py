@@ -95,7 +95,7 @@ async def log_fetches(connection: Connection, worker_id: int, harvests: Sequence
         [now - f.sent_at for f in fetches],
         [h.outcome for h in sent],
         [f.status for f in fetches],
-        [len(f.body) for f in fetches],
+        [f.size for f in fetches],
         [int(f.duration * 1000) for f in fetches],
         [int(f.gap * 1000) for f in fetches],
         [h.decision.rule for h in sent],

@@ -8,7 +8,6 @@ from messor.courtesy.lanes import Lane
 from messor.frontier.tasks import Task
 from messor.ledger.decisions import Decision, Verdict, decide, deferred, denied
 from messor.web.suffixes import registrable_domain
-from messor.web.urls import parse
 
 ALLOWED = Decision(Verdict.ALLOWED, "approved", "the domain is approved and no rule objects")
 
@@ -38,9 +37,9 @@ def robots_rule(candidate: Candidate) -> Decision | None:
 
 
 def scope_rule(candidate: Candidate) -> Decision | None:
-    url = parse(candidate.task.url)
-    if url is None or registrable_domain(url.host) != candidate.lane.policy.domain:
-        return denied("scope", f"not within {candidate.lane.policy.domain}")
+    policy, name = candidate.lane.policy, candidate.lane.host.partition(":")[0]
+    if registrable_domain(name) != policy.domain:
+        return denied("scope", f"{name} is not within {policy.domain}")
     return None
 
 

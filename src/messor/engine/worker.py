@@ -7,6 +7,7 @@ that hangs on it is dropped and a new shift begins.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import socket
 from collections import Counter
@@ -22,8 +23,9 @@ from messor.engine.batch import Batch
 from messor.engine.desk import AddressDesk
 from messor.engine.flush import Flusher
 from messor.engine.inbox import Inbox
+from messor.engine.keep import Keeper
 from messor.engine.links import LinkSieve
-from messor.engine.visit import Visitor
+from messor.engine.visit import Visit, Visitor
 from messor.errors import LeaseLostError, UnavailableError
 from messor.fetch.http import HttpFetcher
 from messor.frontier import tasks
@@ -66,6 +68,10 @@ class Worker:
         self._stop.set()
 
     async def run(self) -> None:
+        # What was made at start stays; what a page makes is freed by reference counts. The
+        # collector need not look at either every few pages.
+        gc.freeze()
+        gc.set_threshold(50_000, 50, 50)
         fetcher = HttpFetcher(self._settings, __version__)
         count = 0
         try:
@@ -132,14 +138,9 @@ class Shift:
             slots=settings.address_slots,
             exempt=settings.shared_address_ranges,
         )
-        self._visitor = Visitor(
-            fetcher,
-            self._archive,
-            self._inbox,
-            LinkSieve(seen, settings.max_redirects),
-            agent=settings.agent_token,
-            visit_seconds=settings.visit_seconds,
-        )
+        sieve = LinkSieve(seen, settings.max_redirects)
+        keeper = Keeper(self._archive, self._inbox, sieve, agent=settings.agent_token)
+        self._visitor = Visitor(fetcher, keeper, self._inbox, agent=settings.agent_token)
 
     @property
     def visits(self) -> int:
@@ -154,7 +155,7 @@ class Shift:
             asyncio.create_task(self._watch_lease()),
             asyncio.create_task(self._reap_loop()),
         ]
-        stopping = asyncio.create_task(self._stop.wait())
+        stopping = asyncio.create_task(self._wait_for_stop())
         try:
             done, _ = await asyncio.wait(
                 [flushing, stopping, *others], return_when=asyncio.FIRST_COMPLETED
@@ -165,6 +166,9 @@ class Shift:
         finally:
             await _cancel([flushing, stopping, *others, *self._visits])
             self._archive.abandon()
+
+    async def _wait_for_stop(self) -> None:
+        await self._stop.wait()
 
     async def _drain(self, others: list[asyncio.Task[None]]) -> None:
         """Let pages under way finish, commit everything, end the lease."""
@@ -220,7 +224,7 @@ class Shift:
                 return
             if not may:
                 return
-        await self._visitor.visit(lane, due)
+        await self._visitor.hold(Visit(lane, due, self._settings.visit_seconds))
 
     def _visit_done(self, visit: asyncio.Task[None]) -> None:
         self._visits.pop(visit, None)

@@ -150,6 +150,7 @@ def _judge(response: ClientResponse, wire: bytes, body: bytes) -> Fetched:
         raw_headers=response.raw_headers,
         wire=wire,
         body=body,
+        size=len(body),
         reason=response.reason or "",
     )
     if status == 304:

@@ -36,6 +36,7 @@ class Fetched:
     raw_headers: tuple[tuple[bytes, bytes], ...] = ()
     wire: bytes = b""  # the body as it came, content encoding and all
     body: bytes = b""  # the body decoded
+    size: int = 0  # of the body decoded
     reason: str = ""
     location: str | None = None
     retry_after: float | None = None
@@ -44,6 +45,10 @@ class Fetched:
     sent_at: float = 0.0  # on the deadline clock; 0 when no request went out
     gap: float = 0.0
     duration: float = 0.0
+
+    def let_go(self) -> None:
+        """Drop the bytes: a batch waits for its flush with what was made of them."""
+        self.wire = self.body = b""
 
     @property
     def content_type(self) -> str | None:

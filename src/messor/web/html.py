@@ -29,6 +29,8 @@ _CHUNK = 8_192
 _PARSE_BUDGET_SECONDS = 0.15
 # Plain text of a table is laid out as a grid, rows times columns.
 _MAX_CELLS = 4_000
+# Markdown of at least a fifth of the page: text enough, whatever its markup adds.
+_PLENTY_OF_TEXT = 5
 _MAX_TITLE = 1_000
 _MAX_DESCRIPTION = 4_000
 
@@ -56,7 +58,7 @@ class PageReading:
     nofollow: bool = False
     structured: dict[str, Any] = field(default_factory=dict)
     markdown: str = ""
-    text_length: int = 0
+    text_length: int = 0  # visible characters; of the markdown where there is plenty
     word_count: int = 0
 
 
@@ -90,7 +92,7 @@ def read_page(
     _read_links(document, reading, resolver)
     reading.structured = read_structured(document)
     reading.markdown = storable(document.to_markdown())
-    _measure_text(document, reading)
+    _measure_text(document, reading, len(html))
     return reading
 
 
@@ -172,10 +174,17 @@ def _is_nofollow(anchor: Element) -> bool:
     return "nofollow" in (anchor.attr("rel") or "").lower().split()
 
 
-def _measure_text(document: Document, reading: PageReading) -> None:
-    if len(document.select("td")) + len(document.select("th")) <= _MAX_CELLS:
-        text = document.to_text()
-    else:
-        text = reading.markdown
-    reading.text_length = len(text)
-    reading.word_count = len(text.split())
+def _measure_text(document: Document, reading: PageReading, size: int) -> None:
+    """Count words, and the visible text where there is little of it.
+
+    Only a page that is nearly all markup is ever judged by its text, so only there is the text
+    laid out; elsewhere the markdown's length says enough at no cost.
+    """
+    reading.word_count = len(reading.markdown.split())
+    reading.text_length = len(reading.markdown)
+    if reading.text_length * _PLENTY_OF_TEXT < size and _cells(document) <= _MAX_CELLS:
+        reading.text_length = len(document.to_text())
+
+
+def _cells(document: Document) -> int:
+    return len(document.select("td")) + len(document.select("th"))

@@ -18,7 +18,7 @@ def upgrade() -> None:
     bind = op.get_bind()
     bind.exec_driver_sql("SELECT 1")
     script = SQL.read_text(encoding="utf-8")
-    bind.connection.run_async(lambda driver: driver.execute(script))  # type: ignore[attr-defined]
+    bind.connection.run_async(lambda driver: driver.execute(script))
 
 
 def downgrade() -> None:

@@ -1,0 +1,91 @@
+"""Keep and read: from what a fetch brought to what is stored of it.
+
+An answer whose bytes are the same as last time is not parsed. A new one is hashed, archived and
+read; its links are sifted into new pages.
+"""
+
+from __future__ import annotations
+
+from messor.archive import hashing, warc
+from messor.archive.segments import SegmentWriter
+from messor.archive.snapshots import Snapshot
+from messor.engine.harvest import Harvest
+from messor.engine.inbox import Inbox
+from messor.engine.links import LinkSieve
+from messor.fetch.outcome import Fetched, Outcome
+from messor.web.encodings import decode
+from messor.web.html import PageReading, TooComplexError, read_page
+from messor.web.urls import LinkCache, LinkResolver
+
+KNOWN_LINKS = 20_000  # resolved hrefs a worker remembers
+
+
+class Keeper:
+    """Keeps and reads for one worker."""
+
+    def __init__(
+        self, archive: SegmentWriter, inbox: Inbox, sieve: LinkSieve, *, agent: str
+    ) -> None:
+        self._archive = archive
+        self._inbox = inbox
+        self._sieve = sieve
+        self._agent = agent
+        self._links = LinkCache(KNOWN_LINKS)
+
+    def keep(self, harvest: Harvest, fetched: Fetched) -> None:
+        """Fill the harvest with all that this answer means."""
+        lane, task = harvest.lane, harvest.task
+        if fetched.outcome is Outcome.REDIRECTED:
+            harvest.found, fetched.error = self._sieve.follow(lane, task, fetched.location)
+        elif fetched.outcome is Outcome.NOT_FOUND:
+            harvest.removed = task.snapshot_id is not None and task.outcome != Outcome.NOT_FOUND
+        elif fetched.outcome is Outcome.OK:
+            harvest.raw_hash = hashing.raw_hash(fetched.body)
+            if harvest.raw_hash == task.raw_hash and task.snapshot_id is not None:
+                harvest.outcome = Outcome.UNCHANGED
+            else:
+                self._read(harvest, fetched)
+
+    def _read(self, harvest: Harvest, fetched: Fetched) -> None:
+        task = harvest.task
+        text, _ = decode(fetched.body, fetched.content_type)
+        resolver = LinkResolver(task.url, self._links)
+        try:
+            reading = read_page(text, task.url, resolver=resolver, agent=self._agent)
+        except TooComplexError as error:
+            harvest.outcome, fetched.error = Outcome.TOO_COMPLEX, str(error)
+            return
+        harvest.snapshot = self._snapshot(harvest, fetched, text, reading)
+        if not reading.nofollow:
+            harvest.found, refused = self._sieve.sift(harvest.lane, task, reading.links)
+            self._inbox.refuse_links(refused)
+
+    def _snapshot(
+        self, harvest: Harvest, fetched: Fetched, text: str, reading: PageReading
+    ) -> Snapshot:
+        lane, task = harvest.lane, harvest.task
+        assert fetched.status is not None
+        assert harvest.raw_hash is not None
+        data = hashing.encode_data(reading.structured)
+        record = warc.response(
+            task.url, fetched.status, fetched.reason, fetched.raw_headers, fetched.wire, fetched.body
+        )
+        return Snapshot(
+            page_id=task.page_id,
+            host_id=lane.host_id,
+            token=lane.token,
+            content_hash=hashing.content_hash(reading.markdown, None, text),
+            data_hash=hashing.data_hash(data),
+            raw_hash=harvest.raw_hash,
+            place=self._archive.append(record),
+            size=fetched.size,
+            status_code=fetched.status,
+            content_type=fetched.content_type,
+            title=reading.title or None,
+            description=reading.description or None,
+            language=reading.language or None,
+            word_count=reading.word_count,
+            markdown=reading.markdown,
+            data=data.decode() if data else None,
+            state="new" if task.snapshot_id is None else "changed",
+        )

@@ -1,0 +1,153 @@
+"""Jobs: leased units of background work that are not site requests, and what people do with them.
+
+A job is unique by its dedupe key, which names the window it is for, so the same work may be asked
+for again in the next one. How workers hold jobs is `queue.leases`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.kit.ids import new_id
+from messor.store.database import Connection, Database
+
+DEFAULT_PRIORITY = 5
+MAX_ATTEMPTS = 3
+AT_ONCE = timedelta()
+
+# In the order of the keys, so that two batches with keys in common wait for each other, at worst.
+ENQUEUE = """
+INSERT INTO messor.jobs (id, job_type, target_kind, target_id, target_url, input_hash,
+                         prompt_version, model, dedupe_key, payload, priority, max_attempts,
+                         available_at)
+SELECT id, job_type, target_kind, target_id, target_url, input_hash, prompt_version, model,
+       dedupe_key, payload, priority, max_attempts, (SELECT messor.clock()) + delay
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[],
+              $8::text[], $9::text[], $10::jsonb[], $11::smallint[], $12::smallint[],
+              $13::interval[])
+       AS job (id, job_type, target_kind, target_id, target_url, input_hash, prompt_version,
+               model, dedupe_key, payload, priority, max_attempts, delay)
+ ORDER BY dedupe_key COLLATE "C"
+ON CONFLICT (dedupe_key) DO NOTHING
+RETURNING id
+"""
+
+CANCEL = """
+WITH chosen AS (
+  SELECT id FROM messor.jobs WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'running')
+   ORDER BY id FOR UPDATE
+)
+UPDATE messor.jobs j
+   SET state = 'cancelled', finished_at = (SELECT messor.clock()),
+       locked_by = NULL, locked_at = NULL, lock_expires_at = NULL
+  FROM chosen WHERE j.id = chosen.id
+RETURNING j.id
+"""
+
+REQUEUE_DEAD = """
+WITH chosen AS (
+  SELECT id FROM messor.jobs
+   WHERE state = 'dead'
+     AND ($1::uuid[] IS NULL OR id = ANY($1)) AND ($2::text IS NULL OR job_type = $2)
+   ORDER BY id FOR UPDATE
+)
+UPDATE messor.jobs j
+   SET state = 'queued', attempts = 0, available_at = (SELECT messor.clock()), finished_at = NULL
+  FROM chosen WHERE j.id = chosen.id
+RETURNING j.id
+"""
+
+COUNTS = "SELECT job_type, state, count(*) FROM messor.jobs GROUP BY job_type, state"
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """Work to be asked for; `delay` is counted from the database's now."""
+
+    job_type: str
+    dedupe_key: str
+    target_kind: str
+    target_id: UUID | None = None
+    target_url: str | None = None
+    payload: dict[str, Any] = field(default_factory=dict)
+    input_hash: str | None = None
+    prompt_version: str | None = None
+    model: str | None = None
+    priority: int = DEFAULT_PRIORITY
+    max_attempts: int = MAX_ATTEMPTS
+    delay: timedelta = AT_ONCE
+    id: UUID = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work held under a lease; `token` tells this holding from every other one."""
+
+    id: UUID
+    job_type: str
+    dedupe_key: str
+    target_kind: str
+    target_id: UUID | None
+    target_url: str | None
+    payload: dict[str, Any]
+    input_hash: str | None
+    prompt_version: str | None
+    model: str | None
+    priority: int
+    token: int
+    attempts: int  # this one included
+    max_attempts: int
+
+
+async def enqueue(connection: Connection, jobs: Sequence[NewJob]) -> list[NewJob]:
+    """Ask for work in the caller's transaction; answers the jobs whose keys were new."""
+    if not jobs:
+        return []
+    rows = await connection.fetch(
+        ENQUEUE,
+        [job.id for job in jobs],
+        [job.job_type for job in jobs],
+        [job.target_kind for job in jobs],
+        [job.target_id for job in jobs],
+        [job.target_url for job in jobs],
+        [job.input_hash for job in jobs],
+        [job.prompt_version for job in jobs],
+        [job.model for job in jobs],
+        [job.dedupe_key for job in jobs],
+        [msgspec.json.encode(job.payload).decode() for job in jobs],
+        [job.priority for job in jobs],
+        [job.max_attempts for job in jobs],
+        [job.delay for job in jobs],
+    )
+    new = {row["id"] for row in rows}
+    return [job for job in jobs if job.id in new]
+
+
+async def cancel(connection: Connection, job_ids: Sequence[UUID]) -> list[UUID]:
+    """Call off jobs that wait or run; a worker that runs one learns it by its next heartbeat."""
+    return [row["id"] for row in await connection.fetch(CANCEL, job_ids)]
+
+
+async def requeue_dead(
+    connection: Connection,
+    *,
+    job_ids: Sequence[UUID] | None = None,
+    job_type: str | None = None,
+) -> list[UUID]:
+    """Give dead letters all their attempts again: those named, those of a type, or all."""
+    return [row["id"] for row in await connection.fetch(REQUEUE_DEAD, job_ids, job_type)]
+
+
+async def counts(database: Database) -> dict[str, dict[str, int]]:
+    """How many jobs there are, by type and state."""
+    table: dict[str, dict[str, int]] = defaultdict(dict)
+    for job_type, state, count in await database.fetch(COUNTS):
+        table[job_type][state] = count
+    return dict(table)

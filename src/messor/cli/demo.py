@@ -21,6 +21,8 @@ from messor.store.database import Database
 from messor.store.session import Session, open_session
 from messor.world import WorldProcess
 
+PATIENCE_SECONDS = 2.0  # for hosts that ask for silence: the demo shows them as they are
+
 EXAMPLES = """
 SELECT DISTINCT ON (t.outcome) t.outcome, p.url
   FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id
@@ -60,7 +62,7 @@ async def _demo(settings: Settings, world: WorldProcess, *, as_json: bool) -> di
     async with open_session(settings) as session:
         say(f"A simulated web of {len(world.sites)} hosts, all on loopback.")
         await _approve_all(session.database, [site["start_url"] for site in world.sites])
-        outcomes = await crawl_until_idle(settings, session)
+        outcomes = await crawl_until_idle(settings, session, patience=PATIENCE_SECONDS)
         if not as_json:
             print_table(("outcome", "pages"), list(outcomes.items()))
             await _explain_examples(settings, session)

@@ -15,6 +15,7 @@ import click
 from messor.engine import progress
 from messor.engine.worker import Worker
 from messor.settings import Settings
+from messor.store.database import LOST_CONNECTION
 from messor.store.session import Session
 
 SETTLED_SECONDS = 0.6  # idle for this long means done: longer than a flush and a claim
@@ -38,13 +39,16 @@ async def crawl_until_idle(
     session: Session,
     domain_ids: Sequence[UUID] | None = None,
     *,
-    show: bool = True,
+    patience: float = progress.PATIENCE_SECONDS,
 ) -> dict[str, int]:
-    """Run a worker in this process until nothing is due soon; answers pages by outcome."""
+    """Run a worker in this process until nothing is due soon; answers pages by outcome.
+
+    A host that asked for silence is waited for when it is over within `patience` seconds.
+    """
     worker = Worker(settings, session.database, repair=session.repair)
     async with stopping_on_signals(worker):
         running = asyncio.create_task(worker.run())
-        watching = asyncio.create_task(_watch(worker, session, domain_ids, show=show))
+        watching = asyncio.create_task(_watch(worker, session, domain_ids, patience))
         await asyncio.wait([running, watching], return_when=asyncio.FIRST_COMPLETED)
         worker.stop()
         await running
@@ -55,15 +59,19 @@ async def crawl_until_idle(
 
 
 async def _watch(
-    worker: Worker, session: Session, domain_ids: Sequence[UUID] | None, *, show: bool
+    worker: Worker, session: Session, domain_ids: Sequence[UUID] | None, patience: float
 ) -> None:
     """Return when the crawl has been idle for a while."""
     started = time.monotonic()
     idle_since: float | None = None
-    live = show and sys.stderr.isatty()
+    live = sys.stderr.isatty()
     while True:
         now = time.monotonic()
-        standing = await progress.standing(session.database, domain_ids)
+        try:
+            standing = await progress.standing(session.database, domain_ids, patience)
+        except LOST_CONNECTION:  # the worker brings it back
+            await asyncio.sleep(0.5)
+            continue
         if live:
             _progress_line(worker, standing.held, now - started)
         if not standing.idle:

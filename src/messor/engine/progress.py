@@ -41,8 +41,12 @@ class Standing:
         return self.held == 0 and self.waiting == 0
 
 
-async def standing(database: Database, domain_ids: Sequence[UUID] | None = None) -> Standing:
-    row = await database.fetchrow(STANDING, domain_ids, PATIENCE_SECONDS)
+async def standing(
+    database: Database,
+    domain_ids: Sequence[UUID] | None = None,
+    patience: float = PATIENCE_SECONDS,
+) -> Standing:
+    row = await database.fetchrow(STANDING, domain_ids, patience)
     assert row is not None
     return Standing(row["held"], row["waiting"])
 

@@ -346,7 +346,9 @@ CREATE TABLE messor.jobs (
   started_at timestamptz,
   finished_at timestamptz
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX idx_jobs_claim ON messor.jobs (job_type, state, available_at);
+-- Waiting and abandoned jobs alike: while a job runs, available_at is when its lease ends.
+CREATE INDEX idx_jobs_claim ON messor.jobs (job_type, priority, available_at)
+  WHERE state IN ('queued', 'running');
 
 -- The path's functions -----------------------------------------------------------------------
 

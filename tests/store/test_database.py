@@ -1,0 +1,102 @@
+"""Sessions: their time-outs, transactions, the count of round trips, and errors by kind."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from messor.errors import UnavailableError
+from messor.settings import Settings
+from messor.store.database import SESSION, TRY_AGAIN, Database
+from messor.store.session import open_session
+from tests.conftest import with_database
+
+
+@pytest.mark.parametrize(
+    "setting, value",
+    [
+        ("statement_timeout", "30s"),
+        ("lock_timeout", "5s"),
+        ("idle_in_transaction_session_timeout", "1min"),
+        ("application_name", "messor"),
+        ("TimeZone", "UTC"),
+        ("synchronous_commit", "on"),
+    ],
+)
+async def test_every_session_has_its_bounds(database: Database, setting: str, value: str) -> None:
+    async with asyncio.TaskGroup() as group:
+        shown = [group.create_task(database.fetchval(f"SHOW {setting}")) for _ in range(4)]
+    assert {task.result() for task in shown} == {value}
+
+
+async def test_a_statement_that_takes_too_long_may_be_tried_again(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SESSION, "statement_timeout", "50")
+    async with Database(dsn) as database:
+        with pytest.raises(TRY_AGAIN):
+            await database.fetch("SELECT pg_sleep(5)")
+        assert await database.fetchval("SELECT 1") == 1
+
+
+async def test_a_lock_that_does_not_come_may_be_tried_again(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SESSION, "lock_timeout", "50")
+    async with Database(dsn) as database, database.transaction() as holder:
+        await holder.execute("LOCK messor.domains")
+        with pytest.raises(TRY_AGAIN):
+            await database.fetch("SELECT count(*) FROM messor.domains")
+
+
+async def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
+    with pytest.raises(asyncpg.DivisionByZeroError):
+        async with database.transaction() as connection:
+            await connection.execute("INSERT INTO messor.segments (name) VALUES ('torn')")
+            await connection.execute("SELECT 1/0")
+    assert await database.fetchval("SELECT count(*) FROM messor.segments") == 0
+
+
+async def test_round_trips_are_counted(database: Database) -> None:
+    before = database.round_trips
+    async with database.transaction() as connection:
+        await connection.execute("SELECT 1")
+        await connection.fetchrow("SELECT 1")
+    assert database.round_trips - before == 4  # begin, two statements, commit
+
+
+async def test_a_killed_connection_is_replaced(database: Database) -> None:
+    with pytest.raises(asyncpg.AdminShutdownError):
+        await database.fetch("SELECT pg_terminate_backend(pg_backend_pid())")
+    assert await database.fetchval("SELECT 1") == 1
+
+
+async def test_a_wrong_password_is_one_sentence(server_dsn: str) -> None:
+    wrong = f"postgresql://nobody:wrong@{server_dsn.rpartition('@')[2]}"
+    with pytest.raises(UnavailableError, match="refuses the login"):
+        await Database(wrong).open()
+
+
+async def test_a_database_that_is_not_there_is_one_sentence(server_dsn: str) -> None:
+    with pytest.raises(UnavailableError, match="no_such_database"):
+        await Database(with_database(server_dsn, "no_such_database")).open()
+
+
+async def test_a_dsn_that_means_nothing_is_said_at_once() -> None:
+    async with asyncio.timeout(2):
+        with pytest.raises(UnavailableError):
+            await Database("mysql://127.0.0.1/messor").open()
+
+
+async def test_a_given_server_is_checked_and_not_migrated(server_dsn: str) -> None:
+    with pytest.raises(UnavailableError, match="messor db upgrade"):
+        async with open_session(Settings(database_url=server_dsn)):
+            pass
+
+
+async def test_a_session_on_a_given_server_is_ready(dsn: str) -> None:
+    async with open_session(Settings(database_url=dsn), pool_size=1) as session:
+        assert await session.database.fetchval("SELECT count(*) FROM messor.domains") == 0
+        await session.repair()

@@ -1,0 +1,120 @@
+"""Migrations on a real server: up, down, up again, many at once, and the clock they install."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import asyncpg
+import pytest
+
+from messor.errors import UnavailableError
+from messor.store import migrate
+from messor.store.database import Database
+from tests.conftest import with_database
+
+UPGRADE = "import sys; from messor.store import migrate; migrate.upgrade(sys.argv[1])"
+_numbers = itertools.count()
+
+
+async def objects(dsn: str) -> set[str]:
+    """Everything in the schema that has a name."""
+    raw = await asyncpg.connect(dsn, ssl=False)
+    try:
+        rows = await raw.fetch(
+            """SELECT c.oid::regclass::text FROM pg_class c WHERE relnamespace = 'messor'::regnamespace
+               UNION SELECT p.oid::regprocedure::text FROM pg_proc p
+                WHERE pronamespace = 'messor'::regnamespace"""
+        )
+        return {row[0] for row in rows}
+    finally:
+        await raw.close()
+
+
+@pytest.fixture
+async def blank_dsn(server_dsn: str) -> AsyncIterator[str]:
+    """The DSN of a database without Messor's schema."""
+    raw = await asyncpg.connect(server_dsn, ssl=False)
+    name = f"blank_{os.getpid()}_{next(_numbers)}"
+    try:
+        await raw.execute(f"CREATE DATABASE {name}")
+        yield with_database(server_dsn, name)
+        await raw.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        await raw.close()
+
+
+async def test_up_down_up_leaves_the_same_schema(blank_dsn: str) -> None:
+    await asyncio.to_thread(migrate.upgrade, blank_dsn)
+    first = await objects(blank_dsn)
+    await asyncio.to_thread(migrate.downgrade, blank_dsn, "base")
+    left = await objects(blank_dsn)
+    assert left == {"messor.alembic_version", "messor.alembic_version_pkc"}
+    await asyncio.to_thread(migrate.upgrade, blank_dsn)
+    assert await objects(blank_dsn) == first
+
+
+async def test_revision_is_none_before_and_newest_after(blank_dsn: str) -> None:
+    async with Database(blank_dsn) as database:
+        assert await database.revision() is None
+        await asyncio.to_thread(migrate.upgrade, blank_dsn)
+        assert await database.revision() == migrate.newest()
+        await database.require_schema()
+
+
+async def test_a_database_without_the_schema_is_refused_with_what_to_do(blank_dsn: str) -> None:
+    async with Database(blank_dsn) as database:
+        with pytest.raises(UnavailableError, match=r"revision none.*Run: messor db upgrade"):
+            await database.require_schema()
+
+
+async def test_a_database_of_a_later_release_is_refused(database: Database) -> None:
+    await database.fetch("UPDATE messor.alembic_version SET version_num = '999'")
+    with pytest.raises(UnavailableError, match="revision 999"):
+        await database.require_schema()
+
+
+async def test_several_processes_upgrade_at_once(blank_dsn: str) -> None:
+    command = [sys.executable, "-c", UPGRADE, blank_dsn]
+    upgrades = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(2)]
+    errors = [await asyncio.to_thread(upgrade.communicate) for upgrade in upgrades]
+    assert [upgrade.returncode for upgrade in upgrades] == [0, 0], errors
+    async with Database(blank_dsn) as database:
+        assert await database.revision() == migrate.newest()
+
+
+async def test_the_extension_is_there_exactly_where_the_server_has_it(database: Database) -> None:
+    available = await database.fetchval(
+        "SELECT count(*) FROM pg_available_extensions WHERE name = 'pgcrypto'"
+    )
+    made = await database.fetchval("SELECT count(*) FROM pg_extension WHERE extname = 'pgcrypto'")
+    assert made == available
+
+
+async def test_the_clock_moves_with_its_offset(database: Database) -> None:
+    async with database.transaction() as connection:
+        before = await connection.fetchval("SELECT messor.clock()")
+        await connection.execute("SET LOCAL messor.clock_offset = '2 days'")
+        after = await connection.fetchval("SELECT messor.clock()")
+        assert timedelta(days=2) <= after - before < timedelta(days=2, minutes=1)
+    assert await database.fetchval("SELECT messor.clock() - clock_timestamp()") < timedelta(1)
+
+
+async def test_the_clock_runs_within_a_transaction(database: Database) -> None:
+    async with database.transaction() as connection:
+        early = await connection.fetchval("SELECT messor.clock()")
+        assert await connection.fetchval("SELECT messor.clock()") > early
+
+
+async def test_logs_have_partitions_for_now_and_the_months_ahead(database: Database) -> None:
+    for log in ("http_fetches", "events", "decisions", "error_logs", "visits"):
+        partitions = await database.fetchval(
+            "SELECT count(*) FROM pg_inherits WHERE inhparent = ('messor.' || $1)::regclass", log
+        )
+        assert partitions == 5
+        await database.fetch("SELECT messor.make_partitions($1, 5)", log)  # again, and further

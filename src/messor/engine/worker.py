@@ -191,7 +191,7 @@ class Shift:
                     claimed = await self._claim(wanted)
                 except LOST_CONNECTION + TRY_AGAIN:
                     await asyncio.sleep(LOOK_SECONDS)
-            if claimed < wanted:
+            if claimed == 0 or claimed < wanted:
                 self._changed.clear()
                 await _wait(self._changed, LOOK_SECONDS)
 

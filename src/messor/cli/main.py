@@ -20,6 +20,7 @@ COMMANDS = {
     "db": "messor.cli.db:db",
     "demo": "messor.cli.demo:demo",
     "domains": "messor.cli.domains:domains",
+    "inspect": "messor.cli.inspect:inspect",
     "up": "messor.cli.worker:up",
     "why": "messor.cli.why:why",
     "worker": "messor.cli.worker:worker",

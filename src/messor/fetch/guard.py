@@ -21,6 +21,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import AsyncResolver
 
 from messor.settings import AllowedNetworks
+from messor.web.suffixes import is_ip_literal, is_public_name
 from messor.web.urls import Url
 
 WEB_PORTS = frozenset({80, 443})
@@ -79,13 +80,15 @@ class AddressGuard:
 
     def refusal_of_url(self, url: Url) -> str | None:
         """Why a URL may not be requested, judged before any look-up."""
-        if f"{url.host}:{url.port}" not in self.names and url.port not in self._ports:
-            return f"port {url.port} is not one of {self._port_list()}"
-        try:
-            address = ip_address(url.host.strip("[]"))
-        except ValueError:
+        if f"{url.host}:{url.port}" in self.names:
             return None
-        return self.refusal(address, url.port)
+        if is_ip_literal(url.host):
+            return self.refusal(ip_address(url.host.strip("[]")), url.port)
+        if url.port not in self._ports:
+            return f"port {url.port} is not one of {self._port_list()}"
+        if not is_public_name(url.host):
+            return f"{url.host} is not a name of the public web"
+        return None
 
     def refusal(self, address: Address, port: int) -> str | None:
         """Why an address may not be connected to; None when it may."""

@@ -46,6 +46,30 @@ def registrable_domain(host: str) -> str | None:
     return domain
 
 
+# Reserved for examples and tests (RFC 2606): not delegated, and never somebody's own network.
+_RESERVED = frozenset({"example", "test", "invalid"})
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def is_public_name(host: str) -> bool:
+    """Whether a name can belong to the public web: two labels or more, below a known suffix.
+
+    Names such as "localhost", "instance-data" or "kubernetes.default" mean something only
+    within a network of one's own.
+    """
+    name = _folded(host)
+    if "." not in name:
+        return False
+    if name.rpartition(".")[2] in _RESERVED:
+        return True
+    return _delegated().publicsuffix(name) is not None
+
+
+@lru_cache(maxsize=1)
+def _delegated() -> PublicSuffixList:
+    return PublicSuffixList(accept_unknown=False, only_icann=False)
+
+
 def is_within(host: str, domain: str) -> bool:
     """Whether a host is the domain or lies below it."""
     host, domain = _folded(host), _folded(domain)

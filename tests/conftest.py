@@ -69,7 +69,7 @@ def with_database(dsn: str, name: str) -> str:
 async def dsn(server_dsn: str) -> AsyncIterator[str]:
     """The DSN of a database of this test's own."""
     name = f"test_{os.getpid()}_{next(_numbers)}"
-    await _run(server_dsn, f"CREATE DATABASE {name} TEMPLATE template_messor")
+    await _run(server_dsn, f"CREATE DATABASE {name} TEMPLATE template_messor STRATEGY file_copy")
     yield with_database(server_dsn, name)
     await _run(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
 

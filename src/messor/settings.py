@@ -12,6 +12,8 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 from pydantic_settings import (
     BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -89,11 +91,27 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        toml = Path(os.environ.get("MESSOR_CONFIG", "messor.toml"))
         return (
             init_settings,
             env_settings,
             dotenv_settings,
-            TomlConfigSettingsSource(settings_cls, toml_file=toml),
+            TomlConfigSettingsSource(settings_cls, toml_file=toml_file()),
             file_secret_settings,
         )
+
+
+def toml_file() -> Path:
+    return Path(os.environ.get("MESSOR_CONFIG", "messor.toml"))
+
+
+def setting_sources() -> dict[str, str]:
+    """Where each setting that is not at its default came from; the strongest source wins."""
+    sources = {
+        str(toml_file()): TomlConfigSettingsSource(Settings, toml_file=toml_file()),
+        ".env": DotEnvSettingsSource(Settings),
+        "environment": EnvSettingsSource(Settings),
+    }
+    found: dict[str, str] = {}
+    for name, source in sources.items():
+        found.update(dict.fromkeys(source(), name))
+    return found

@@ -9,7 +9,7 @@ import pytest
 
 from messor.errors import UnavailableError
 from messor.settings import Settings
-from messor.store.database import SESSION, TRY_AGAIN, Database
+from messor.store.database import LOST_CONNECTION, SESSION, TRY_AGAIN, Database
 from messor.store.session import open_session
 from tests.conftest import with_database
 
@@ -68,7 +68,7 @@ async def test_round_trips_are_counted(database: Database) -> None:
 
 
 async def test_a_killed_connection_is_replaced(database: Database) -> None:
-    with pytest.raises(asyncpg.AdminShutdownError):
+    with pytest.raises(LOST_CONNECTION):
         await database.fetch("SELECT pg_terminate_backend(pg_backend_pid())")
     assert await database.fetchval("SELECT 1") == 1
 

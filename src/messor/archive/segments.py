@@ -28,6 +28,10 @@ SELECT g.id, g.name, coalesce(max(s.segment_offset + s.segment_length), 0) AS co
 """
 
 
+# Not every system has it; syncing more than needed is safe.
+_sync_data = getattr(os, "fdatasync", os.fsync)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a record lies."""
@@ -90,7 +94,7 @@ class SegmentWriter:
         try:
             while data:
                 data = data[os.write(self._file, data) :]
-            os.fdatasync(self._file)
+            _sync_data(self._file)
         except OSError as error:
             raise UnavailableError(f"The archive cannot be written: {error}") from error
 

@@ -119,7 +119,9 @@ async def _shell() -> None:
     program = shutil.which("psql")
     async with server_dsn(Settings()) as dsn:
         if program is None:
-            raise UnavailableError(f"psql is not installed. Connect another client to {dsn}")
+            raise UnavailableError(
+                "psql is not installed. Get it with: apt-get install postgresql-client"
+            )
         environment = {**os.environ, "PGOPTIONS": "-c search_path=messor"}
         process = await asyncio.create_subprocess_exec(program, dsn, env=environment)
         await process.wait()

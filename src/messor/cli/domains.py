@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import click
 
-from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
 from messor.engine import admission
 from messor.registry import domains as registry
 from messor.registry.domains import Domain, Submission
@@ -89,6 +89,58 @@ def approve(domain: str, as_json: bool) -> None:
     _show(found, as_json)
 
 
+@domains.command()
+@click.argument("domain")
+@click.option("--reason", required=True, help="Why; kept with the domain.")
+@json_option
+def reject(domain: str, reason: str, as_json: bool) -> None:
+    """Refuse a domain; it may be submitted again with new context.
+
+    \b
+    Example:
+      messor domains reject spam.example --reason "no resources for the community"
+    """
+    _show(run(_transact(_mover(domain, "rejected", reason))), as_json)
+
+
+@domains.command()
+@click.argument("domain")
+@click.option("--reason", help="Why; kept in the events.")
+@json_option
+def suspend(domain: str, reason: str | None, as_json: bool) -> None:
+    """Pause a domain: visits under way end within a flush. Approving it again resumes.
+
+    \b
+    Example:
+      messor domains suspend foodbank.org --reason "asked us to wait"
+    """
+    _show(run(_transact(_mover(domain, "suspended", reason))), as_json)
+
+
+@domains.command()
+@click.argument("domain")
+@click.option("--reason", required=True, help="Why; kept with the domain.")
+@json_option
+def blacklist(domain: str, reason: str, as_json: bool) -> None:
+    """Never process a domain again.
+
+    \b
+    Example:
+      messor domains blacklist malware.example --reason "serves malware"
+    """
+    _show(run(_transact(_mover(domain, "blacklisted", reason))), as_json)
+
+
+def _mover(
+    domain: str, status: str, reason: str | None
+) -> Callable[[Connection], Awaitable[Domain]]:
+    async def act(connection: Connection) -> Domain:
+        found = await registry.get(connection, Submission.understand(domain).domain)
+        return await registry.move(connection, found, status, actor=LOCAL_ADMIN, reason=reason)
+
+    return act
+
+
 @domains.command(name="list")
 @click.option("--status", type=click.Choice(sorted(registry.TRANSITIONS)), help="Only these.")
 @json_option
@@ -133,7 +185,7 @@ def show(domain: str, as_json: bool) -> None:
         print_json(found)
         return
     for name, value in asdict(found).items():
-        click.echo(f"{name:24} {value if value is not None else '-'}")
+        emit(f"{name:24} {value if value is not None else '-'}")
 
 
 async def _transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:

@@ -16,11 +16,16 @@ from messor import __version__
 from messor.errors import MessorError
 
 COMMANDS = {
+    "completion": "messor.cli.completion:completion",
+    "config": "messor.cli.config:config",
     "crawl": "messor.cli.crawl:crawl",
     "db": "messor.cli.db:db",
     "demo": "messor.cli.demo:demo",
+    "doctor": "messor.cli.doctor:doctor",
     "domains": "messor.cli.domains:domains",
+    "events": "messor.cli.events:events",
     "inspect": "messor.cli.inspect:inspect",
+    "pages": "messor.cli.pages:pages",
     "up": "messor.cli.worker:up",
     "why": "messor.cli.why:why",
     "worker": "messor.cli.worker:worker",
@@ -41,6 +46,14 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """`messor URL` is `messor crawl URL`: what has a dot or a scheme is no command's name."""
+        if args and args[0] not in COMMANDS and ("." in args[0] or "://" in args[0]):
+            args = ["crawl", *args]
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="messor")
@@ -50,7 +63,7 @@ def cli() -> None:
     \b
     Example:
       messor demo --once            watch it harvest a simulated web
-      messor crawl https://example.org/
+      messor https://example.org/   harvest a domain (short for: messor crawl …)
       messor why https://example.org/private/
     """
 

@@ -11,12 +11,45 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from messor.errors import UsageError
+
+OUTPUT = "messor.output"
+
 Answer = TypeVar("Answer")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def json_option(command: Command) -> Command:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")(command)
+    """The options of every command that prints data: `--json`, and `-o FILE`."""
+    to_file = click.option(
+        "-o",
+        "--output",
+        type=click.Path(dir_okay=False, writable=True),
+        expose_value=False,
+        is_eager=True,
+        callback=_print_to,
+        help="Write the data to a file instead of stdout.",
+    )
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+    return as_json(to_file(command))
+
+
+def _print_to(context: click.Context, _: click.Parameter, path: str | None) -> None:
+    if path is None:
+        return
+    try:
+        file = open(path, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - closed with the context
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    context.find_root().meta[OUTPUT] = file
+    context.call_on_close(file.close)
+
+
+def emit(line: str) -> None:
+    """A line of data: to stdout, or to the file given by `-o`."""
+    context = click.get_current_context(silent=True)
+    file = context.find_root().meta.get(OUTPUT) if context else None
+    click.echo(line, file=file)
 
 
 def run(work: Coroutine[Any, Any, Answer]) -> Answer:
@@ -32,7 +65,7 @@ def print_json(value: Any) -> None:
     """One JSON value on stdout."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
-    click.echo(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode())
+    emit(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode())
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -43,7 +76,7 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     ]
     for line in ([name.upper() for name in head], *cells):
         text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        click.echo(text.rstrip())
+        emit(text.rstrip())
 
 
 def say(text: str) -> None:

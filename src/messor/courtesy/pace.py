@@ -65,8 +65,6 @@ class Pace:
     async def permit(self) -> Permit:
         """Wait until the lane is ready."""
         while (wait := self.due - clock.now()) > 0:
-            if self.due >= self.lease.deadline + self.lease.seconds:
-                raise LeaseLostError("The lane is not ready within this lease.")
             await asyncio.sleep(wait)
         return Permit(self)
 

@@ -27,6 +27,8 @@ class Batch:
     events: list[Event] = field(default_factory=list)
     waiting: list[Future[None]] = field(default_factory=list)
     robots_ids: dict[int, int] = field(default_factory=dict)
+    number: int = 0  # of the flush; given when it is first tried
+    parts: tuple[Batch, Batch] | None = None  # its halves, once a row in it was refused
 
     def __bool__(self) -> bool:
         return bool(self.harvests or self.given_back or self.robots or self.silences or self.events)
@@ -56,6 +58,8 @@ class Batch:
 
     def drop_snapshots(self) -> None:
         """Forget pages whose bytes could not be stored: their tasks stay due."""
+        for part in self.parts or ():
+            part.drop_snapshots()
         kept = [harvest for harvest in self.harvests if harvest.snapshot is None]
         self.harvests = []
         self.found = {}

@@ -50,6 +50,7 @@ class Flusher:
         self._archive = archive
         self._seen = seen
         self._host_ids: dict[str, int] = {}
+        self._number = 0
         self.pages = 0
 
     def know_host(self, host: str, host_id: int) -> None:
@@ -59,40 +60,47 @@ class Flusher:
 
     async def flush(self, batch: Batch) -> list[int]:
         """Commit a batch; answers the lanes that must be left."""
-        try:
-            return await self._commit(batch)
-        except BAD_ROW as error:
-            if not batch.harvests:
-                raise
-            if len(batch.harvests) == 1:
-                return await self._set_aside(batch, error)
-            first, second = batch.halves()
-            await self.flush(first)
-            closed = await self.flush(second)
-            batch.robots_ids = second.robots_ids
-            return closed
+        if batch.parts is None:
+            try:
+                return await self._commit(batch)
+            except BAD_ROW as error:
+                if not batch.harvests:
+                    raise
+                if len(batch.harvests) == 1:
+                    return await self._set_aside(batch, error)
+                # From now on this batch is its halves, also when it must be tried again.
+                batch.parts = batch.halves()
+        first, second = batch.parts
+        await self.flush(first)
+        closed = await self.flush(second)
+        batch.robots_ids = second.robots_ids
+        return closed
 
     async def _commit(self, batch: Batch) -> list[int]:
+        if not batch.number:
+            self._number += 1
+            batch.number = self._number
         on_disk = asyncio.get_running_loop().run_in_executor(None, self._archive.sync)
         try:
             async with self._database.transaction() as connection:
-                deadline, closed = await self._lease.renew(connection)
-                await self._write(connection, batch)
+                renewal = await self._lease.renew(connection, batch.number)
+                if renewal.committed:
+                    await self._write_robots(connection, batch)  # for their ids; changes nothing
+                else:
+                    await self._write(connection, batch)
                 await on_disk
         finally:
             await asyncio.wait([on_disk])
-        self._lease.deadline = deadline
+        self._lease.deadline = renewal.deadline
         self._learn(batch)
-        return closed
+        return renewal.closed
 
     async def _write(self, connection: Connection, batch: Batch) -> None:
         """All statements of a flush, in the order that keeps locks in line: domains, lanes, pages."""
         worker = self._lease.id
         found = await self._admit(connection, batch)
         await lanes.lock(connection, self._lanes_touched(batch, found))
-        if batch.robots:
-            files = [(lane.host_id, lane.token, file) for lane, file in batch.robots]
-            batch.robots_ids = await robots.store(connection, worker, files)
+        await self._write_robots(connection, batch)
         if found:
             await self._add_pages(connection, batch, found)
         if batch.harvests:
@@ -105,6 +113,11 @@ class Flusher:
             await events.record(connection, batch.events)
         if batch.given_back:
             await lanes.give_back(connection, worker, batch.given_back)
+
+    async def _write_robots(self, connection: Connection, batch: Batch) -> None:
+        if batch.robots:
+            files = [(lane.host_id, lane.token, file) for lane, file in batch.robots]
+            batch.robots_ids = await robots.store(connection, self._lease.id, files)
 
     async def _write_harvests(self, connection: Connection, harvests: list[Harvest]) -> None:
         worker = self._lease.id

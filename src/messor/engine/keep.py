@@ -68,7 +68,12 @@ class Keeper:
         assert harvest.raw_hash is not None
         data = hashing.encode_data(reading.structured)
         record = warc.response(
-            task.url, fetched.status, fetched.reason, fetched.raw_headers, fetched.wire, fetched.body
+            task.url,
+            fetched.status,
+            fetched.reason,
+            fetched.raw_headers,
+            fetched.wire,
+            fetched.body,
         )
         return Snapshot(
             page_id=task.page_id,

@@ -19,7 +19,10 @@ from messor.frontier.cadence import Schedule
 from messor.frontier.tasks import Task
 from messor.kit import clock
 from messor.ledger.decisions import Decision, Verdict
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import parse
 
+ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
 SILENT_SECONDS = 60.0  # after 429 or 503 without a Retry-After
 
 # Reading is CPU work on the loop. A few pages per turn, so that flushes, timers and the sockets
@@ -48,6 +51,10 @@ class Visit:
             if task is None:
                 return
             yield task
+
+    @property
+    def remaining(self) -> float:
+        return self._deadline - clock.now()
 
     def end(self, reason: str) -> None:
         if not self._ended:
@@ -89,6 +96,9 @@ class Visitor:
         """The path: every due page of the lane goes its whole way."""
         lane = visit.lane
         for task in visit.due():
+            if self._stopping:
+                visit.end("stopped")
+                break
             decision = self._decide(lane, task)
             if decision.verdict is Verdict.DEFERRED:
                 visit.end(decision.rule)
@@ -98,6 +108,9 @@ class Visitor:
                 continue
 
             await self._inbox.room.wait()
+            if lane.pace.ready_in > visit.remaining:
+                visit.end("pace")
+                break
             permit = await lane.pace.permit()
             fetched = await self._fetcher.fetch(
                 task.url, permit, etag=task.etag, last_modified=task.last_modified
@@ -111,6 +124,7 @@ class Visitor:
                 harvest = Harvest(lane, task, decision, again, fetched.outcome, fetched)
                 async with self._reading:
                     self._keeper.keep(harvest, fetched)
+                    await asyncio.sleep(0)  # the next few read in the loop's next turn
                 self._inbox.put(harvest)
 
             if fetched.outcome is Outcome.BLOCKED and fetched.status in (429, 503):
@@ -118,14 +132,17 @@ class Visitor:
                 await self._fall_silent(lane, fetched)
 
     def _decide(self, lane: Lane, task: Task) -> Decision:
-        closed = self._stopping or lane.host_id in self._inbox.closed
+        closed = lane.host_id in self._inbox.closed
         return decide_task(Candidate(lane, task, self._agent, closed))
 
     async def _adopt_robots(
         self, lane: Lane, task: Task, decision: Decision, fetched: Fetched
     ) -> None:
         """Put a robots.txt in force; it is committed before the lane's next request."""
+        fetched = await self._follow_robots(lane, task, fetched)
         file = RobotsFile.from_answer(fetched.status, fetched.body, self._agent)
+        if fetched.outcome is Outcome.REDIRECTED:
+            file = self._robots_elsewhere(lane, task, fetched)
         good = file.verdict != "deny_all"
         again = Schedule("completed", FRESH_SECONDS if good else RETRY_SECONDS, 0)
         outcome = Outcome.OK if file.verdict == "rules" else fetched.outcome
@@ -135,6 +152,32 @@ class Visitor:
         lane.pace.delay = max(lane.pace.delay, file.crawl_delay or 0.0)
         if not good:
             await self._inbox.silence(lane, RETRY_SECONDS, file.reason)
+
+    async def _follow_robots(self, lane: Lane, task: Task, fetched: Fetched) -> Fetched:
+        """Follow a robots.txt within its host, as from http to https; each hop is paced."""
+        for _ in range(ROBOTS_REDIRECTS):
+            target = parse(fetched.location or "", task.url)
+            if fetched.outcome is not Outcome.REDIRECTED or target is None:
+                break
+            if target.authority != lane.host:
+                break
+            fetched = await self._fetcher.fetch(target.href, await lane.pace.permit())
+        return fetched
+
+    @staticmethod
+    def _robots_elsewhere(lane: Lane, task: Task, fetched: Fetched) -> RobotsFile:
+        """A robots.txt that points to another host, which this lane may not talk to.
+
+        Within the domain that host's own lane reads it, and pages usually follow their robots
+        there. Beyond the domain nobody may look, so nothing may be fetched either.
+        """
+        target = parse(fetched.location or "", task.url)
+        where = target.authority if target else "nowhere"
+        inside = target is not None and registrable_domain(target.host) == lane.policy.domain
+        reason = f"robots.txt redirects to {where}"
+        return RobotsFile(
+            "allow_all" if inside else "deny_all", reason, fetched.status, b"", None, None
+        )
 
     async def _fall_silent(self, lane: Lane, fetched: Fetched) -> None:
         """Leave the host alone as long as it asks; committed before its next request."""

@@ -7,6 +7,7 @@ that hangs on it is dropped and a new shift begins.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import socket
@@ -38,6 +39,7 @@ from messor.web.urls import parse
 CLAIM_AT_ONCE = 32
 LOOK_SECONDS = 0.2  # how often an idle worker looks for lanes
 REAP_SECONDS = 1.0
+UPKEEP_SECONDS = 12 * 3600.0
 URGENT_SECONDS = 0.01  # how long an urgent flush waits for company
 DRAIN_SECONDS = 25.0
 
@@ -154,6 +156,7 @@ class Shift:
             asyncio.create_task(self._claim_loop()),
             asyncio.create_task(self._watch_lease()),
             asyncio.create_task(self._reap_loop()),
+            asyncio.create_task(self._upkeep_loop()),
         ]
         stopping = asyncio.create_task(self._wait_for_stop())
         try:
@@ -245,11 +248,16 @@ class Shift:
 
     async def _reap_loop(self) -> None:
         while True:
-            try:
+            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
                 await lanes.reap(self._database)
-            except LOST_CONNECTION + TRY_AGAIN:
-                pass
             await asyncio.sleep(REAP_SECONDS)
+
+    async def _upkeep_loop(self) -> None:
+        """Make the logs' partitions well ahead of time."""
+        while True:
+            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
+                await self._database.fetchval("SELECT messor.make_all_partitions()")
+            await asyncio.sleep(UPKEEP_SECONDS)
 
     async def _flush_loop(self) -> None:
         """Flush when the batch is full, urgent or old; renew the lease in any case."""
@@ -309,11 +317,9 @@ class Shift:
 async def _wait(event: asyncio.Event, seconds: float) -> None:
     if event.is_set():
         return
-    try:
+    with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
-    except TimeoutError:
-        pass
 
 
 async def _cancel(cancelled: list[asyncio.Task[None]]) -> None:

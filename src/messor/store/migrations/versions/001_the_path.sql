@@ -16,21 +16,37 @@ CREATE FUNCTION messor.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
          + coalesce(nullif(current_setting('messor.clock_offset', true), '')::interval, interval '0')
 $$;
 
--- Makes the monthly partitions of a log from last month to `ahead` months from now.
+-- Makes the monthly partitions of a log from last month to `ahead` months from now, and one for
+-- everything else, so that a clock gone wrong or a missed upkeep never loses a row.
 CREATE FUNCTION messor.make_partitions(log text, ahead int DEFAULT 3) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   month date;
 BEGIN
+  IF to_regclass(format('messor.%I', log || '_other')) IS NULL THEN
+    EXECUTE format('CREATE TABLE messor.%I PARTITION OF messor.%I DEFAULT', log || '_other', log);
+  END IF;
   FOR month IN
     SELECT generate_series(date_trunc('month', messor.clock()) - interval '1 month',
                            date_trunc('month', messor.clock()) + make_interval(months => ahead),
                            interval '1 month')
   LOOP
+    -- Asked first: CREATE … IF NOT EXISTS would lock the log even when there is nothing to do.
+    CONTINUE WHEN to_regclass(format('messor.%I', log || to_char(month, '_YYYY_MM'))) IS NOT NULL;
     EXECUTE format(
-      'CREATE TABLE IF NOT EXISTS messor.%I PARTITION OF messor.%I FOR VALUES FROM (%L) TO (%L)',
+      'CREATE TABLE messor.%I PARTITION OF messor.%I FOR VALUES FROM (%L) TO (%L)',
       log || to_char(month, '_YYYY_MM'), log, month, month + interval '1 month');
   END LOOP;
+END $$;
+
+-- Upkeep of all logs; any worker does it, one at a time.
+CREATE FUNCTION messor.make_all_partitions() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF pg_try_advisory_xact_lock(hashtextextended('messor.partitions', 0)) THEN
+    PERFORM messor.make_partitions(c.relname::text) FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = 'messor' AND c.relkind = 'p';
+  END IF;
 END $$;
 
 -- Registry -----------------------------------------------------------------------------------
@@ -65,7 +81,7 @@ CREATE TABLE messor.domains (
   last_scraped_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT messor.clock(),
   updated_at timestamptz NOT NULL DEFAULT messor.clock(),
-  CHECK (status NOT IN ('rejected', 'blacklisted') OR rejection_reason <> ''),
+  CHECK (status NOT IN ('rejected', 'blacklisted') OR coalesce(rejection_reason, '') <> ''),
   CHECK (status IN ('pending_review', 'blacklisted') OR reviewed_at IS NOT NULL)
 );
 CREATE INDEX domains_status ON messor.domains (status, created_at);
@@ -119,6 +135,7 @@ CREATE TABLE messor.worker_leases (
   name text NOT NULL,
   started_at timestamptz NOT NULL DEFAULT messor.clock(),
   expires_at timestamptz NOT NULL,
+  flushes bigint NOT NULL DEFAULT 0,           -- number of the last flush that committed
   ended_at timestamptz,
   end_reason text CHECK (end_reason IN ('stopped', 'expired'))
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0);

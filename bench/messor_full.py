@@ -1,0 +1,106 @@
+"""Messor's full path in one process: paced at delay 0, everything decided, recorded and archived."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import uvloop
+from bench.contender import Job, read_job, ready, report
+
+from messor.engine import admission
+from messor.engine.worker import Worker
+from messor.fetch.outcome import Outcome
+from messor.registry import domains
+from messor.settings import AllowedNetworks, Settings
+from messor.store.database import Database
+
+STALL_SECONDS = 20.0  # without a new page the crawl is given up, and falls short
+_LOOK_SECONDS = 0.005
+_MARKS = (10_000, 50_000)  # pages at which the memory is read
+_PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+_ACTOR = "bench"
+
+
+def settings_for(job: Job) -> Settings:
+    ports = sorted({port for _, port in job.targets.values()})
+    return Settings(
+        data_dir=Path(job.folder),
+        database_url=job.dsn,
+        contact="https://bench.test/",
+        ca_file=Path(job.ca_file) if job.ca_file else None,
+        allowed_networks=AllowedNetworks(addresses=["127.0.0.0/8"], ports=ports, names=job.names),
+    )
+
+
+async def approve(database: Database, job: Job) -> None:
+    """Register every host with a delay of 0 and no bound on its pages."""
+    for start in job.starts:
+        async with database.transaction() as connection:
+            wanted = domains.Submission.understand(start)
+            domain, _ = await domains.submit(connection, wanted, actor=_ACTOR)
+            domain = await domains.configure(
+                connection,
+                domain,
+                actor=_ACTOR,
+                delay=0,
+                max_crawl_depth=100,
+                page_budget=1_000_000,
+                max_concurrent_requests=job.per_host,
+            )
+            await admission.approve(connection, domain, actor=_ACTOR)
+
+
+async def crawl(worker: Worker, expected: int) -> dict[str, float]:
+    """Run the worker until all is committed, and stop it; tell its memory at the marks."""
+    memory: dict[str, float] = {}
+    last, since = 0, time.monotonic()
+    async with _running(worker) as task:
+        while not task.done():
+            done = worker.outcomes[Outcome.OK]
+            for mark in _MARKS:
+                if done >= mark:
+                    memory.setdefault(f"rss_{mark}", _rss())
+            if done > last:
+                last, since = done, time.monotonic()
+            if done >= expected or time.monotonic() - since > STALL_SECONDS:
+                break
+            await asyncio.sleep(_LOOK_SECONDS)
+    return memory
+
+
+@contextlib.asynccontextmanager
+async def _running(worker: Worker) -> AsyncIterator[asyncio.Task[None]]:
+    task = asyncio.create_task(worker.run())
+    try:
+        yield task
+    finally:
+        worker.stop()
+        await task
+
+
+def _rss() -> int:
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * _PAGE_SIZE
+
+
+async def main(job: Job) -> dict[str, Any]:
+    assert job.dsn is not None
+    async with Database(job.dsn) as database:
+        await approve(database, job)
+        worker = Worker(settings_for(job), database)
+        before = database.round_trips
+        ready()
+        # Every host is asked for its robots.txt, too.
+        memory = await crawl(worker, job.pages + len(job.starts))
+        round_trips = database.round_trips - before
+        pages = await database.fetchval("SELECT count(*) FROM messor.page_snapshots")
+        return {"pages": pages, "round_trips": round_trips, **memory}
+
+
+if __name__ == "__main__":
+    report(**uvloop.run(main(read_job())))

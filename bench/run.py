@@ -1,0 +1,157 @@
+"""`make bench`: Messor's full path against the floor, Scrapy and Crawlee, on the same pages.
+
+Contenders take turns for some rounds, each as one process measured from outside; medians are
+printed, and kept in `bench/results.md` when no contender was left out or failed. Exits 1 when one
+failed, or when PostgreSQL's CPU or WAL per page breaks its bar.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import click
+from bench.results import Bar, Section, memory_bars, page, path_bars
+from bench.stage import Contender, FailedRunError, Result, Stage, embedded_postgres
+
+from messor.store.server import ServerStatus
+from messor.world.process import WorldProcess
+
+RESULTS = Path(__file__).parent / "results.md"
+PER_HOST = 4  # requests at a time to one host, for Messor and the floor
+
+MESSOR = Contender("Messor, full path", "bench.messor_full", database="schema")
+FLOOR = Contender("floor", "bench.floor", database="empty")
+BARE = Contender("floor without markdown", "bench.floor", ["--no-markdown"], database="empty")
+SCRAPY = Contender("tuned Scrapy", "bench.scrapy_peer")
+PLAIN = Contender("Scrapy, usual middlewares", "bench.scrapy_peer", ["--plain"])
+CRAWLEE = Contender("tuned Crawlee", "bench.crawlee_peer")
+CONTENDERS = {
+    "messor": MESSOR,
+    "floor": FLOOR,
+    "bare": BARE,
+    "scrapy": SCRAPY,
+    "plain": PLAIN,
+    "crawlee": CRAWLEE,
+}
+SECURE = ("messor", "floor", "scrapy")
+
+_NOTES = """\
+Every contender crawls all pages of all hosts of the simulated web by their links, in one process,
+after its imports and before its exit; contenders take turns and medians are shown. Messor does
+everything: robots.txt, decisions, pace (delay 0), archive, snapshots, structured data, markdown,
+events, leases. The floor uses Messor's libraries and nothing else: fetch, parse, links, title and
+markdown, COPY of 200 rows at a time into a table kept as Messor keeps it (markdown uncompressed).
+Scrapy and Crawlee fetch, find links and titles, and write JSON lines; what was tuned is told at the
+top of `scrapy_peer.py` and `crawlee_peer.py`. CPU is user and system time of all processes of a
+contender, PostgreSQL's that of all processes of its server; the web's own is in neither. The web,
+the contender and PostgreSQL share the machine; a run with cores busy elsewhere, on other programs,
+says little about pages/s. 1 KB is 1,000 bytes.""".splitlines()
+
+
+class Bench:
+    """The sections measured so far, and the bars they keep or break."""
+
+    def __init__(self, dsn: str, server: ServerStatus, rounds: int, only: tuple[str, ...]) -> None:
+        assert server.pid is not None
+        self._dsn = dsn
+        self._postmaster = server.pid
+        self._notes = [*_NOTES, f"PostgreSQL {server.version}, {rounds} rounds."]
+        self._rounds = rounds
+        self._only = only
+        self.sections: list[Section] = []
+        self.bars: list[Bar] = []
+        self.failed = False
+
+    def section(
+        self, names: tuple[str, ...], hosts: int, pages: int, *, rounds: int = 0, tls: bool = False
+    ) -> Section | None:
+        """Run the chosen contenders in turn on one web."""
+        chosen = [CONTENDERS[name] for name in names if name in self._only]
+        if not chosen:
+            return None
+        scheme = "HTTPS" if tls else "HTTP"
+        title = f"{scheme}: {hosts * pages:,} pages, {hosts} hosts with {pages:,} pages each"
+        _progress(title)
+        runs: dict[str, list[Result]] = {}
+        with WorldProcess(profile="bench", hosts=hosts, pages=pages, tls=tls) as web:
+            stage = Stage(web, self._dsn, self._postmaster, per_host=PER_HOST)
+            for _ in range(rounds or self._rounds):
+                for contender in chosen:
+                    self._turn(stage, contender, runs)
+        section = Section(title, runs)
+        self.sections.append(section)
+        return section
+
+    def _turn(self, stage: Stage, contender: Contender, runs: dict[str, list[Result]]) -> None:
+        try:
+            result = stage.run(contender)
+        except FailedRunError as error:
+            self.failed = True
+            _progress(f"  {error}")
+            return
+        runs.setdefault(contender.name, []).append(result)
+        _progress(
+            f"  {contender.name}: {result.pages_per_second:.0f} pages/s, "
+            f"{result.client_ms:.2f} + {result.postgres_ms:.2f} ms CPU per page "
+            f"(the web {result.web_ms:.2f}), "
+            f"{result.other_cores:.2f} cores busy elsewhere"
+        )
+
+    def show(self, *, keep: bool) -> None:
+        """Print the results; only a whole run replaces those on file."""
+        text = page(self.sections, self.bars, self._notes)
+        if keep:
+            RESULTS.write_text(text, encoding="utf-8")
+        print(text)
+
+
+@click.command()
+@click.option("--hosts", default=20, show_default=True)
+@click.option("--pages", default=500, show_default=True, help="Pages per host")
+@click.option("--rounds", default=5, show_default=True)
+@click.option("--quick", is_flag=True, help="10 hosts with 100 pages, 2 rounds, no memory section")
+@click.option(
+    "--only", multiple=True, type=click.Choice(list(CONTENDERS)), help="Only these contenders"
+)
+@click.option("--memory/--no-memory", default=None, help="50,000 pages; part of a full run")
+@click.option("--tls/--no-tls", default=True, help="150 hosts with 3 pages over HTTPS")
+def main(
+    *,
+    hosts: int,
+    pages: int,
+    rounds: int,
+    quick: bool,
+    only: tuple[str, ...],
+    memory: bool | None,
+    tls: bool,
+) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    if quick:
+        hosts, pages, rounds = 10, 100, 2
+    if memory is None:
+        memory = not quick and not only
+    with embedded_postgres() as (dsn, server):
+        bench = Bench(dsn, server, rounds, only or tuple(CONTENDERS))
+        plain = bench.section(tuple(CONTENDERS), hosts, pages)
+        if plain is not None:
+            bench.bars += path_bars(plain, MESSOR.name, FLOOR.name, SCRAPY.name)
+        if tls:
+            bench.section(SECURE, 150, 3, tls=True)
+        if memory and (large := bench.section(("messor",), 50, 1000, rounds=1)) and large.runs:
+            bench.bars += memory_bars(large, MESSOR.name)
+    bench.show(keep=not (quick or only or bench.failed))
+    for bar in bench.bars:
+        if not bar.kept:
+            _progress(f"broken: {bar}")
+    if bench.failed or any(bar.hard and not bar.kept for bar in bench.bars):
+        sys.exit(1)
+
+
+def _progress(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

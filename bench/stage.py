@@ -1,0 +1,239 @@
+"""The stage: a simulated web and an embedded PostgreSQL, both thrown away afterwards, and the
+measured run of one contender on them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+from bench.contender import Job
+from bench.measure import busy_seconds, cpu_seconds, peak_rss, read_server
+
+from messor.store import migrate
+from messor.store.server import EmbeddedServer, ServerStatus
+from messor.world.process import WorldProcess
+
+ROOT = Path(__file__).resolve().parent.parent
+READY_SECONDS = 120.0
+RUN_SECONDS = 1200.0
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A program of this folder; `database` is what it needs: nothing, an empty one, the schema."""
+
+    name: str
+    module: str
+    options: list[str] = field(default_factory=list)
+    database: str = "none"  # none, empty, schema
+
+
+@dataclass(frozen=True)
+class Result:
+    """One measured run."""
+
+    pages: int
+    seconds: float
+    client_cpu: float
+    postgres_cpu: float
+    web_cpu: float
+    other_cpu: float  # of processes that are no part of the benchmark
+    wal: int
+    peak_rss: int
+    figures: dict[str, float]  # what the contender says of itself
+
+    @property
+    def pages_per_second(self) -> float:
+        return self.pages / self.seconds
+
+    @property
+    def client_ms(self) -> float:
+        return self.client_cpu * 1000 / self.pages
+
+    @property
+    def postgres_ms(self) -> float:
+        return self.postgres_cpu * 1000 / self.pages
+
+    @property
+    def web_ms(self) -> float:
+        return self.web_cpu * 1000 / self.pages
+
+    @property
+    def cpu_ms(self) -> float:
+        return self.client_ms + self.postgres_ms
+
+    @property
+    def wal_kb(self) -> float:
+        return self.wal / 1000 / self.pages
+
+    @property
+    def round_trips(self) -> float:
+        return self.figures.get("round_trips", 0) / self.pages
+
+    @property
+    def other_cores(self) -> float:
+        """Cores taken by strangers meanwhile: the larger, the less the run is worth."""
+        return max(0.0, self.other_cpu) / self.seconds
+
+    @property
+    def rss_mb(self) -> float:
+        return self.peak_rss / 1e6
+
+
+class FailedRunError(Exception):
+    """A contender did not bring what it was sent for."""
+
+
+class Stage:
+    """Runs contenders against one simulated web, one after the other."""
+
+    def __init__(self, web: WorldProcess, dsn: str, postmaster: int, *, per_host: int) -> None:
+        self._web = web
+        self._dsn = dsn
+        self._postmaster = postmaster
+        self._per_host = per_host
+        self.pages = sum(site["pages"] for site in web.sites)
+
+    def run(self, contender: Contender) -> Result:
+        with (
+            TemporaryDirectory(prefix="messor-bench-run-") as folder,
+            self._database(contender.database) as dsn,
+        ):
+            job = Job(
+                starts=[site["start_url"] for site in self._web.sites],
+                names=self._web.names,
+                pages=self.pages,
+                per_host=self._per_host,
+                ca_file=self._web.ca_file,
+                folder=folder,
+                dsn=dsn,
+                options=contender.options,
+            )
+            return self._measure(contender, job)
+
+    def _measure(self, contender: Contender, job: Job) -> Result:
+        with _child(contender.module) as child:
+            _tell(child, job.to_json())
+            _expect(child, READY_SECONDS)
+            server = asyncio.run(read_server(self._dsn, self._postmaster))
+            client, web = cpu_seconds(child.pid), cpu_seconds(self._web.pid)
+            machine = busy_seconds()
+            started = time.monotonic()
+            _tell(child, "go")
+            said: dict[str, Any] = json.loads(_expect(child, RUN_SECONDS))
+            seconds = time.monotonic() - started
+            machine = busy_seconds() - machine
+            client, web = cpu_seconds(child.pid) - client, cpu_seconds(self._web.pid) - web
+            after = asyncio.run(read_server(self._dsn, self._postmaster))
+            peak = peak_rss(child.pid)
+        pages = int(said.pop("pages"))
+        if pages != job.pages:
+            raise FailedRunError(f"{contender.name} brought {pages} of {job.pages} pages")
+        postgres = after.cpu - server.cpu
+        return Result(
+            pages=pages,
+            seconds=seconds,
+            client_cpu=client,
+            postgres_cpu=postgres if job.dsn else 0.0,
+            web_cpu=web,
+            other_cpu=machine - client - web - postgres,
+            wal=after.wal - server.wal if job.dsn else 0,
+            peak_rss=peak,
+            figures=said,
+        )
+
+    @contextlib.contextmanager
+    def _database(self, kind: str) -> Iterator[str | None]:
+        """A database of its own, dropped afterwards: nobody vacuums after another."""
+        if kind == "none":
+            yield None
+            return
+        name = "bench_run"
+        asyncio.run(_execute(self._dsn, f"CREATE DATABASE {name}"))
+        dsn = urlunsplit(urlsplit(self._dsn)._replace(path=f"/{name}"))
+        try:
+            if kind == "schema":
+                migrate.upgrade(dsn)
+            yield dsn
+        finally:
+            asyncio.run(_execute(self._dsn, f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@contextlib.contextmanager
+def embedded_postgres() -> Iterator[tuple[str, ServerStatus]]:
+    """The DSN of a server in a folder of its own, and what it says of itself."""
+    with TemporaryDirectory(prefix="messor-bench-") as folder:
+        server = EmbeddedServer(Path(folder))
+        dsn = server.acquire()
+        try:
+            yield dsn, server.status()
+        finally:
+            server.release()
+
+
+@contextlib.contextmanager
+def _child(module: str) -> Iterator[subprocess.Popen[str]]:
+    """A contender's process; it ends when its input does."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", module],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    try:
+        yield child
+    finally:
+        with contextlib.suppress(BrokenPipeError):
+            child.stdin.close()
+        try:
+            child.wait(10)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        child.stdout.close()
+
+
+def _tell(child: subprocess.Popen[str], line: str) -> None:
+    assert child.stdin is not None
+    child.stdin.write(f"{line}\n")
+    child.stdin.flush()
+
+
+def _expect(child: subprocess.Popen[str], seconds: float) -> str:
+    assert child.stdout is not None
+    arrived, _, _ = select.select([child.stdout], [], [], seconds)
+    if not arrived:
+        raise FailedRunError(f"{_module(child)} said nothing for {seconds:.0f} s")
+    line = child.stdout.readline()
+    if not line:
+        raise FailedRunError(f"{_module(child)} ended early with code {child.wait(10)}")
+    return line
+
+
+def _module(child: subprocess.Popen[str]) -> str:
+    assert isinstance(child.args, list)
+    return str(child.args[-1])
+
+
+async def _execute(dsn: str, sql: str) -> None:
+    connection = await asyncpg.connect(dsn, ssl=False)
+    try:
+        await connection.execute(sql)
+    finally:
+        await connection.close()

@@ -1,0 +1,149 @@
+"""The stage: a simulated web, an embedded PostgreSQL and a crew, all gone when the run is over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from chaos.crew import Crew, sweep
+from chaos.gather import pages_of
+from chaos.history import Fault, Page
+from messor.cli.output import say
+from messor.engine import admission, progress
+from messor.registry import domains
+from messor.registry.domains import Submission
+from messor.settings import Settings
+from messor.store.database import Database
+from messor.store.session import Session, embedded_server, open_session
+from messor.world import World, WorldProcess
+
+ACTOR = "chaos"
+JITTER_MS = 30
+PENDING = "SELECT count(*) FROM messor.crawl_tasks WHERE status = 'pending'"
+HOLDERS = """
+SELECT w.name FROM messor.worker_leases w
+ WHERE w.ended_at IS NULL AND w.expires_at > messor.clock()
+   AND EXISTS (SELECT FROM messor.lanes l WHERE l.worker_id = w.id)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How large a run is, and what is done to it."""
+
+    name: str
+    seed: int
+    hosts: int
+    workers: int
+    kills: int = 0
+    stalls: int = 0
+    crashes: int = 0  # of PostgreSQL
+    pages: int | None = None  # per host; None draws 8 to 20
+    delay: float = 0.5
+    lease: float = 3.0
+    seconds: float = 480.0
+
+
+class Stage:
+    """What a scenario plays on."""
+
+    def __init__(
+        self, plan: Plan, folder: Path, settings: Settings, web: WorldProcess, session: Session
+    ) -> None:
+        self.plan = plan
+        self.archive = settings.data_dir / "archive"
+        self.session = session
+        self.web = web
+        self.expected: frozenset[Page] = pages_of(
+            World("chaos", plan.seed, hosts=plan.hosts, pages=plan.pages)
+        )
+        self.crew = Crew(
+            folder,
+            {
+                **web.settings_env(),
+                "MESSOR_DATA_DIR": str(settings.data_dir),
+                "MESSOR_CONTACT": settings.contact,
+                "MESSOR_WORKER_LEASE": str(plan.lease),
+            },
+        )
+        self.faults: list[Fault] = []
+        self._server = embedded_server(settings)
+
+    @property
+    def database(self) -> Database:
+        return self.session.database
+
+    async def share_done(self) -> float:
+        """How much of the web was asked for, each host's robots.txt included."""
+        counters = await asyncio.to_thread(self.web.counters)
+        return counters["requests"] / (len(self.expected) + self.plan.hosts)
+
+    async def is_finished(self) -> bool:
+        """Nobody holds a lane, and no page waits."""
+        standing = await progress.standing(self.database)
+        return standing.idle and await self.database.fetchval(PENDING) == 0
+
+    async def holders(self) -> list[int]:
+        """Workers of the crew that hold lanes and are awake: in the middle of something."""
+        rows = await self.database.fetch(HOLDERS)
+        return sorted(self.crew.awake & {int(row["name"].rpartition("-")[2]) for row in rows})
+
+    async def postmaster(self) -> int | None:
+        return (await asyncio.to_thread(self._server.status)).pid
+
+
+@contextlib.asynccontextmanager
+async def open_stage(plan: Plan) -> AsyncIterator[Stage]:
+    """Everything a run needs; on leaving, however that comes about, nothing of it is left."""
+    with TemporaryDirectory(prefix="messor-chaos-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        web = WorldProcess(
+            "chaos",
+            plan.seed,
+            hosts=plan.hosts,
+            pages=plan.pages,
+            jitter_ms=JITTER_MS,
+            log_file=folder / "requests.tsv",
+        )
+        settings = Settings(
+            data_dir=folder / "data",
+            database_url=None,
+            contact="https://example.invalid/chaos",
+            worker_lease=plan.lease,
+        )
+        try:
+            with web:
+                _prefer(web.pid)
+                async with open_session(settings) as session:
+                    stage = Stage(plan, folder, settings, web, session)
+                    try:
+                        await _admit_all(stage)
+                        yield stage
+                    finally:
+                        stage.crew.dismiss()
+        finally:
+            for pid in sweep(folder):
+                say(f"Process {pid} was still there and was ended.")
+
+
+def _prefer(pid: int) -> None:
+    """The server's stamps must not wait for a busy machine: they are the measure of everything."""
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, pid, -10)
+
+
+async def _admit_all(stage: Stage) -> None:
+    """Approve every domain, with the plan's delay as its own."""
+    async with stage.database.transaction() as connection:
+        for site in stage.web.sites:
+            submission = Submission.understand(site["start_url"])
+            domain, _ = await domains.submit(connection, submission, actor=ACTOR)
+            domain = await domains.configure(
+                connection, domain, actor=ACTOR, delay=stage.plan.delay, max_crawl_depth=100
+            )
+            await admission.approve(connection, domain, actor=ACTOR)

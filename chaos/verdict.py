@@ -1,0 +1,70 @@
+"""The verdict: every finding of the checker as one line with its bound."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from chaos import checker
+from chaos.checker import GAP_TOLERANCE, Check
+from chaos.history import History
+
+EXAMPLES = 3  # offenders named in a line
+
+
+def none_of(name: str, offenders: Collection[Any]) -> Check:
+    """A check that passes when nothing was found."""
+    shown = "; ".join(str(offender) for offender in list(offenders)[:EXAMPLES])
+    return Check(name, len(offenders), "= 0", not offenders, shown)
+
+
+def judge(history: History) -> list[Check]:
+    """All checks on requests, leases and tables."""
+    return [*_courtesy(history), *_harvest(history), *_records(history)]
+
+
+def _courtesy(history: History) -> list[Check]:
+    found = checker.gaps(history)
+    smallest = found[0].seconds if found else history.delay
+    least = history.delay - GAP_TOLERANCE
+    at_once = checker.most_at_once(history)
+    late = [
+        f"{gap.host} {gap.seconds * 1000:.1f} ms before {gap.second.page.path}"
+        for gap in checker.early(history)
+    ]
+    pairs = [
+        f"{first.host} tokens {first.token} and {second.token}, "
+        f"{(first.ended_at - second.claimed_at) * 1000:.1f} ms"
+        for first, second in checker.overlaps(history)
+    ]
+    return [
+        none_of(f"gaps below {least * 1000:.0f} ms", late),
+        Check("smallest gap, ms", round(smallest * 1000, 1), f">= {least * 1000:.0f}", not late),
+        Check("most requests at once to a host", at_once, "<= 1", at_once <= 1),
+        none_of("overlapping leases", pairs),
+        none_of("requests outside a visit", checker.outside_visits(history)),
+    ]
+
+
+def _harvest(history: History) -> list[Check]:
+    return [
+        none_of("pages lost", sorted(checker.lost_pages(history))),
+        none_of(
+            "duplicate snapshots", sorted(checker.doubled([s.page for s in history.snapshots]))
+        ),
+        none_of("pages new twice", sorted(checker.doubled(history.new_pages))),
+    ]
+
+
+def _records(history: History) -> list[Check]:
+    matching = checker.match(history)
+    again, lost = checker.refetches(history), len(matching.unrecorded)
+    return [
+        Check("refetches", again, f"<= {lost} served, not flushed", again <= lost),
+        none_of(
+            "requests without a record, unexplained",
+            checker.unexplained(history, matching.unrecorded),
+        ),
+        none_of("records without a request", matching.unserved),
+        none_of("leases lost without a fault", checker.lost_leases(history)),
+    ]

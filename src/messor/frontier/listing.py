@@ -1,0 +1,25 @@
+"""Listings of pages for people: the inventory of a domain, as it stands."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from messor.store.database import Database
+
+PAGES = """
+SELECT t.url, t.url_hash, t.kind, t.status, t.outcome, t.last_http_status, t.last_crawled_at,
+       t.next_crawl_at, t.refusal, t.error_message, p.depth, p.found_by, s.title, s.word_count
+  FROM messor.crawl_task_status t JOIN messor.pages p ON p.id = t.page_id
+  JOIN messor.crawl_tasks k ON k.page_id = t.page_id
+  LEFT JOIN messor.page_snapshots s ON s.id = k.snapshot_id
+ WHERE t.domain_id = $1 AND ($2::text IS NULL OR coalesce(t.outcome, 'waiting') = $2)
+ ORDER BY t.page_id LIMIT $3
+"""
+
+
+async def pages_of(
+    database: Database, domain_id: UUID, outcome: str | None, limit: int
+) -> list[dict[str, Any]]:
+    """The pages of a domain in the order they were found."""
+    return [dict(row) for row in await database.fetch(PAGES, domain_id, outcome, limit)]

@@ -1,0 +1,222 @@
+"""Segments on a real disk: rotation, durability, and what is done with what the dead left."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import gzip
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from messor.archive import segments, warc
+from messor.archive.segments import Place, SegmentWriter, read_record, seal_abandoned
+from messor.errors import UnavailableError
+from messor.store.database import Database
+
+RECORD = warc.response("http://one.test/", 200, "OK", (), b"body" * 50, b"body" * 50)
+
+
+def writer(
+    folder: Path, database: Database, name: str = "w", limit: int = 10**9
+) -> SegmentWriter:
+    return SegmentWriter(folder, database, name=name, limit=limit, software="Messor/1")
+
+
+async def commit(database: Database, place: Place, page_id: int = 1) -> None:
+    """A snapshot row that points at a record."""
+    await database.fetch(
+        """INSERT INTO messor.page_snapshots (page_id, content_hash, data_hash, raw_hash,
+             reader_version, segment_id, segment_offset, segment_length, size, status_code,
+             word_count, crawled_at)
+           VALUES ($1, '', '', '', 1, $2, $3, $4, 0, 200, 0, messor.clock())""",
+        page_id,
+        place.segment_id,
+        place.offset,
+        place.length,
+    )
+
+
+async def segment_rows(database: Database) -> Sequence[asyncpg.Record]:
+    return await database.fetch("SELECT * FROM messor.segments ORDER BY id")
+
+
+async def path_of(database: Database, folder: Path, place: Place) -> Path:
+    name = await database.fetchval(
+        "SELECT name FROM messor.segments WHERE id = $1", place.segment_id
+    )
+    return folder / str(name)
+
+
+async def test_a_record_is_on_disk_after_the_sync(database: Database, tmp_path: Path) -> None:
+    archive = writer(tmp_path, database)
+    await archive.ready()
+    place = archive.append(RECORD)
+    path = await path_of(database, tmp_path, place)
+    assert path.stat().st_size == 0
+    archive.sync()
+    name = str(path.relative_to(tmp_path))
+    assert read_record(tmp_path, name, place.offset, place.length) == RECORD
+    await archive.seal()
+    (row,) = await segment_rows(database)
+    assert (row["state"], row["bytes"]) == ("sealed", path.stat().st_size)
+
+
+async def test_bytes_are_written_before_they_are_synced(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = writer(tmp_path, database)
+    await archive.ready()
+    archive.append(RECORD)
+    acts: list[str] = []
+    write, fdatasync = os.write, os.fdatasync
+    monkeypatch.setattr(os, "write", lambda f, d: (acts.append("write"), write(f, d))[1])
+    monkeypatch.setattr(os, "fdatasync", lambda f: (acts.append("sync"), fdatasync(f))[1])
+    archive.sync()
+    archive.sync()  # nothing gathered: the disk is left alone
+    assert acts == ["write", "sync"]
+    archive.abandon()
+
+
+async def test_short_writes_are_continued(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = writer(tmp_path, database)
+    await archive.ready()
+    place = archive.append(RECORD)
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:7]))
+    archive.sync()
+    path = await path_of(database, tmp_path, place)
+    assert path.read_bytes()[place.offset :] == RECORD
+    archive.abandon()
+
+
+async def test_a_full_segment_is_sealed_and_the_next_begun(
+    database: Database, tmp_path: Path
+) -> None:
+    archive = writer(tmp_path, database, limit=len(RECORD) * 2)
+    places = []
+    for _ in range(6):
+        await archive.ready()
+        places.append(archive.append(RECORD))
+    await archive.seal()
+    rows = await segment_rows(database)
+    assert len(rows) > 1
+    assert {row["state"] for row in rows} == {"sealed"}
+    for place in places:
+        path = await path_of(database, tmp_path, place)
+        data = path.read_bytes()[place.offset : place.offset + place.length]
+        assert gzip.decompress(data) == gzip.decompress(RECORD)
+
+
+async def test_a_torn_tail_of_a_dead_writer_is_cut_off(database: Database, tmp_path: Path) -> None:
+    dead = writer(tmp_path, database)
+    await dead.ready()
+    kept, torn = dead.append(RECORD), dead.append(RECORD)
+    dead.sync()
+    await commit(database, kept)
+    path = await path_of(database, tmp_path, kept)
+    os.truncate(path, torn.offset + 11)
+    dead.abandon()
+    assert await seal_abandoned(tmp_path, database) == 1
+    assert path.stat().st_size == kept.offset + kept.length
+    (row,) = await segment_rows(database)
+    assert (row["state"], row["bytes"]) == ("sealed", kept.offset + kept.length)
+    assert await seal_abandoned(tmp_path, database) == 0
+
+
+async def test_a_live_writers_segment_is_left_alone(database: Database, tmp_path: Path) -> None:
+    alive = writer(tmp_path, database)
+    await alive.ready()
+    place = alive.append(RECORD)
+    alive.sync()
+    assert await seal_abandoned(tmp_path, database) == 0
+    assert (await path_of(database, tmp_path, place)).stat().st_size == place.offset + place.length
+    await alive.seal()
+
+
+async def test_a_segment_that_is_elsewhere_is_left_alone(
+    database: Database, tmp_path: Path
+) -> None:
+    await database.fetch("INSERT INTO messor.segments (name) VALUES ('another/machine.warc.gz')")
+    assert await seal_abandoned(tmp_path, database) == 0
+    assert (await segment_rows(database))[0]["state"] == "open"
+
+
+class Interleaved(Database):
+    """A database that lets something happen right after the abandoned were listed."""
+
+    async def fetch(self, sql: str, *args: Any) -> Sequence[asyncpg.Record]:
+        rows = await super().fetch(sql, *args)
+        if sql == segments.ABANDONED:
+            await self.meanwhile()
+        return rows
+
+    async def meanwhile(self) -> None:
+        raise NotImplementedError
+
+
+async def test_a_writer_that_seals_meanwhile_loses_nothing(dsn: str, tmp_path: Path) -> None:
+    async with Interleaved(dsn) as database:
+        archive = writer(tmp_path, database)
+        await archive.ready()
+        place = archive.append(RECORD)
+
+        async def finish() -> None:
+            archive.sync()
+            await commit(database, place)
+            await archive.seal()
+
+        database.meanwhile = finish  # type: ignore[method-assign]
+        await seal_abandoned(tmp_path, database)
+        path = await path_of(database, tmp_path, place)
+        assert path.stat().st_size == place.offset + place.length
+
+
+async def test_two_cleaners_at_once_agree(database: Database, tmp_path: Path) -> None:
+    for number in range(4):
+        dead = writer(tmp_path, database, name=f"dead{number}")
+        await dead.ready()
+        dead.sync()
+        dead.abandon()
+    sealed = await asyncio.gather(*(seal_abandoned(tmp_path, database) for _ in range(3)))
+    assert sum(sealed) >= 4
+    assert {row["state"] for row in await segment_rows(database)} == {"sealed"}
+
+
+async def test_a_full_disk_is_one_sentence_and_nothing_is_believed_written(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = writer(tmp_path, database)
+    await archive.ready()
+    archive.append(RECORD)
+
+    def full(_: int, __: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        with pytest.raises(UnavailableError, match="cannot be written"):
+            archive.sync()
+    # Whoever asks again must not hear that all is well: the record never reached the disk.
+    with pytest.raises(UnavailableError):
+        archive.sync()
+    archive.abandon()
+
+
+async def test_a_folder_that_cannot_be_written_is_one_sentence(
+    database: Database, tmp_path: Path
+) -> None:
+    (tmp_path / "archive").write_text("a file where the folder should be")
+    with pytest.raises(UnavailableError, match="cannot be written"):
+        await writer(tmp_path / "archive", database).ready()
+
+
+async def test_a_writer_without_a_segment_takes_nothing(database: Database, tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError):
+        writer(tmp_path, database).append(RECORD)

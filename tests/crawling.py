@@ -1,0 +1,84 @@
+"""Crawling in a test: domains admitted by one call, a worker run until nothing is due."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+
+from messor.engine import admission, progress
+from messor.engine.worker import Worker
+from messor.registry import domains
+from messor.registry.domains import Domain, Submission
+from messor.settings import Settings
+from messor.store.database import Database
+
+TESTER = "tester"
+
+
+async def submit(database: Database, url: str) -> Domain:
+    async with database.transaction() as connection:
+        submission = Submission.understand(url)
+        domain, _ = await domains.submit(connection, submission, actor=TESTER, max_crawl_depth=50)
+        return domain
+
+
+async def admit(database: Database, url: str, *, delay: float | None = 0.0, **terms: Any) -> Domain:
+    """Submit, configure and approve a domain."""
+    domain = await submit(database, url)
+    async with database.transaction() as connection:
+        await domains.configure(connection, domain, actor=TESTER, delay=delay, **terms)
+        return await admission.approve(connection, domain, actor=TESTER)
+
+
+async def suspend(database: Database, domain: Domain) -> None:
+    async with database.transaction() as connection:
+        await domains.move(connection, domain, "suspended", actor=TESTER)
+
+
+@asynccontextmanager
+async def at_work(settings: Settings, database: Database) -> AsyncIterator[Worker]:
+    """A worker at work while the context is open, stopped cleanly at its end."""
+    worker = Worker(settings, database)
+    running = asyncio.create_task(worker.run())
+    try:
+        yield worker
+    finally:
+        worker.stop()
+        await asyncio.wait_for(running, 15)
+
+
+async def idle(database: Database, patience: float = 12.0) -> None:
+    """Wait until nothing is held and nothing is due soon."""
+    async with asyncio.timeout(patience):
+        while not (await progress.standing(database)).idle:
+            await asyncio.sleep(0.02)
+
+
+async def crawl(settings: Settings, database: Database, patience: float = 12.0) -> None:
+    """Do all that is due."""
+    async with at_work(settings, database):
+        await idle(database, patience)
+
+
+async def advance(dsn: str, by: timedelta) -> None:
+    """Move the database's clock for all sessions opened from now on."""
+    raw = await asyncpg.connect(dsn, ssl=False)
+    try:
+        name = dsn.rpartition("/")[2]
+        seconds = by.total_seconds()
+        await raw.execute(f"ALTER DATABASE {name} SET messor.clock_offset = '{seconds} seconds'")
+    finally:
+        await raw.close()
+
+
+async def outcomes(database: Database) -> dict[str, str | None]:
+    """What came of each page's last turn, by URL."""
+    rows = await database.fetch(
+        "SELECT p.url, t.outcome FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id"
+    )
+    return {row["url"]: row["outcome"] for row in rows}

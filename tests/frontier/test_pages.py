@@ -1,0 +1,77 @@
+"""Pages found on the way: hosts opened, budgets spent exactly, refusals counted."""
+
+from __future__ import annotations
+
+import asyncio
+from uuid import UUID
+
+from messor.frontier import pages
+from messor.frontier.pages import NewPage
+from messor.store.database import Database
+from messor.web.urls import url_hash
+from tests.held_lanes import lane_row, make_domain, make_lanes
+
+
+def found(domain_id: UUID, host: str, path: str) -> NewPage:
+    href = f"http://{host}{path}"
+    return NewPage(domain_id, host, url_hash(href), href, "link", 1, 1, 0)
+
+
+async def test_a_new_host_starts_with_its_robots(database: Database) -> None:
+    domain = await make_domain(database)
+    page = found(domain, "new.example.test", "/a")
+    async with database.transaction() as connection:
+        ids = await pages.open_hosts(connection, {page.host: page})
+        again = await pages.open_hosts(connection, {page.host: page})
+    assert ids == again
+    rows = await database.fetch(
+        "SELECT url, kind, priority FROM messor.pages p JOIN messor.crawl_tasks t ON t.page_id = p.id"
+    )
+    assert [tuple(row) for row in rows] == [("http://new.example.test/robots.txt", "robots", 0)]
+
+
+async def test_two_workers_meet_a_host_at_once(database: Database) -> None:
+    domain = await make_domain(database)
+    page = found(domain, "new.example.test", "/a")
+
+    async def meet() -> dict[str, int]:
+        async with database.transaction() as connection:
+            return await pages.open_hosts(connection, {page.host: page})
+
+    answers = await asyncio.gather(*(meet() for _ in range(4)))
+    # One who lost the race may learn the id only when he asks again.
+    assert {host_id for answer in answers for host_id in answer.values()} == set(
+        (await meet()).values()
+    )
+    assert await database.fetchval("SELECT count(*) FROM messor.lanes") == 1
+    assert all(answers), "every worker must learn the id: its pages need it in this transaction"
+
+
+async def test_adding_wakes_lanes_but_not_the_callers_own(database: Database) -> None:
+    domain = await make_domain(database)
+    held, other = await make_lanes(database, domain, count=2)
+    await database.fetch("UPDATE messor.lanes SET due_at = NULL, claim_at = NULL")
+    new = [found(domain, f"h{n}.example.test", "/new") for n in (1, 2)]
+    ids = {"h1.example.test": held, "h2.example.test": other}
+    async with database.transaction() as connection:
+        assert await pages.add(connection, new, ids, [held]) == {domain: 2}
+        assert await pages.add(connection, new, ids, [held]) == {}
+    assert (await lane_row(database, held))["claim_at"] is None
+    assert (await lane_row(database, other))["claim_at"] is not None
+
+
+async def test_spending_answers_what_is_left(database: Database) -> None:
+    domain = await make_domain(database, budget=10)
+    async with database.transaction() as connection:
+        assert await pages.spend_budget(connection, {domain: 4}) == {domain: 6}
+        assert await pages.spend_budget(connection, {domain: 9}) == {domain: -3}
+        assert await pages.spend_budget(connection, {domain: -3}) == {domain: 0}
+
+
+async def test_refused_links_add_up(database: Database) -> None:
+    (host_id,) = await make_lanes(database, await make_domain(database))
+    async with database.transaction() as connection:
+        await pages.refuse_links(connection, {(host_id, "scope"): 3, (host_id, "depth"): 1})
+        await pages.refuse_links(connection, {(host_id, "scope"): 4})
+    rows = await database.fetch("SELECT rule, links FROM messor.refused_links ORDER BY rule")
+    assert [tuple(row) for row in rows] == [("depth", 1), ("scope", 7)]

@@ -1,0 +1,93 @@
+"""Events are read in commit order: nothing that commits late is lost, nothing is read twice."""
+
+from __future__ import annotations
+
+import asyncio
+
+from messor.ledger.events import Cursor, Event, read_after, record
+from messor.store.database import Database
+
+
+async def types_after(database: Database, cursor: Cursor) -> tuple[list[str], Cursor]:
+    read = await read_after(database, cursor)
+    return [r.event.type for r in read], read[-1].cursor if read else cursor
+
+
+async def test_a_lower_id_that_commits_later_is_not_lost(database: Database) -> None:
+    async with database.transaction() as slow:
+        await record(slow, [Event("slow", "a")])
+        async with database.transaction() as quick:
+            await record(quick, [Event("quick", "b")])
+        # The quick one is committed, yet reading it now would step over the slow one.
+        assert await types_after(database, Cursor()) == ([], Cursor())
+    types, cursor = await types_after(database, Cursor())
+    assert types == ["slow", "quick"]
+    assert await types_after(database, cursor) == ([], cursor)
+
+
+async def test_an_id_taken_late_by_an_old_transaction_is_not_lost(database: Database) -> None:
+    async with database.transaction() as old:
+        await record(old, [Event("first", "a")])
+        async with database.transaction() as other:
+            await record(other, [Event("between", "b")])
+        await record(old, [Event("second", "a")])
+    types, _ = await types_after(database, Cursor())
+    assert types == ["first", "second", "between"]
+
+
+async def test_what_rolls_back_never_happened(database: Database) -> None:
+    try:
+        async with database.transaction() as connection:
+            await record(connection, [Event("undone", "a")])
+            raise LookupError
+    except LookupError:
+        pass
+    assert await read_after(database, Cursor()) == []
+
+
+async def test_pages_of_a_long_ledger_join_without_gap_or_overlap(database: Database) -> None:
+    async def write(number: int) -> None:
+        async with database.transaction() as connection:
+            await record(connection, [Event(f"e{number}.{n}", "a") for n in range(5)])
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(20):
+            group.create_task(write(number))
+    read: list[str] = []
+    cursor = Cursor()
+    while page := await read_after(database, cursor, limit=7):
+        read += [recorded.event.type for recorded in page]
+        cursor = page[-1].cursor
+    assert len(read) == 100
+    assert len(set(read)) == 100
+
+
+async def test_a_reader_beside_many_writers_misses_none(database: Database) -> None:
+    read: list[str] = []
+
+    async def write(number: int) -> None:
+        async with database.transaction() as connection:
+            await record(connection, [Event(f"{number}", "a")])
+            await asyncio.sleep(0.001 * (number * 7 % 5))
+
+    async def follow() -> None:
+        cursor = Cursor()
+        while len(read) < 60:
+            types, cursor = await types_after(database, cursor)
+            read.extend(types)
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        group.create_task(follow())
+        for number in range(60):
+            group.create_task(write(number))
+    assert sorted(read, key=int) == [str(number) for number in range(60)]
+
+
+async def test_events_carry_what_they_were_given(database: Database) -> None:
+    given = Event("page.flagged", "reviewer", page_id=7, data={"text": "Grüße \u2028 '\"", "n": 1})
+    async with database.transaction() as connection:
+        await record(connection, [given])
+        await record(connection, [])
+    (recorded,) = await read_after(database, Cursor())
+    assert recorded.event == given
+    assert recorded.occurred_at.tzinfo is not None

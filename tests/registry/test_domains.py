@@ -1,0 +1,165 @@
+"""The registry against its database: submissions, every transition, reasons and events."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import product
+
+import asyncpg
+import pytest
+
+from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
+from messor.ledger.events import Cursor, Event, read_after
+from messor.registry import domains
+from messor.registry.domains import TRANSITIONS, Domain, Submission
+from messor.store.database import Database
+from tests.crawling import TESTER, submit
+
+STATUSES = sorted(TRANSITIONS)
+PATHS = {  # how a domain gets to each status
+    "pending_review": (),
+    "approved": ("approved",),
+    "rejected": ("rejected",),
+    "suspended": ("approved", "suspended"),
+    "blacklisted": ("blacklisted",),
+}
+
+
+async def move(
+    database: Database, domain: Domain, status: str, reason: str | None = "because"
+) -> Domain:
+    async with database.transaction() as connection:
+        return await domains.move(connection, domain, status, actor=TESTER, reason=reason)
+
+
+async def domain_at(database: Database, status: str) -> Domain:
+    domain = await submit(database, "example.org")
+    for step in PATHS[status]:
+        domain = await move(database, domain, step)
+    return domain
+
+
+async def events(database: Database) -> list[Event]:
+    return [recorded.event for recorded in await read_after(database, Cursor())]
+
+
+@pytest.mark.parametrize("before, after", list(product(STATUSES, STATUSES)))
+async def test_every_pair_of_statuses(database: Database, before: str, after: str) -> None:
+    domain = await domain_at(database, before)
+    if after in TRANSITIONS[before]:
+        moved = await move(database, domain, after)
+        assert (moved.status, moved.reviewed_by) == (after, TESTER)
+        assert moved.policy_version == domain.policy_version + 1
+    else:
+        with pytest.raises(ConflictError, match=rf"is {before}.*not {after}"):
+            await move(database, domain, after)
+        assert (await domains.get(database, "example.org")).status == before
+
+
+@pytest.mark.parametrize("status, reason", list(product(("rejected", "blacklisted"), (None, "", " \t"))))
+async def test_a_no_needs_a_reason(database: Database, status: str, reason: str | None) -> None:
+    domain = await submit(database, "example.org")
+    with pytest.raises(UsageError, match="reason is required"):
+        await move(database, domain, status, reason)
+
+
+@pytest.mark.parametrize("status, reason", list(product(("rejected", "blacklisted"), ("NULL", "''"))))
+async def test_the_table_itself_demands_the_reason(
+    database: Database, status: str, reason: str
+) -> None:
+    await submit(database, "example.org")
+    with pytest.raises(asyncpg.CheckViolationError):
+        await database.fetch(
+            f"""UPDATE messor.domains SET status = '{status}', reviewed_at = messor.clock(),
+                       rejection_reason = {reason}"""
+        )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "status = 'approved'",  # by nobody
+        "status = 'unheard_of', reviewed_at = messor.clock()",
+        "domain = 'EXAMPLE.org'",
+        "page_budget = 0",
+        "crawl_delay_seconds = -1",
+        "max_concurrent_requests = 0",
+        "max_crawl_depth = -1",
+    ],
+)
+async def test_the_table_refuses_nonsense(database: Database, change: str) -> None:
+    await submit(database, "example.org")
+    with pytest.raises(asyncpg.CheckViolationError):
+        await database.fetch(f"UPDATE messor.domains SET {change}")
+
+
+async def test_a_second_submission_finds_the_first(database: Database) -> None:
+    first = await submit(database, "https://www.example.org/")
+    async with database.transaction() as connection:
+        again = Submission.understand("http://shop.example.org/")
+        second, new = await domains.submit(connection, again, actor="someone else")
+    assert (second.id, second.submitted_by, new) == (first.id, TESTER, False)
+
+
+async def test_one_domain_comes_of_many_submissions_at_once(database: Database) -> None:
+    async with asyncio.TaskGroup() as group:
+        answers = [group.create_task(submit(database, "example.org")) for _ in range(20)]
+    assert len({answer.result().id for answer in answers}) == 1
+    assert [event.type for event in await events(database)] == ["domain.submitted"]
+
+
+async def test_a_reviewer_who_looked_before_the_other_decided_is_told(database: Database) -> None:
+    stale = await submit(database, "example.org")
+    await move(database, stale, "approved")
+    with pytest.raises(ConflictError):
+        await move(database, stale, "rejected")  # approved -> rejected is not a legal step
+    assert (await domains.get(database, "example.org")).status == "approved"
+
+
+async def test_every_act_leaves_its_event(database: Database) -> None:
+    domain = await submit(database, "example.org")
+    async with database.transaction() as connection:
+        domain = await domains.configure(connection, domain, actor=TESTER, delay=0, page_budget=7)
+    for status in ("approved", "suspended", "rejected", "pending_review", "blacklisted"):
+        domain = await move(database, domain, status)
+    recorded = await events(database)
+    assert [event.type for event in recorded] == [
+        "domain.submitted",
+        "domain.configured",
+        "domain.approved",
+        "domain.suspended",
+        "domain.rejected",
+        "domain.resubmitted",
+        "domain.blacklisted",
+    ]
+    assert {event.domain_id for event in recorded} == {domain.id}
+    assert {event.actor for event in recorded} == {TESTER}
+    assert recorded[1].data == {"crawl_delay_seconds": 0, "page_budget": 7}
+    assert recorded[-1].data == {"reason": "because"}
+
+
+async def test_what_fails_leaves_no_event(database: Database) -> None:
+    domain = await submit(database, "example.org")
+    with pytest.raises(MessorError):
+        await move(database, domain, "suspended")
+    assert len(await events(database)) == 1
+
+
+async def test_configure_changes_only_what_is_given(database: Database) -> None:
+    domain = await submit(database, "example.org")
+    async with database.transaction() as connection:
+        changed = await domains.configure(connection, domain, actor=TESTER, max_crawl_depth=9)
+    assert (changed.max_crawl_depth, changed.page_budget) == (9, domain.page_budget)
+    assert changed.crawl_delay_seconds is None
+
+
+async def test_an_unknown_domain_says_how_to_submit_it(database: Database) -> None:
+    with pytest.raises(NotFoundError, match=r"messor domains submit nowhere\.example"):
+        await domains.get(database, "nowhere.example")
+
+
+async def test_the_listing_filters_by_status(database: Database) -> None:
+    await domain_at(database, "approved")
+    await submit(database, "example.net")
+    assert [d.domain for d in await domains.listing(database)] == ["example.org", "example.net"]
+    assert [d.domain for d in await domains.listing(database, "approved")] == ["example.org"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from chaos import checker
-from chaos.checker import GAP_TOLERANCE, Check
-from chaos.history import History
+from chaos.checker import GAP_TOLERANCE, Check, Gap
+from chaos.history import History, Page
 
 EXAMPLES = 3  # offenders named in a line
 
@@ -27,11 +27,9 @@ def _courtesy(history: History) -> list[Check]:
     found = checker.gaps(history)
     smallest = found[0].seconds if found else history.delay
     least = history.delay - GAP_TOLERANCE
+    sent = {fetch.page: fetch.at for fetch in history.fetches}
     at_once = checker.most_at_once(history)
-    late = [
-        f"{gap.host} {gap.seconds * 1000:.1f} ms before {gap.second.page.path}"
-        for gap in checker.early(history)
-    ]
+    late = [_told(gap, sent) for gap in checker.early(history)]
     pairs = [
         f"{first.host} tokens {first.token} and {second.token}, "
         f"{(first.ended_at - second.claimed_at) * 1000:.1f} ms"
@@ -44,6 +42,15 @@ def _courtesy(history: History) -> list[Check]:
         none_of("overlapping leases", pairs),
         none_of("requests outside a visit", checker.outside_visits(history)),
     ]
+
+
+def _told(gap: Gap, sent: Mapping[Page, float]) -> str:
+    """A gap in words, with how far apart the requests were by their senders' own records."""
+    text = f"{gap.host} {gap.seconds * 1000:.1f} ms before {gap.second.page.path}"
+    if gap.first.page in sent and gap.second.page in sent:
+        own = sent[gap.second.page] - sent[gap.first.page]
+        text += f" (sent {own * 1000:.1f} ms apart)"
+    return text
 
 
 def _harvest(history: History) -> list[Check]:

@@ -73,9 +73,9 @@ async def test_bytes_are_written_before_they_are_synced(
     await archive.ready()
     archive.append(RECORD)
     acts: list[str] = []
-    write, fdatasync = os.write, os.fdatasync
+    write, sync_data = os.write, segments._sync_data
     monkeypatch.setattr(os, "write", lambda f, d: (acts.append("write"), write(f, d))[1])
-    monkeypatch.setattr(os, "fdatasync", lambda f: (acts.append("sync"), fdatasync(f))[1])
+    monkeypatch.setattr(segments, "_sync_data", lambda f: (acts.append("sync"), sync_data(f))[1])
     archive.sync()
     archive.sync()  # nothing gathered: the disk is left alone
     assert acts == ["write", "sync"]

@@ -62,7 +62,7 @@ async def test_the_living_are_not_reaped(database: Database) -> None:
     await claim(database, holder)
     assert await lanes.reap(database) == 0
     async with database.transaction() as connection:
-        await holder.renew(connection)
+        await holder.renew(connection, 1)
 
 
 async def test_a_reaped_worker_cannot_renew(database: Database) -> None:
@@ -71,16 +71,16 @@ async def test_a_reaped_worker_cannot_renew(database: Database) -> None:
     await lanes.reap(database)
     with pytest.raises(LeaseLostError):
         async with database.transaction() as connection:
-            await holder.renew(connection)
+            await holder.renew(connection, 1)
 
 
 async def test_a_lease_that_ran_out_unreaped_may_be_renewed(database: Database) -> None:
     holder = await lease(database)
     await database.fetch(EXPIRE, holder.id)
     async with database.transaction() as connection:
-        deadline, closed = await holder.renew(connection)
-    assert deadline > clock.now()
-    assert closed == []
+        renewal = await holder.renew(connection, 1)
+    assert renewal.deadline > clock.now()
+    assert (renewal.closed, renewal.committed) == ([], False)
 
 
 async def test_a_renewal_under_way_is_not_reaped_over(database: Database) -> None:
@@ -89,9 +89,18 @@ async def test_a_renewal_under_way_is_not_reaped_over(database: Database) -> Non
     await claim(database, holder)
     await database.fetch(EXPIRE, holder.id)
     async with database.transaction() as connection:
-        await holder.renew(connection)
+        await holder.renew(connection, 1)
         assert await lanes.reap(database) == 0
     assert await lanes.reap(database) == 0
+
+
+async def test_a_flush_whose_answer_was_lost_is_known_to_be_committed(database: Database) -> None:
+    holder = await lease(database)
+    told = []
+    for flush in (1, 1, 2, 2):
+        async with database.transaction() as connection:
+            told.append((await holder.renew(connection, flush)).committed)
+    assert told == [False, True, False, True]
 
 
 async def test_the_deadline_is_counted_from_before_the_query(database: Database) -> None:
@@ -111,7 +120,7 @@ async def test_the_worker_clock_does_not_matter(database: Database) -> None:
         assert await connection.fetchval("SELECT messor.reap_workers()") == 0  # no lanes yet
     with pytest.raises(LeaseLostError):
         async with database.transaction() as connection:
-            await holder.renew(connection)
+            await holder.renew(connection, 1)
 
 
 async def test_renewing_tells_which_lanes_to_leave(database: Database) -> None:
@@ -120,8 +129,8 @@ async def test_renewing_tells_which_lanes_to_leave(database: Database) -> None:
     await claim(database, holder)
     await database.fetch("UPDATE messor.domains SET status = 'suspended'")
     async with database.transaction() as connection:
-        _, closed = await holder.renew(connection)
-    assert closed == [host_id]
+        renewal = await holder.renew(connection, 1)
+    assert renewal.closed == [host_id]
 
 
 async def test_a_worker_that_ends_its_lease_leaves_no_lane_behind(database: Database) -> None:

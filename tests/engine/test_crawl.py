@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from messor.engine import keep
 from messor.store.database import Database
 from messor.world.answers import Answer, Request, plain, redirect
 from messor.world.documents import HTML
@@ -456,16 +457,14 @@ async def test_a_page_that_breaks_its_reader_is_set_aside(
     monkeypatch: pytest.MonkeyPatch,
     error: type[Exception],
 ) -> None:
-    from messor.engine import visit
-
-    read_page = visit.read_page
+    read_page = keep.read_page
 
     def breaking(text: str, url: str, **options: object) -> object:
         if url.endswith("/poison"):
             raise error("this page cannot be read")
         return read_page(text, url, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(visit, "read_page", breaking)
+    monkeypatch.setattr(keep, "read_page", breaking)
     rooms = {"/": page("home", "/poison", "/a"), "/poison": page("poison"), "/a": page("a")}
     async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
         await admit(database, "http://one.test/", delay=0.02)

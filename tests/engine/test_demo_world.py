@@ -14,7 +14,7 @@ from messor.store.database import Database
 from messor.web.urls import url_hash
 from messor.world import World, WorldProcess
 from tests.conftest import settings_for
-from tests.crawling import admit, advance, crawl
+from tests.crawling import admit, crawl, later
 
 # All but those that ask for seconds between requests.
 HOSTS = (
@@ -58,22 +58,22 @@ async def test_two_epochs(dsn: str, tmp_path: Path, own_world: WorldProcess) -> 
         settings = settings_for(world, tmp_path, flush_seconds=0.05)
         async with Database(dsn) as database:
             for host in HOSTS:
-                await admit(database, f"http://{host}/", max_concurrent_requests=4)
+                if host != "shop.kettle-and-lamp.test":  # found by its sibling's links
+                    await admit(database, f"http://{host}/", max_concurrent_requests=4)
             await crawl(settings, database, patience=25)
             first = await check_first_epoch(database, world)
             await check_archive(database, settings.data_dir / "archive")
-        await crawl_again(dsn, world, settings_days=2, folder=tmp_path)
+        await crawl_again(later(dsn, timedelta(days=2)), world, tmp_path)
         async with Database(dsn) as database:
             assert await changes(database) == Counter(new=first)
         world.set_epoch(1)
-        await crawl_again(dsn, world, settings_days=4, folder=tmp_path)
+        await crawl_again(later(dsn, timedelta(days=4)), world, tmp_path)
         async with Database(dsn) as database:
             await check_second_epoch(database, first)
             await check_archive(database, settings.data_dir / "archive")
 
 
-async def crawl_again(dsn: str, world: WorldProcess, *, settings_days: int, folder: Path) -> None:
-    await advance(dsn, timedelta(days=settings_days))
+async def crawl_again(dsn: str, world: WorldProcess, folder: Path) -> None:
     async with Database(dsn) as database:
         await crawl(settings_for(world, folder, flush_seconds=0.05), database, patience=25)
 

@@ -10,7 +10,7 @@ import pytest
 
 from messor.store.database import Database
 from messor.world.answers import Answer, Request, plain
-from tests.crawling import admit, advance, crawl, outcomes
+from tests.crawling import admit, crawl, later, outcomes
 from tests.little_web import LittleWeb, Room, page, robots
 
 LATER = timedelta(hours=25)
@@ -32,8 +32,7 @@ async def crawl_over_time(dsn: str, folder: Path, *turns: Room) -> tuple[list[st
             await admit(database, "http://one.test/")
         for number, turn in enumerate(turns):
             web.houses["one.test"].rooms["/"] = turn
-            await advance(dsn, timedelta(days=8 * number))
-            async with Database(dsn) as database:
+            async with Database(later(dsn, timedelta(days=8 * number))) as database:
                 await crawl(web.settings(), database)
         assert web.paths("one.test").count("/") == len(turns)
     async with Database(dsn) as database:
@@ -110,8 +109,7 @@ async def test_robots_tightened_between_crawls_are_kept(dsn: str, tmp_path: Path
             await admit(database, "http://one.test/")
             await crawl(web.settings(), database)
         web.houses["one.test"].rooms["/robots.txt"] = robots("User-agent: *\nDisallow: /a\n")
-        await advance(dsn, LATER)
-        async with Database(dsn) as database:
+        async with Database(later(dsn, LATER)) as database:
             await crawl(web.settings(), database)
             assert (await outcomes(database))["http://one.test/a"] == "robots"
         assert web.paths("one.test").count("/a") == 1
@@ -127,7 +125,6 @@ async def test_a_site_whose_robots_come_back_is_crawled(dsn: str, tmp_path: Path
             await crawl(web.settings(), database)
         assert web.paths("one.test") == ["/robots.txt"]
         web.houses["one.test"].rooms["/robots.txt"] = robots("User-agent: *\nAllow: /\n")
-        await advance(dsn, timedelta(minutes=11))
-        async with Database(dsn) as database:
+        async with Database(later(dsn, timedelta(minutes=11))) as database:
             await crawl(web.settings(), database)
         assert web.paths("one.test") == ["/robots.txt", "/robots.txt", "/"]

@@ -7,7 +7,6 @@ as is customary.
 
 from __future__ import annotations
 
-import base64
 import os
 import zlib
 from collections.abc import Iterable
@@ -42,7 +41,7 @@ def response(
     """A response record holding headers and body; `wire` is kept where tools can unpack it."""
     http_head, packed = _http_head(status, reason, headers, wire, body)
     payload = wire if packed else body
-    digest = base64.b32encode(sha1(payload, usedforsecurity=False).digest()).decode()
+    digest = sha1(payload, usedforsecurity=False).hexdigest()
     head = _head(
         "response",
         len(http_head) + len(payload),
@@ -84,7 +83,7 @@ def _head(
         "WARC/1.1",
         f"WARC-Type: {kind}",
         f"WARC-Record-ID: <urn:uuid:{_uuid4()}>",
-        f"WARC-Date: {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
+        f"WARC-Date: {datetime.now(UTC).isoformat(timespec='microseconds')[:26]}Z",
         f"Content-Type: {content_type}",
         f"Content-Length: {length}",
     ]

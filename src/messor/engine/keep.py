@@ -15,7 +15,7 @@ from messor.engine.links import LinkSieve
 from messor.fetch.outcome import Fetched, Outcome
 from messor.web.encodings import decode
 from messor.web.html import PageReading, TooComplexError, read_page
-from messor.web.urls import LinkCache, LinkResolver
+from messor.web.urls import LinkCache, LinkResolver, parse
 
 KNOWN_LINKS = 20_000  # resolved hrefs a worker remembers
 
@@ -49,15 +49,22 @@ class Keeper:
     def _read(self, harvest: Harvest, fetched: Fetched) -> None:
         task = harvest.task
         text, _ = decode(fetched.body, fetched.content_type)
-        resolver = LinkResolver(task.url, self._links)
+        url = parse(task.url)
+        assert url is not None, "tasks hold web addresses"
         try:
-            reading = read_page(text, task.url, resolver=resolver, agent=self._agent)
+            reading = read_page(
+                text,
+                task.url,
+                resolver=LinkResolver(url, self._links),
+                agent=self._agent,
+                known=self._sieve.known_hrefs(url),
+            )
         except TooComplexError as error:
             harvest.outcome, fetched.error = Outcome.TOO_COMPLEX, str(error)
             return
         harvest.snapshot = self._snapshot(harvest, fetched, text, reading)
         if not reading.nofollow:
-            harvest.found, refused = self._sieve.sift(harvest.lane, task, reading.links)
+            harvest.found, refused = self._sieve.sift(harvest.lane, task, url, reading)
             self._inbox.refuse_links(refused)
 
     def _snapshot(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-
 from messor.courtesy.lanes import Lane
 from messor.frontier.pages import NewPage
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import Task
 from messor.web.suffixes import registrable_domain
-from messor.web.urls import Link, parse, url_hash
+from messor.web.html import PageReading
+from messor.web.urls import Link, Url, parse, url_hash
+
+KNOWN_HREFS = 50_000  # remembered by their spelling, over all hosts
 
 
 class LinkSieve:
@@ -20,9 +21,15 @@ class LinkSieve:
         self._seen = seen
         self._max_redirects = max_redirects
         self._domains: dict[str, str | None] = {}
+        self._hrefs: dict[str, set[str]] = {}
+        self._hrefs_size = 0
+
+    def known_hrefs(self, url: Url) -> set[str]:
+        """Hrefs that, on any page of this origin, lead to a page the frontier holds."""
+        return self._hrefs.setdefault(url.origin, set())
 
     def sift(
-        self, lane: Lane, task: Task, links: Iterable[Link]
+        self, lane: Lane, task: Task, url: Url, reading: PageReading
     ) -> tuple[list[NewPage], Counter[tuple[int, str]]]:
         """New pages, and counts of links refused by rule."""
         policy, depth = lane.policy, task.depth + 1
@@ -30,9 +37,10 @@ class LinkSieve:
         known = self._seen.of(lane.host)
         found: list[NewPage] = []
         refused: Counter[tuple[int, str]] = Counter()
-        for link in links:
+        for href, link in zip(reading.hrefs, reading.links, strict=True):
             if link.authority == lane.host:
                 if link.url_hash in known:
+                    self._remember(url, href)
                     continue
             elif self._domain_of(link.authority) != policy.domain:
                 refused[lane.host_id, "scope"] += 1
@@ -46,6 +54,15 @@ class LinkSieve:
             else:
                 found.append(self._page(lane, task, link, "link", depth, 0))
         return found, refused
+
+    def _remember(self, url: Url, href: str) -> None:
+        # What starts with a slash, and not with two, means the same on every page of its origin.
+        if href[:1] == "/" and href[1:2] not in ("/", "\\"):
+            self._hrefs_size += 1
+            if self._hrefs_size > KNOWN_HREFS:
+                self._hrefs.clear()
+                self._hrefs_size = 0
+            self.known_hrefs(url).add(href)
 
     def follow(self, lane: Lane, task: Task, location: str | None) -> tuple[list[NewPage], str]:
         """Where a redirect leads: a page of its own, or a sentence that says why it is not."""

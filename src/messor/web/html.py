@@ -8,6 +8,7 @@ content means is left to `extract`.
 from __future__ import annotations
 
 import time
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +49,7 @@ class PageReading:
     url: str
     base: str
     links: list[Link] = field(default_factory=list)
+    hrefs: list[str] = field(default_factory=list)  # as written, one for each link
     links_cut: bool = False  # whether there were more than MAX_LINKS
     title: str = ""
     description: str = ""
@@ -78,9 +80,18 @@ def parse_document(html: str) -> Document:
 
 
 def read_page(
-    html: str, url: str, *, resolver: LinkResolver | None = None, agent: str = "messor"
+    html: str,
+    url: str,
+    *,
+    resolver: LinkResolver | None = None,
+    agent: str = "messor",
+    known: Set[str] = frozenset(),
 ) -> PageReading:
-    """Read a page that was found at `url`; `agent` is the robots token looked for in meta tags."""
+    """Read a page that was found at `url`; `agent` is the robots token looked for in meta tags.
+
+    Links whose href is in `known` are passed over: nearly all links of a site's pages are the
+    same, and finding that out by their spelling costs next to nothing.
+    """
     document = parse_document(html)
     reading = PageReading(url=url, base=url)
     resolver = resolver or LinkResolver(url)
@@ -88,8 +99,9 @@ def read_page(
     if base is not None:
         reading.base = base
         resolver = resolver.rebase(base)
+        known = frozenset()  # they were learnt under another base
     _read_metadata(document, reading, agent.lower())
-    _read_links(document, reading, resolver)
+    _read_links(document, reading, resolver, known)
     reading.structured = read_structured(document)
     reading.markdown = storable(document.to_markdown())
     _measure_text(document, reading, len(html))
@@ -147,31 +159,43 @@ def _refresh_target(content: str, base: str) -> str | None:
     return found.href if found else None
 
 
-def _read_links(document: Document, reading: PageReading, resolver: LinkResolver) -> None:
+def _read_links(
+    document: Document, reading: PageReading, resolver: LinkResolver, known: Set[str]
+) -> None:
     anchors = document.select("a[href]")
     areas = document.select("area[href]")
     if areas:
         anchors = anchors + areas
     reading.links_cut = len(anchors) > MAX_LINKS
     anchors = anchors[:MAX_LINKS]
-    resolved = resolver.resolve([anchor.attr("href") or "" for anchor in anchors])
-    if document.select_one('a[rel~="nofollow" i], area[rel~="nofollow" i]') is not None:
-        resolved = [
-            link and (link.as_nofollow() if _is_nofollow(anchor) else link)
-            for anchor, link in zip(anchors, resolved, strict=True)
-        ]
+    hrefs = dict.fromkeys([anchor.attr("href") or "" for anchor in anchors])
+    fresh = [href for href in hrefs if href not in known] if known else list(hrefs)
+    if not fresh:
+        return
+    nofollow = _nofollow_hrefs(document, anchors)
     unique: dict[bytes, Link] = {}
-    for link in resolved:
-        # A link is nofollow when every mention of it is.
-        if link is not None and (
-            link.url_hash not in unique or (unique[link.url_hash].nofollow and not link.nofollow)
-        ):
-            unique[link.url_hash] = link
+    for href, link in zip(fresh, resolver.resolve(fresh), strict=True):
+        if link is None:
+            continue
+        found = link.as_nofollow() if href in nofollow else link
+        earlier = unique.get(found.url_hash)
+        if earlier is None:
+            reading.hrefs.append(href)
+        if earlier is None or (earlier.nofollow and not found.nofollow):
+            unique[found.url_hash] = found
     reading.links = list(unique.values())
 
 
-def _is_nofollow(anchor: Element) -> bool:
-    return "nofollow" in (anchor.attr("rel") or "").lower().split()
+def _nofollow_hrefs(document: Document, anchors: list[Element]) -> Set[str]:
+    """Hrefs of which every mention is nofollow."""
+    if document.select_one('a[rel~="nofollow" i], area[rel~="nofollow" i]') is None:
+        return frozenset()
+    refused: set[str] = set()
+    followed: set[str] = set()
+    for anchor in anchors:
+        words = (anchor.attr("rel") or "").lower().split()
+        (refused if "nofollow" in words else followed).add(anchor.attr("href") or "")
+    return refused - followed
 
 
 def _measure_text(document: Document, reading: PageReading, size: int) -> None:

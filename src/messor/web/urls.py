@@ -169,12 +169,12 @@ class LinkResolver:
     relative one on the base's folder, a query on its path; odd forms are not remembered.
     """
 
-    def __init__(self, base: str, cache: LinkCache | None = None) -> None:
+    def __init__(self, base: str | Url, cache: LinkCache | None = None) -> None:
         self._cache = LinkCache() if cache is None else cache
-        self._base = base
-        parsed = parse(base)
-        self._origin = parsed.origin if parsed else base
-        self._page = self._origin + parsed.path if parsed else base
+        parsed = base if isinstance(base, Url) else parse(base)
+        self._base = parsed.href if parsed else str(base)
+        self._origin = parsed.origin if parsed else self._base
+        self._page = self._origin + parsed.path if parsed else self._base
 
     def rebase(self, base: str) -> LinkResolver:
         """The same cache under another base, for pages that declare one."""

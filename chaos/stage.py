@@ -133,13 +133,11 @@ async def open_stage(plan: Plan) -> AsyncIterator[Stage]:
 
 def _prefer(pid: int) -> None:
     """The server's stamps must not wait for a busy machine: they are the measure of everything."""
-    for prefer in (
-        lambda: os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1)),
-        lambda: os.setpriority(os.PRIO_PROCESS, pid, -10),
-    ):
-        with contextlib.suppress(OSError, AttributeError):
-            prefer()
-            return
+    try:
+        os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
+    except (OSError, AttributeError):  # not permitted, or a system without it
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, pid, -10)
 
 
 async def _admit_all(stage: Stage) -> None:

@@ -21,9 +21,7 @@ from messor.store.database import Database
 RECORD = warc.response("http://one.test/", 200, "OK", (), b"body" * 50, b"body" * 50)
 
 
-def writer(
-    folder: Path, database: Database, name: str = "w", limit: int = 10**9
-) -> SegmentWriter:
+def writer(folder: Path, database: Database, name: str = "w", limit: int = 10**9) -> SegmentWriter:
     return SegmentWriter(folder, database, name=name, limit=limit, software="Messor/1")
 
 

@@ -4,9 +4,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from chaos.history import Page, Snapshot
 
 from chaos import archive
-from chaos.history import Page, Snapshot
 from messor.archive import warc
 
 BODY = b"<html><title>Lamps</title></html>"

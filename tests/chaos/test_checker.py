@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from chaos.history import Fault, FaultKind, Fetch, History, Lease, Page, Request, Snapshot, Visit
 
 from chaos import checker, verdict
-from chaos.history import Fault, FaultKind, Fetch, History, Lease, Page, Request, Snapshot, Visit
 
 HOME, LAMPS = Page("shop.test", "/"), Page("shop.test", "/lamps")
 NOON = 1_800_000_000.0

@@ -1,7 +1,6 @@
 """One short crawl under harm, for real: the long ones are `make chaos`."""
 
 import pytest
-
 from chaos.scenarios import play
 from chaos.stage import Plan
 

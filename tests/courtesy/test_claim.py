@@ -179,7 +179,9 @@ async def test_a_lane_that_is_not_ready_is_not_claimed(database: Database) -> No
 
 async def test_a_lane_that_is_nearly_ready_is_claimed_and_waited_for(database: Database) -> None:
     (host_id,) = await make_lanes(database, await make_domain(database))
-    soon = "ready_at = messor.clock() + interval '0.2 s', claim_at = messor.clock() + interval '0.2 s'"
+    soon = (
+        "ready_at = messor.clock() + interval '0.2 s', claim_at = messor.clock() + interval '0.2 s'"
+    )
     await database.fetch(f"UPDATE messor.lanes SET {soon} WHERE host_id = $1", host_id)
     (lane,) = await claim(database, await lease(database))
     assert 0.05 < lane.pace.ready_in <= 0.2

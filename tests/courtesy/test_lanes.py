@@ -25,7 +25,9 @@ async def test_giving_back_finds_the_earliest_due_task(database: Database) -> No
     (host_id,) = await make_lanes(database, await make_domain(database, delay=0))
     holder = await lease(database)
     held = await claim(database, holder)
-    (page_id,) = [row["page_id"] for row in await database.fetch("SELECT * FROM messor.crawl_tasks")]
+    (page_id,) = [
+        row["page_id"] for row in await database.fetch("SELECT * FROM messor.crawl_tasks")
+    ]
     later = await database.fetchval(
         """UPDATE messor.crawl_tasks SET due_at = messor.clock() + interval '1 hour'
             WHERE page_id = $1 RETURNING due_at""",

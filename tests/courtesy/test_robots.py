@@ -99,7 +99,9 @@ async def test_an_absurd_crawl_delay_is_stored_and_does_no_harm(
     holder, lane = await held(database)
     body = f"User-agent: *\nCrawl-delay: {digits}\n".encode()
     assert await put_in_force(database, holder, lane, 200, body) is not None
-    await database.fetch("UPDATE messor.worker_leases SET expires_at = messor.clock() - interval '1 s'")
+    await database.fetch(
+        "UPDATE messor.worker_leases SET expires_at = messor.clock() - interval '1 s'"
+    )
     assert await database.fetchval("SELECT messor.reap_workers()") == 1
 
 

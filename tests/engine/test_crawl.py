@@ -108,9 +108,7 @@ async def test_robots_behind_a_redirect_are_followed(
 
 async def test_an_unasked_304_for_robots_opens_nothing(database: Database, tmp_path: Path) -> None:
     """There is no earlier copy it could stand for: the rules are not known."""
-    asked, _ = await crawl_one(
-        database, tmp_path, {"/robots.txt": Answer(304), "/": page("home")}
-    )
+    asked, _ = await crawl_one(database, tmp_path, {"/robots.txt": Answer(304), "/": page("home")})
     assert asked == ["/robots.txt"]
 
 
@@ -126,7 +124,9 @@ async def test_robots_over_the_body_cap_count_as_far_as_they_were_read(
 
 
 @pytest.mark.parametrize(
-    "line", ["Crawl-delay: 99999999999999", f"Crawl-delay: {'9' * 60}", "Disallow: /\x00*\x00"]
+    "line",
+    ["Crawl-delay: 99999999999999", f"Crawl-delay: {'9' * 60}", "Disallow: /\x00*\x00"],
+    ids=["long-delay", "endless-delay", "nul"],
 )
 async def test_hostile_robots_harm_no_other_site(
     database: Database, tmp_path: Path, line: str
@@ -136,9 +136,9 @@ async def test_hostile_robots_harm_no_other_site(
     async with LittleWeb(tmp_path, {"bad.test": hostile, "good.test": sound}) as web:
         await admit(database, "http://bad.test/")
         async with at_work(web.settings(), database):
-            await idle(database)
+            await idle(database, 3)
             await admit(database, "http://good.test/")
-            await idle(database)
+            await idle(database, 3)
         assert sorted(web.paths("good.test")) == ["/", "/a", "/robots.txt"]
 
 
@@ -415,7 +415,7 @@ async def test_a_page_that_hangs_up_is_given_up_and_the_rest_goes_on(
     }
     async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
         await admit(database, "http://one.test/", delay=0.01)
-        await crawl(web.settings(), database, patience=4)
+        await crawl(web.settings(), database, patience=3)
         assert web.paths("one.test").count(HANGS_UP) == 1  # then again in a minute
         assert (await outcomes(database))[f"http://one.test{HANGS_UP}"] == "error"
         assert {"/a", "/b"} <= set(web.paths("one.test"))

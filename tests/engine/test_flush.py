@@ -15,6 +15,7 @@ from messor.archive.segments import seal_abandoned
 from messor.courtesy import lanes
 from messor.engine.harvest import Harvest
 from messor.errors import LeaseLostError, UnavailableError
+from messor.ledger.decisions import denied
 from messor.store.database import Connection, Database
 from tests.engine.conftest import HOST, Bench, make_bench
 from tests.held_lanes import lane_row
@@ -64,9 +65,7 @@ async def test_one_bad_row_is_set_aside_and_the_rest_commits(
     spoil(bad)
     await bench.flusher.flush(await bench.batch(*harvests, last=True))
     kept = await bench.database.fetch("SELECT page_id FROM messor.page_snapshots")
-    assert {row["page_id"] for row in kept} == {
-        h.task.page_id for h in harvests if h is not bad
-    }
+    assert {row["page_id"] for row in kept} == {h.task.page_id for h in harvests if h is not bad}
     task = await bench.database.fetchrow(
         "SELECT status, due_at, error_message FROM messor.crawl_tasks WHERE page_id = $1",
         bad.task.page_id,
@@ -93,8 +92,6 @@ async def test_a_batch_of_nothing_but_bad_rows_still_gives_the_lane_back(bench: 
 
 async def test_a_bad_refusal_is_set_aside_too(bench: Bench) -> None:
     """A rule quoted from a hostile robots.txt may hold anything."""
-    from messor.ledger.decisions import denied
-
     harvest = await bench.harvest()
     harvest.decision, harvest.fetched, harvest.snapshot = denied("robots", "a\x00b"), None, None
     good = await bench.harvest("good")
@@ -120,7 +117,16 @@ async def test_rows_of_a_lane_that_was_lost_are_dropped_and_the_others_kept(
     stale, good = await bench.harvest("stale"), await bench.harvest("good")
     old = bench.lane
     stale.lane = old.__class__(
-        old.host_id, old.token - 1, old.host, old.claimed_at, 1, None, old.policy, old.pace, None, None
+        old.host_id,
+        old.token - 1,
+        old.host,
+        old.claimed_at,
+        1,
+        None,
+        old.policy,
+        old.pace,
+        None,
+        None,
     )
     assert stale.snapshot is not None
     stale.snapshot.token -= 1
@@ -153,9 +159,10 @@ async def test_bytes_are_on_disk_before_the_rows_commit(
             yield connection
             order.append("commit")
 
+    batch = await bench.batch(await bench.harvest())
     monkeypatch.setattr(bench.archive, "sync", note_sync)
     monkeypatch.setattr(bench.database, "transaction", note_commit)
-    await bench.flusher.flush(await bench.batch(await bench.harvest()))
+    await bench.flusher.flush(batch)
     assert order == ["on disk", "commit"]
 
 
@@ -263,7 +270,10 @@ async def test_pages_known_already_take_no_budget_from_new_ones(
     await bench.flusher.flush(await bench.batch(first))
     bench.seen._hosts.clear()  # as after a restart: the filter has to ask again
     second = await bench.harvest()
-    second.found = [bench.link(second.task, f"/new-{n}") for n in range(2)] + first.found
+    second.found = [
+        *(bench.link(second.task, f"/new-{n}") for n in range(2)),
+        *(bench.link(second.task, page.url.partition(HOST)[2]) for page in first.found),
+    ]
     await bench.flusher.flush(await bench.batch(second))
     assert await bench.count("pages", "url LIKE '%/new-%'") == 2
     assert await database.fetchval("SELECT pages_known FROM messor.domains") == 12
@@ -310,9 +320,7 @@ async def test_a_commit_under_way_is_not_cut_off_by_a_cleaner(bench: Bench) -> N
     place = harvest.snapshot.place
     async with bench.database.transaction() as blocker:
         await lanes.lock(blocker, [bench.host_id])
-        flushing = asyncio.create_task(
-            bench.flusher.flush(await bench.batch(harvest, last=True))
-        )
+        flushing = asyncio.create_task(bench.flusher.flush(await bench.batch(harvest, last=True)))
         await asyncio.sleep(0.1)  # synced, and waiting for the lane
         assert bench.archive._file is not None
         os.close(bench.archive._file)  # the kernel drops a dead process's lock

@@ -57,7 +57,7 @@ GONE, BROKEN = plain(404, "gone"), plain(500, "broken")
         ((A, GONE, BROKEN, GONE), ["new", "removed"], 1),
         ((A, GONE, B), ["new", "removed", "changed"], 2),
     ],
-    ids="same changed back gone gone-twice failure empty gone-failure-gone replaced".split(),
+    ids=["same", "changed", "back", "gone", "gone-twice", "failure", "empty", "gone-failure-gone", "replaced"],
 )
 async def test_the_history_of_a_page(
     dsn: str, tmp_path: Path, turns: tuple[Room, ...], states: list[str], snapshots: int
@@ -85,9 +85,7 @@ async def test_bytes_that_change_without_the_content_are_no_change(
     assert await crawl_over_time(dsn, tmp_path, *turns) == (["new"], 1)
 
 
-async def test_an_unchanged_page_is_asked_for_with_its_validator(
-    dsn: str, tmp_path: Path
-) -> None:
+async def test_an_unchanged_page_is_asked_for_with_its_validator(dsn: str, tmp_path: Path) -> None:
     conditions: list[str | None] = []
 
     def tagged(request: Request) -> Answer:

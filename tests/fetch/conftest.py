@@ -42,7 +42,9 @@ def going_out(tmp_path: Path) -> Going:
     """Opens a web with one host, `one.test`, and a fetcher with the settings given."""
 
     @asynccontextmanager
-    async def out(rooms: dict[str, Room], *, tls: bool = False, **values: Any) -> AsyncIterator[Out]:
+    async def out(
+        rooms: dict[str, Room], *, tls: bool = False, **values: Any
+    ) -> AsyncIterator[Out]:
         async with LittleWeb(tmp_path, {"one.test": rooms}, tls=tls) as web:
             fetcher = HttpFetcher(web.settings(**values), "1")
             try:

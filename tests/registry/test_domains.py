@@ -56,14 +56,18 @@ async def test_every_pair_of_statuses(database: Database, before: str, after: st
         assert (await domains.get(database, "example.org")).status == before
 
 
-@pytest.mark.parametrize("status, reason", list(product(("rejected", "blacklisted"), (None, "", " \t"))))
+@pytest.mark.parametrize(
+    "status, reason", list(product(("rejected", "blacklisted"), (None, "", " \t")))
+)
 async def test_a_no_needs_a_reason(database: Database, status: str, reason: str | None) -> None:
     domain = await submit(database, "example.org")
     with pytest.raises(UsageError, match="reason is required"):
         await move(database, domain, status, reason)
 
 
-@pytest.mark.parametrize("status, reason", list(product(("rejected", "blacklisted"), ("NULL", "''"))))
+@pytest.mark.parametrize(
+    "status, reason", list(product(("rejected", "blacklisted"), ("NULL", "''")))
+)
 async def test_the_table_itself_demands_the_reason(
     database: Database, status: str, reason: str
 ) -> None:

@@ -244,5 +244,5 @@ async def test_sitemaps_come_in_three_forms(serving: Serving) -> None:
     assert b"<sitemapindex" in index.body
     assert "content-encoding" not in packed.headers
     assert b"<urlset" in gzip.decompress(packed.body)
-    assert b"Crawl-delay: 2" in robots.body
+    assert b"Crawl-delay: 1" in robots.body
     assert b"Disallow: /private/" in robots.body

@@ -35,6 +35,7 @@ def response(
     status: int,
     reason: str,
     headers: Iterable[tuple[bytes, bytes]],
+    *,
     wire: bytes,
     body: bytes,
 ) -> bytes:

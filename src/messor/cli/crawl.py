@@ -11,6 +11,7 @@ from messor.cli.output import json_option, print_json, print_table, run, say
 from messor.cli.running import crawl_until_idle
 from messor.engine import admission
 from messor.errors import ConflictError
+from messor.frontier import tasks
 from messor.registry import domains as registry
 from messor.registry.domains import Domain, Submission
 from messor.settings import Settings
@@ -63,8 +64,13 @@ async def _crawl(
                 )
             url = parse(text if "://" in text else f"https://{text}")
             assert url is not None
+            known = await tasks.recrawl(connection, [domain.id])
             await admission.plant(connection, domain, url, found_by="manual")
-        say(f"Harvesting {domain.domain} to depth {domain.max_crawl_depth}; Ctrl-C stops cleanly.")
+        again = f", {known} known pages again" if known > 1 else ""
+        say(
+            f"Harvesting {domain.domain} to depth {domain.max_crawl_depth}{again}: as the local admin,"
+        )
+        say("by its robots.txt, one request at a time. Ctrl-C stops cleanly.")
         outcomes = await crawl_until_idle(settings, session, [domain.id])
     return {"domain": domain.domain, "outcomes": outcomes}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,12 @@ from typing import Any
 import click
 
 from messor.cli.domains import LOCAL_ADMIN
-from messor.cli.output import json_option, print_json, print_table, run, say
-from messor.cli.running import crawl_until_idle
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.running import crawl_until_idle, work_until_stopped
 from messor.cli.why import print_explanation
-from messor.engine import admission
+from messor.engine import admission, progress
 from messor.engine.why import explain
+from messor.frontier import tasks
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import AllowedNetworks, Settings
@@ -23,55 +26,100 @@ from messor.world import WorldProcess
 
 PATIENCE_SECONDS = 2.0  # for hosts that ask for silence: the demo shows them as they are
 
+# What an outcome means to someone who sees it for the first time.
+MEANINGS = {
+    "harvested": ("ok",),
+    "unchanged": ("unchanged",),
+    "denied": ("robots", "scope", "depth"),
+    "blocked": ("blocked",),
+    "redirected": ("redirected",),
+    "gone": ("not_found",),
+    "not a page": ("not_html", "empty"),
+    "failed": ("error", "timeout", "too_large", "too_complex", "refused_address"),
+    "waiting": ("waiting",),
+}
+
 EXAMPLES = """
 SELECT DISTINCT ON (t.outcome) t.outcome, p.url
   FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id
- WHERE t.outcome IS NOT NULL AND t.kind = 'page' ORDER BY t.outcome, p.id
+ WHERE t.outcome = ANY ($1::text[]) AND t.kind = 'page' ORDER BY t.outcome, p.id
 """
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Stop after the harvest.")
+@click.option("--once", is_flag=True, help="Stop after the harvests, also on a terminal.")
 @json_option
 def demo(once: bool, as_json: bool) -> None:
-    """Harvest a simulated web on loopback, in a throw-away folder.
+    """Harvest a simulated web on loopback, twice, in a throw-away folder.
 
     \b
     Example:
       messor demo --once
     """
+    stay = not once and not as_json and sys.stdout.isatty()
     with tempfile.TemporaryDirectory(prefix="messor-demo-") as folder, WorldProcess() as world:
-        settings = Settings(
-            data_dir=Path(folder),
-            database_url=None,
-            default_delay=0.05,
-            total_timeout=3,
-            connect_timeout=2,
-            contact="https://example.invalid/demo",
-            allowed_networks=AllowedNetworks(
-                addresses=["127.0.0.0/8"], ports=world.ports, names=world.names
-            ),
-            ca_file=Path(world.ca_file) if world.ca_file else None,
-        )
-        summary = run(_demo(settings, world, as_json=as_json))
+        summary = run(_demo(_settings(Path(folder), world), world, as_json=as_json, stay=stay))
     if as_json:
         print_json(summary)
 
 
-async def _demo(settings: Settings, world: WorldProcess, *, as_json: bool) -> dict[str, Any]:
+def _settings(folder: Path, world: WorldProcess) -> Settings:
+    return Settings(
+        data_dir=folder,
+        database_url=None,
+        default_delay=0.05,
+        total_timeout=3,
+        connect_timeout=2,
+        contact="https://example.invalid/demo",
+        allowed_networks=AllowedNetworks(
+            addresses=["127.0.0.0/8"], ports=world.ports, names=world.names
+        ),
+        ca_file=Path(world.ca_file) if world.ca_file else None,
+    )
+
+
+async def _demo(
+    settings: Settings, world: WorldProcess, *, as_json: bool, stay: bool
+) -> dict[str, Any]:
     async with open_session(settings) as session:
-        say(f"A simulated web of {len(world.sites)} hosts, all on loopback.")
-        await _approve_all(session.database, [site["start_url"] for site in world.sites])
-        outcomes = await crawl_until_idle(settings, session, patience=PATIENCE_SECONDS)
+        database = session.database
+        say(f"A simulated web of {len(world.sites)} hosts on loopback; some of them misbehave.")
+        await _approve_all(database, [site["start_url"] for site in world.sites])
+        first = await crawl_until_idle(settings, session, patience=PATIENCE_SECONDS)
         if not as_json:
-            print_table(("outcome", "pages"), list(outcomes.items()))
+            _print_outcomes("First harvest", first)
             await _explain_examples(settings, session)
-        return {"outcomes": outcomes}
+
+        say("\nA day passes: prices change, pages come and go. The same pages are due again.")
+        await asyncio.to_thread(world.set_epoch, 1)
+        since = await database.fetchval("SELECT messor.clock()")
+        async with database.transaction() as connection:
+            await tasks.recrawl(connection)
+        second = await crawl_until_idle(settings, session, patience=PATIENCE_SECONDS)
+        changes = await progress.changes(database, since)
+        if not as_json:
+            _print_outcomes("Second harvest", second)
+            print_table(("change", "pages"), list(changes.items()))
+        if stay:
+            say("\nA worker keeps harvesting what is due. Ctrl-C ends the demo.")
+            await work_until_stopped(settings, session)
+        return {"first": first, "second": second, "changes": changes}
+
+
+def _print_outcomes(title: str, outcomes: dict[str, int]) -> None:
+    emit(f"\n{title}")
+    rows = []
+    for meaning, names in MEANINGS.items():
+        counts = {name: outcomes[name] for name in names if name in outcomes}
+        if counts:
+            detail = ", ".join(f"{count} {name}" for name, count in counts.items())
+            rows.append((meaning, sum(counts.values()), detail))
+    print_table(("outcome", "pages", "of which"), rows)
 
 
 async def _approve_all(database: Database, urls: list[str]) -> None:
-    for url in urls:
-        async with database.transaction() as connection:
+    async with database.transaction() as connection:
+        for url in urls:
             submission = Submission.understand(url)
             domain, new = await registry.submit(connection, submission, actor=LOCAL_ADMIN)
             if new:
@@ -79,6 +127,9 @@ async def _approve_all(database: Database, urls: list[str]) -> None:
 
 
 async def _explain_examples(settings: Settings, session: Session) -> None:
-    for row in await session.database.fetch(EXAMPLES):
-        click.echo(f"\n{row['outcome']}:")
+    """Why for one page of each kind."""
+    emit("\nWhy? One page of each kind (messor why URL):")
+    shown = ["ok", "robots", "blocked", "redirected", "timeout"]
+    for row in await session.database.fetch(EXAMPLES, shown):
+        emit("")
         print_explanation(await explain(session.database, settings, row["url"]))

@@ -35,10 +35,10 @@ COMMANDS = {
 class LazyGroup(click.Group):
     """Loads a command's module when it is called, so that the others cost nothing."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return sorted(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         place = COMMANDS.get(cmd_name)
         if place is None:
             return None

@@ -34,6 +34,13 @@ async def stopping_on_signals(worker: Worker) -> AsyncIterator[None]:
             loop.remove_signal_handler(number)
 
 
+async def work_until_stopped(settings: Settings, session: Session) -> None:
+    """Run a worker in this process until a signal ends it."""
+    worker = Worker(settings, session.database, repair=session.repair)
+    async with stopping_on_signals(worker):
+        await worker.run()
+
+
 async def crawl_until_idle(
     settings: Settings,
     session: Session,

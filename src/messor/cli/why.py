@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from messor.cli.output import json_option, print_json, run
+from messor.cli.output import emit, json_option, print_json, run
 from messor.engine.why import Explanation, explain
 from messor.settings import Settings
 from messor.store.session import open_session
@@ -36,6 +36,6 @@ async def _explain(url: str) -> Explanation:
 
 
 def print_explanation(explanation: Explanation) -> None:
-    click.echo(f"{explanation.url}: {explanation.verdict}")
+    emit(f"{explanation.url}: {explanation.verdict}")
     for fact in explanation.facts:
-        click.echo(f"  {MARKS[fact.says]} {fact.step:9} {fact.sentence}")
+        emit(f"  {MARKS[fact.says]} {fact.step:9} {fact.sentence}")

@@ -10,8 +10,7 @@ import sys
 import click
 
 from messor.cli.output import run, say
-from messor.cli.running import stopping_on_signals
-from messor.engine.worker import Worker
+from messor.cli.running import work_until_stopped
 from messor.settings import Settings
 from messor.store.session import open_session
 
@@ -30,10 +29,8 @@ def worker() -> None:
 async def _work() -> None:
     settings = Settings()
     async with open_session(settings) as session:
-        hand = Worker(settings, session.database, repair=session.repair)
         say(f"Worker {os.getpid()} is at work. Ctrl-C or SIGTERM stops it cleanly.")
-        async with stopping_on_signals(hand):
-            await hand.run()
+        await work_until_stopped(settings, session)
 
 
 @click.command()

@@ -64,7 +64,7 @@ class Pace:
 
     async def permit(self) -> Permit:
         """Wait until the lane is ready."""
-        while (wait := self.due - clock.now()) > 0:
+        while (wait := self.due - clock.now()) > 0:  # noqa: ASYNC110 - it waits for a time
             await asyncio.sleep(wait)
         return Permit(self)
 

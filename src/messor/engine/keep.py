@@ -79,8 +79,8 @@ class Keeper:
             fetched.status,
             fetched.reason,
             fetched.raw_headers,
-            fetched.wire,
-            fetched.body,
+            wire=fetched.wire,
+            body=fetched.body,
         )
         return Snapshot(
             page_id=task.page_id,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+
 from messor.courtesy.lanes import Lane
 from messor.frontier.pages import NewPage
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import Task
-from messor.web.suffixes import registrable_domain
 from messor.web.html import PageReading
+from messor.web.suffixes import registrable_domain
 from messor.web.urls import Link, Url, parse, url_hash
 
 KNOWN_HREFS = 50_000  # remembered by their spelling, over all hosts
@@ -52,7 +53,7 @@ class LinkSieve:
             elif too_deep:
                 refused[lane.host_id, "depth"] += 1
             else:
-                found.append(self._page(lane, task, link, "link", depth, 0))
+                found.append(self._page(lane, task, link, by="link", depth=depth, hops=0))
         return found, refused
 
     def _remember(self, url: Url, href: str) -> None:
@@ -76,7 +77,9 @@ class LinkSieve:
         link = Link(target.href, target.authority, url_hash(target))
         if link.url_hash in self._seen.of(link.authority):
             return [], ""
-        return [self._page(lane, task, link, "redirect", task.depth, task.hops + 1)], ""
+        return [
+            self._page(lane, task, link, by="redirect", depth=task.depth, hops=task.hops + 1)
+        ], ""
 
     def _domain_of(self, authority: str) -> str | None:
         try:
@@ -89,7 +92,7 @@ class LinkSieve:
             return domain
 
     @staticmethod
-    def _page(lane: Lane, task: Task, link: Link, by: str, depth: int, hops: int) -> NewPage:
+    def _page(lane: Lane, task: Task, link: Link, *, by: str, depth: int, hops: int) -> NewPage:
         return NewPage(
             lane.policy.domain_id,
             link.authority,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from messor.store.database import Database
@@ -26,6 +27,13 @@ OUTCOMES = """
 SELECT coalesce(t.outcome, 'waiting') AS outcome, count(*)::int AS pages
   FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
  WHERE ($1::uuid[] IS NULL OR h.domain_id = ANY ($1)) AND t.kind = 'page' GROUP BY 1 ORDER BY 2 DESC
+"""
+
+
+CHANGES = """
+SELECT c.state, count(*)::int AS pages FROM messor.page_changes c
+  JOIN messor.pages p ON p.id = c.page_id JOIN messor.hosts h ON h.id = p.host_id
+ WHERE c.seen_at >= $2 AND ($1::uuid[] IS NULL OR h.domain_id = ANY ($1)) GROUP BY 1 ORDER BY 1
 """
 
 
@@ -55,3 +63,11 @@ async def outcomes(database: Database, domain_ids: Sequence[UUID] | None = None)
     """Pages by what came of their last fetch."""
     rows = await database.fetch(OUTCOMES, domain_ids)
     return {row["outcome"]: row["pages"] for row in rows}
+
+
+async def changes(
+    database: Database, since: datetime, domain_ids: Sequence[UUID] | None = None
+) -> dict[str, int]:
+    """Pages new, changed and removed since a moment on the database's clock."""
+    rows = await database.fetch(CHANGES, domain_ids, since)
+    return {row["state"]: row["pages"] for row in rows}

@@ -137,8 +137,8 @@ async def _page_facts(database: Database, host_id: int, url: Url) -> list[Fact]:
     where = f" on {page['found_on']}" if page["found_on"] else ""
     found = f"found by {page['found_by']}{where} at depth {page['depth']}"
     facts = [Fact("page", "fact", found)]
-    for row in reversed(await database.fetch(FETCHES, page["id"])):
-        facts.append(_fetch_fact(row))
+    fetches = await database.fetch(FETCHES, page["id"])
+    facts += [_fetch_fact(row) for row in reversed(fetches)]
     if page["refusal"]:
         facts.append(Fact("decision", "no", f"refused: {page['refusal']}"))
     if page["due_at"]:

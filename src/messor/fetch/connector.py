@@ -22,7 +22,10 @@ class PermitConnector(TCPConnector):
     """Hands out connections to those who may use them."""
 
     async def connect(
-        self, req: ClientRequest, traces: list[Trace], timeout: ClientTimeout
+        self,
+        req: ClientRequest,
+        traces: list[Trace],
+        timeout: ClientTimeout,  # noqa: ASYNC109 - the library's signature
     ) -> Connection:
         permit = PERMIT.get()
         if permit is None:

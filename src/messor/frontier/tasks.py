@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from uuid import UUID
 
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, url_hash
@@ -53,6 +54,23 @@ WITH page AS (
 SELECT page_id FROM task
 """
 
+
+# A person asks for everything again, now. Cancelled and paused tasks stay as they are.
+RECRAWL = """
+WITH due AS (
+  UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
+    FROM messor.hosts h
+   WHERE h.id = t.host_id AND ($1::uuid[] IS NULL OR h.domain_id = ANY ($1))
+     AND t.kind = 'page' AND t.status NOT IN ('paused', 'cancelled')
+  RETURNING t.host_id
+), woken AS (
+  UPDATE messor.lanes l SET due_at = messor.clock(),
+         claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
+                         ELSE l.claim_at END
+   WHERE l.host_id IN (SELECT host_id FROM due)
+)
+SELECT count(*) FROM due
+"""
 
 # Only when the host has none yet: a known robots.txt keeps its own rhythm.
 ADD_ROBOTS = """
@@ -118,3 +136,9 @@ async def add(
 async def add_robots(connection: Connection, host_id: int, url: Url) -> None:
     """The task that reads a host's robots.txt; it is read before anything else, then daily."""
     await connection.execute(ADD_ROBOTS, host_id, url_hash(url), url.href, ROBOTS_PRIORITY)
+
+
+async def recrawl(connection: Connection, domain_ids: Sequence[UUID] | None = None) -> int:
+    """Make every page of domains (of all, by default) due now; answers how many."""
+    pages: int = await connection.fetchval(RECRAWL, domain_ids)
+    return pages

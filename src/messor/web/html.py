@@ -8,7 +8,7 @@ content means is left to `extract`.
 from __future__ import annotations
 
 import time
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,7 +85,7 @@ def read_page(
     *,
     resolver: LinkResolver | None = None,
     agent: str = "messor",
-    known: Set[str] = frozenset(),
+    known: AbstractSet[str] = frozenset(),
 ) -> PageReading:
     """Read a page that was found at `url`; `agent` is the robots token looked for in meta tags.
 
@@ -160,7 +160,7 @@ def _refresh_target(content: str, base: str) -> str | None:
 
 
 def _read_links(
-    document: Document, reading: PageReading, resolver: LinkResolver, known: Set[str]
+    document: Document, reading: PageReading, resolver: LinkResolver, known: AbstractSet[str]
 ) -> None:
     anchors = document.select("a[href]")
     areas = document.select("area[href]")
@@ -186,7 +186,7 @@ def _read_links(
     reading.links = list(unique.values())
 
 
-def _nofollow_hrefs(document: Document, anchors: list[Element]) -> Set[str]:
+def _nofollow_hrefs(document: Document, anchors: list[Element]) -> AbstractSet[str]:
     """Hrefs of which every mention is nofollow."""
     if document.select_one('a[rel~="nofollow" i], area[rel~="nofollow" i]') is None:
         return frozenset()

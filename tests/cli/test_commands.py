@@ -1,0 +1,206 @@
+"""Every command: help with an example, JSON that parses, exit codes, errors of one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from messor.cli.main import cli
+from messor.world import WorldProcess
+from tests.cli.conftest import Messor, Said, run_process
+
+
+def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield words
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from commands(command, (*words, name))
+        else:
+            yield (*words, name)
+
+
+@pytest.mark.parametrize("words", list(commands(cli)), ids=" ".join)
+def test_every_help_has_an_example(words: tuple[str, ...]) -> None:
+    said = CliRunner().invoke(cli, [*words, "--help"])
+    assert said.exit_code == 0
+    assert "Example" in said.output
+    assert " ".join(("messor", *words)) in said.output
+
+
+def is_one_sentence(said: Said) -> bool:
+    lines = said.err.strip().splitlines()
+    return len(lines) == 1 and lines[0].startswith("messor: ") and "Traceback" not in said.err
+
+
+def test_a_domains_life(messor: Messor) -> None:
+    said = messor("domains", "submit", "www.Example.org", "--context", "food bank", "--json")
+    assert (said.code, said.json["domain"], said.json["status"]) == (
+        0,
+        "example.org",
+        "pending_review",
+    )
+    assert said.json["submission_context"] == "food bank"
+    assert "already submitted" in messor("domains", "submit", "example.org").err
+    said = messor("domains", "approve", "example.org", "--json")
+    assert (said.code, said.json["status"]) == (0, "approved")
+    assert [d["domain"] for d in messor("domains", "list", "--json").json] == ["example.org"]
+    assert messor("domains", "list", "--status", "rejected", "--json").json == []
+    assert messor("domains", "show", "https://example.org/x", "--json").json["status"] == "approved"
+    shown = messor("domains", "show", "example.org")
+    assert "food bank" in shown.out
+    assert "example.org" in messor("domains", "list").out
+
+
+def test_an_empty_list_says_what_to_do(messor: Messor) -> None:
+    said = messor("domains", "list")
+    assert (said.code, said.out) == (0, "")
+    assert "messor domains submit" in said.err
+
+
+@pytest.mark.parametrize(
+    "words, code",
+    [
+        (("domains", "submit", "file:///etc/passwd"), 2),
+        (("domains", "submit", "127.0.0.1"), 2),
+        (("domains", "submit", "x" * 10_000), 2),
+        (("domains", "show", "nowhere.example"), 4),
+        (("domains", "approve", "nowhere.example"), 4),
+        (("crawl", "http://10.0.0.1/"), 2),
+        (("why", "javascript:alert(1)"), 2),
+        (("db", "upgrade", "no-such-revision"), 2),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else str(value),
+)
+def test_what_cannot_be_done_is_one_sentence(
+    messor: Messor, words: tuple[str, ...], code: int
+) -> None:
+    said = messor(*words)
+    assert said.code == code
+    assert is_one_sentence(said)
+    assert len(said.err) < 400
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("no-such-command",),
+        ("domains", "list", "--status", "unheard_of"),
+        ("crawl", "http://one.test/", "--delay", "-1"),
+        ("crawl", "http://one.test/", "--depth", "101"),
+        ("crawl", "http://one.test/", "--max-pages", "0"),
+        ("crawl",),
+    ],
+    ids=" ".join,
+)
+def test_bad_words_are_usage_errors(messor: Messor, words: tuple[str, ...]) -> None:
+    said = messor(*words)
+    assert said.code == 2
+    assert "Traceback" not in said.err
+
+
+def test_approving_twice_is_a_conflict(messor: Messor) -> None:
+    messor("domains", "submit", "example.org")
+    assert messor("domains", "approve", "example.org").code == 0
+    said = messor("domains", "approve", "example.org")
+    assert said.code == 5
+    assert is_one_sentence(said)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("MESSOR_DEFAULT_DELAY", "soon"),
+        ("MESSOR_DEFAULT_DELAY", "-1"),
+        ("MESSOR_WORKER_LEASE", "0"),
+        ("MESSOR_CONCURRENCY", "0"),
+        ("MESSOR_ALLOWED_NETWORKS", "{not json"),
+        ("MESSOR_ALLOWED_NETWORKS__ADDRESSES", '["not a network"]'),
+        ("MESSOR_CONTACT", "line\nbreak"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    said = messor("domains", "list")
+    assert said.code == 2
+    assert is_one_sentence(said)
+    assert "MESSOR_" in said.err
+
+
+@pytest.mark.parametrize("command", [("domains", "list"), ("db", "upgrade"), ("db", "status")])
+def test_a_database_that_is_not_there_is_one_sentence(
+    messor: Messor, dsn: str, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("MESSOR_DATABASE_URL", f"{dsn.rpartition('/')[0]}/no_such_database")
+    said = messor(*command)
+    assert said.code == 6
+    assert is_one_sentence(said)
+    assert "no_such_database" in said.err
+
+
+def test_the_password_is_never_shown(
+    messor: Messor, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    password = dsn.partition("://")[2].partition("@")[0].partition(":")[2]
+    monkeypatch.setenv("MESSOR_DATABASE_URL", f"{dsn.rpartition('/')[0]}/no_such_database")
+    for command in (("domains", "list"), ("db", "status"), ("db", "upgrade")):
+        said = messor(*command)
+        assert password not in said.out + said.err
+
+
+def test_why_says_what_would_happen(messor: Messor) -> None:
+    said = messor("why", "https://example.org/x", "--json")
+    assert (said.code, said.json["verdict"]) == (0, "denied")
+    messor("domains", "submit", "example.org")
+    messor("domains", "approve", "example.org")
+    said = messor("why", "example.org")
+    assert said.code == 0
+    assert "https://example.org/: deferred" in said.out
+
+
+def test_a_crawl_from_nothing(
+    messor: Messor, demo_world: WorldProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in demo_world.settings_env().items():
+        monkeypatch.setenv(name, value)
+    words = ("crawl", "http://larkfield-bikes.test/", "--delay", "0", "--depth", "1", "--json")
+    said = messor(*words)
+    assert said.code == 0
+    assert said.json["domain"] == "larkfield-bikes.test"
+    assert said.json["outcomes"]["ok"] > 5
+    assert said.json["outcomes"]["robots"] >= 1
+    explained = messor("why", "http://larkfield-bikes.test/private/staff", "--json")
+    assert explained.json["verdict"] == "denied"
+    assert messor("domains", "show", "larkfield-bikes.test", "--json").json["last_scraped_at"]
+
+
+def test_a_crawl_of_a_refused_domain_is_a_conflict(messor: Messor) -> None:
+    messor("domains", "submit", "example.org")
+    messor("domains", "reject", "example.org", "--reason", "not ours")
+    said = messor("crawl", "https://example.org/")
+    assert said.code in (2, 5)
+    assert is_one_sentence(said)
+
+
+def test_db_status_in_a_process_of_its_own(dsn: str, tmp_path: Path) -> None:
+    said = run_process("db", "status", "--json", folder=tmp_path, MESSOR_DATABASE_URL=dsn)
+    assert said.code == 0
+    assert said.json["server"] == "given"
+    assert said.json["revision"] == said.json["newest"]
+
+
+def test_db_down_and_up(messor: Messor) -> None:
+    assert messor("db", "downgrade", "base").code == 0
+    said = messor("domains", "list")
+    assert said.code == 6
+    assert "messor db upgrade" in said.err
+    assert messor("db", "upgrade").code == 0
+    assert messor("domains", "list").code == 0

@@ -90,6 +90,16 @@ def path_bars(section: Section, messor: str, floor: str, scrapy: str) -> list[Ba
     return bars
 
 
+def stripped_bar(section: Section, messor: str, stripped: str) -> list[Bar]:
+    """Messor keeps everything; it should still not be slower than a Scrapy that keeps nothing."""
+    if messor not in section.runs or stripped not in section.runs:
+        return []
+    ratio = section.median(messor, lambda r: r.pages_per_second) / section.median(
+        stripped, lambda r: r.pages_per_second
+    )
+    return [Bar(f"Pages/s against {stripped}", ratio, 1.0, " times", at_least=True)]
+
+
 def memory_bars(section: Section, messor: str) -> list[Bar]:
     def mark(pages: int) -> float:
         return section.median(messor, lambda run: run.figures[f"rss_{pages}"] / 1e6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -53,8 +53,19 @@ async def at_work(settings: Settings, database: Database) -> AsyncIterator[Worke
 async def idle(database: Database, patience: float = 12.0) -> None:
     """Wait until nothing is held and nothing is due soon."""
     async with asyncio.timeout(patience):
-        while not (await progress.standing(database)).idle:
+        while True:
             await asyncio.sleep(0.02)
+            if (await progress.standing(database)).idle:
+                return
+
+
+async def until(condition: Callable[[], object], patience: float = 10.0) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(patience):
+        while True:
+            if condition():
+                return
+            await asyncio.sleep(0.01)
 
 
 async def crawl(settings: Settings, database: Database, patience: float = 12.0) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import gzip
 import os
@@ -18,7 +19,7 @@ from messor.archive.segments import Place, SegmentWriter, read_record, seal_aban
 from messor.errors import UnavailableError
 from messor.store.database import Database
 
-RECORD = warc.response("http://one.test/", 200, "OK", (), b"body" * 50, b"body" * 50)
+RECORD = warc.response("http://one.test/", 200, "OK", (), wire=b"body", body=b"body" * 50)
 
 
 def writer(folder: Path, database: Database, name: str = "w", limit: int = 10**9) -> SegmentWriter:
@@ -30,8 +31,8 @@ async def commit(database: Database, place: Place, page_id: int = 1) -> None:
     await database.fetch(
         """INSERT INTO messor.page_snapshots (page_id, content_hash, data_hash, raw_hash,
              reader_version, segment_id, segment_offset, segment_length, size, status_code,
-             word_count, crawled_at)
-           VALUES ($1, '', '', '', 1, $2, $3, $4, 0, 200, 0, messor.clock())""",
+             crawled_at)
+           VALUES ($1, '', '', '', 1, $2, $3, $4, 0, 200, messor.clock())""",
         page_id,
         place.segment_id,
         place.offset,
@@ -72,8 +73,17 @@ async def test_bytes_are_written_before_they_are_synced(
     archive.append(RECORD)
     acts: list[str] = []
     write, sync_data = os.write, segments._sync_data
-    monkeypatch.setattr(os, "write", lambda f, d: (acts.append("write"), write(f, d))[1])
-    monkeypatch.setattr(segments, "_sync_data", lambda f: (acts.append("sync"), sync_data(f))[1])
+
+    def note_write(file: int, data: bytes) -> int:
+        acts.append("write")
+        return write(file, data)
+
+    def note_sync(file: int) -> None:
+        acts.append("sync")
+        sync_data(file)
+
+    monkeypatch.setattr(os, "write", note_write)
+    monkeypatch.setattr(segments, "_sync_data", note_sync)
     archive.sync()
     archive.sync()  # nothing gathered: the disk is left alone
     assert acts == ["write", "sync"]
@@ -174,6 +184,44 @@ async def test_a_writer_that_seals_meanwhile_loses_nothing(dsn: str, tmp_path: P
         await seal_abandoned(tmp_path, database)
         path = await path_of(database, tmp_path, place)
         assert path.stat().st_size == place.offset + place.length
+
+
+class Busy(Database):
+    """A database whose answers take so long that a visit appends a record meanwhile."""
+
+    async def meanwhile(self, sql: str) -> None:
+        """Replaced by the test."""
+
+    async def fetch(self, sql: str, *args: Any) -> Sequence[asyncpg.Record]:
+        await self.meanwhile(sql)
+        return await super().fetch(sql, *args)
+
+    async def fetchval(self, sql: str, *args: Any) -> Any:
+        await self.meanwhile(sql)
+        return await super().fetchval(sql, *args)
+
+
+@pytest.mark.parametrize("moment", [segments.SEAL, segments.OPEN], ids=["seal", "open"])
+async def test_a_record_that_comes_while_segments_change_is_kept_or_refused(
+    dsn: str, tmp_path: Path, moment: str
+) -> None:
+    async with Busy(dsn) as database:
+        archive = writer(tmp_path, database, limit=1)
+        await archive.ready()
+        places = [archive.append(RECORD)]
+
+        async def append(sql: str) -> None:
+            if sql == moment:
+                with contextlib.suppress(UnavailableError):
+                    places.append(archive.append(RECORD))
+
+        database.meanwhile = append  # type: ignore[method-assign]
+        await archive.ready()
+        archive.sync()
+        for place in places:
+            name = str((await path_of(database, tmp_path, place)).relative_to(tmp_path))
+            assert read_record(tmp_path, name, place.offset, place.length) == RECORD
+        archive.abandon()
 
 
 async def test_two_cleaners_at_once_agree(database: Database, tmp_path: Path) -> None:

@@ -40,12 +40,23 @@ def read(*members: bytes) -> list[Any]:
         (((b"Content-Length", b"999999"),), BODY),
         (((b"Content-Encoding", b"gzip"),), gzip.compress(BODY[:99]) + gzip.compress(BODY[99:])),
     ],
-    ids=["gzip", "x-gzip", "deflate", "raw-deflate", "identity", "chunked", "chunked-gzip", "plain", "length", "members"],
+    ids=[
+        "gzip",
+        "x-gzip",
+        "deflate",
+        "raw-deflate",
+        "identity",
+        "chunked",
+        "chunked-gzip",
+        "plain",
+        "length",
+        "members",
+    ],
 )
 def test_any_tool_reads_the_decoded_body(
     headers: tuple[tuple[bytes, bytes], ...], wire: bytes
 ) -> None:
-    record = warc.response(URL, 200, "OK", headers, wire, BODY)
+    record = warc.response(URL, 200, "OK", headers, wire=wire, body=BODY)
     (found,) = read(record)
     assert found.rec_type == "response"
     assert found.rec_headers.get_header("WARC-Target-URI") == URL
@@ -55,13 +66,13 @@ def test_any_tool_reads_the_decoded_body(
 
 def test_a_gzipped_body_is_kept_as_it_came() -> None:
     wire = gzip.compress(BODY)
-    record = warc.response(URL, 200, "OK", ((b"Content-Encoding", b"gzip"),), wire, BODY)
+    record = warc.response(URL, 200, "OK", ((b"Content-Encoding", b"gzip"),), wire=wire, body=BODY)
     assert wire in gzip.decompress(record)
 
 
 def test_what_framing_changed_is_renamed() -> None:
     headers = ((b"Transfer-Encoding", b"chunked"), (b"X-Kept", b"yes"))
-    (found,) = read(warc.response(URL, 200, "OK", headers, BODY, BODY))
+    (found,) = read(warc.response(URL, 200, "OK", headers, wire=BODY, body=BODY))
     assert found.http_headers.get_header("X-Archive-Orig-Transfer-Encoding") == "chunked"
     assert found.http_headers.get_header("Transfer-Encoding") is None
     assert found.http_headers.get_header("Content-Length") == str(len(BODY))
@@ -74,7 +85,9 @@ def test_what_framing_changed_is_renamed() -> None:
 def test_stored_members_of_any_size_are_sound(size: int) -> None:
     body = bytes(size)
     wire = gzip.compress(body, 0)
-    (found,) = read(warc.response(URL, 200, "OK", ((b"Content-Encoding", b"gzip"),), wire, body))
+    (found,) = read(
+        warc.response(URL, 200, "OK", ((b"Content-Encoding", b"gzip"),), wire=wire, body=body)
+    )
     assert found.content == body
 
 
@@ -85,7 +98,7 @@ def test_stored_members_at_the_edge_of_a_block(length: int) -> None:
 
 
 def test_a_segment_is_a_file_of_members() -> None:
-    records = [warc.response(f"{URL}{n}", 200, "OK", (), BODY, BODY) for n in range(20)]
+    records = [warc.response(f"{URL}{n}", 200, "OK", (), wire=BODY, body=BODY) for n in range(20)]
     found = read(warc.warcinfo("Messor/1"), *records)
     assert [record.rec_type for record in found] == ["warcinfo"] + ["response"] * 20
     ids = {record.rec_headers.get_header("WARC-Record-ID") for record in found}
@@ -94,14 +107,14 @@ def test_a_segment_is_a_file_of_members() -> None:
 
 @pytest.mark.parametrize("reason", ["", "Très bien", "\udcff", "O\r\nK"])
 def test_an_odd_reason_does_not_break_the_record(reason: str) -> None:
-    (found,) = read(warc.response(URL, 200, reason, ((b"X-Kept", b"yes"),), BODY, BODY))
+    (found,) = read(warc.response(URL, 200, reason, ((b"X-Kept", b"yes"),), wire=BODY, body=BODY))
     assert found.http_headers.get_header("X-Kept") == "yes"
     assert found.content == BODY
 
 
 def test_raw_bytes_in_headers_are_kept() -> None:
     headers = ((b"Content-Type", b"text/html; charset=\xff"),)
-    record = warc.response(URL, 200, "OK", headers, BODY, BODY)
+    record = warc.response(URL, 200, "OK", headers, wire=BODY, body=BODY)
     assert b"charset=\xff" in gzip.decompress(record)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 
 from messor.engine import keep
 from messor.store.database import Database
+from messor.web import html
 from messor.world.answers import Answer, Request, plain, redirect
 from messor.world.documents import HTML
-from tests.crawling import admit, at_work, crawl, idle, outcomes, submit, suspend
+from tests.crawling import admit, at_work, crawl, idle, outcomes, submit, suspend, until
 from tests.little_web import LittleWeb, Room, page, robots
 
 
@@ -277,8 +279,7 @@ async def test_retry_after_is_silence(database: Database, tmp_path: Path) -> Non
     ) as web:
         await admit(database, "http://one.test/", delay=0.01)
         async with at_work(web.settings(), database):
-            while len(web.requests()) < 6:
-                await asyncio.sleep(0.05)
+            await until(lambda: len(web.requests()) >= 6)
         asked = web.requests()
         busy = next(n for n, request in enumerate(asked) if request.path == "/busy")
         gap = (asked[busy + 1].arrived_ns - asked[busy].answered_ns) / 1e9
@@ -292,7 +293,7 @@ async def test_the_delay_is_kept(database: Database, tmp_path: Path) -> None:
         await admit(database, "http://one.test/", delay=0.15)
         await asyncio.gather(*(crawl(web.settings(), database) for _ in range(2)))
         arrivals = [asked.arrived_ns for asked in web.requests()]
-    gaps = [(b - a) / 1e9 for a, b in zip(arrivals, arrivals[1:], strict=False)]
+    gaps = [(b - a) / 1e9 for a, b in itertools.pairwise(arrivals)]
     assert len(gaps) == 7
     assert min(gaps) >= 0.145
 
@@ -310,7 +311,7 @@ async def test_a_crawl_delay_is_kept_from_the_first_page_on(
         await admit(database, "http://one.test/", delay=0)
         await crawl(web.settings(), database)
         arrivals = [asked.arrived_ns for asked in web.requests()]
-    gaps = [(b - a) / 1e9 for a, b in zip(arrivals, arrivals[1:], strict=False)]
+    gaps = [(b - a) / 1e9 for a, b in itertools.pairwise(arrivals)]
     assert len(gaps) == 3
     assert min(gaps) >= 0.295
 
@@ -345,8 +346,7 @@ async def test_a_suspended_domain_is_left_within_a_flush(
     async with LittleWeb(tmp_path, {"one.test": {"/": page("home", *links), **rooms}}) as web:
         domain = await admit(database, "http://one.test/", delay=0.02)
         async with at_work(web.settings(), database):
-            while len(web.requests()) < 10:
-                await asyncio.sleep(0.02)
+            await until(lambda: len(web.requests()) >= 10)
             await suspend(database, domain)
             await asyncio.sleep(0.4)  # a flush takes 0.05 s
             asked = len(web.requests())
@@ -457,7 +457,7 @@ async def test_a_page_that_breaks_its_reader_is_set_aside(
     monkeypatch: pytest.MonkeyPatch,
     error: type[Exception],
 ) -> None:
-    read_page = keep.read_page
+    read_page = html.read_page
 
     def breaking(text: str, url: str, **options: object) -> object:
         if url.endswith("/poison"):

@@ -124,10 +124,14 @@ async def check_second_epoch(database: Database, first: int) -> None:
         )
 
 
+def segments(folder: Path) -> list[Path]:
+    return list(folder.rglob("*.warc.gz"))
+
+
 async def check_archive(database: Database, folder: Path) -> None:
     """Another program reads every segment whole, and finds what the rows say."""
     content: dict[tuple[str, int], bytes] = {}
-    for path in folder.rglob("*.warc.gz"):
+    for path in segments(folder):
         with path.open("rb") as file:
             records = ArchiveIterator(file, check_digests="raise")
             for record in records:

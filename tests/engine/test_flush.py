@@ -271,8 +271,8 @@ async def test_pages_known_already_take_no_budget_from_new_ones(
     bench.seen._hosts.clear()  # as after a restart: the filter has to ask again
     second = await bench.harvest()
     second.found = [
-        *(bench.link(second.task, f"/new-{n}") for n in range(2)),
         *(bench.link(second.task, page.url.partition(HOST)[2]) for page in first.found),
+        *(bench.link(second.task, f"/new-{n}") for n in range(2)),
     ]
     await bench.flusher.flush(await bench.batch(second))
     assert await bench.count("pages", "url LIKE '%/new-%'") == 2

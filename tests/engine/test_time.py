@@ -57,7 +57,17 @@ GONE, BROKEN = plain(404, "gone"), plain(500, "broken")
         ((A, GONE, BROKEN, GONE), ["new", "removed"], 1),
         ((A, GONE, B), ["new", "removed", "changed"], 2),
     ],
-    ids=["same", "changed", "back", "gone", "gone-twice", "failure", "empty", "gone-failure-gone", "replaced"],
+    ids=[
+        "same",
+        "changed",
+        "back",
+        "gone",
+        "gone-twice",
+        "failure",
+        "empty",
+        "gone-failure-gone",
+        "replaced",
+    ],
 )
 async def test_the_history_of_a_page(
     dsn: str, tmp_path: Path, turns: tuple[Room, ...], states: list[str], snapshots: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import itertools
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from messor.archive.hashing import raw_hash
 from messor.archive.segments import read_record
 from messor.frontier import tasks
 from messor.store.database import Database
-from tests.crawling import admit, at_work, crawl, idle, outcomes
+from tests.crawling import admit, at_work, crawl, idle, outcomes, until
 from tests.little_web import LittleWeb, Room, page
 
 SNAPSHOTS = """
@@ -101,8 +102,7 @@ async def test_an_archive_folder_that_vanishes_loses_nothing(
         for number in range(2):
             await admit(database, f"http://h{number}.test/", delay=0.01)
         async with at_work(settings, database):
-            while len(web.requests()) < 12:
-                await asyncio.sleep(0.01)
+            await until(lambda: len(web.requests()) >= 12)
             archive.rename(tmp_path / "aside")
             archive.write_text("a file where the folder was")
             await asyncio.sleep(0.3)
@@ -158,8 +158,7 @@ async def test_a_worker_whose_lease_is_taken_away_starts_again(
         for number in range(2):
             await admit(database, f"http://h{number}.test/", delay=0.02)
         async with at_work(web.settings(), database):
-            while len(web.requests()) < 10:
-                await asyncio.sleep(0.01)
+            await until(lambda: len(web.requests()) >= 10)
             await database.fetch(
                 "UPDATE messor.worker_leases SET expires_at = messor.clock() - interval '1 s'"
             )
@@ -172,7 +171,7 @@ async def test_a_worker_whose_lease_is_taken_away_starts_again(
 
 def min_gap(web: LittleWeb, host: str) -> float:
     arrivals = [asked.arrived_ns for asked in web.requests(host)]
-    return min((b - a) / 1e9 for a, b in zip(arrivals, arrivals[1:], strict=False))
+    return min((b - a) / 1e9 for a, b in itertools.pairwise(arrivals))
 
 
 async def test_a_segment_left_by_the_dead_is_sealed_by_the_next_worker(

@@ -15,6 +15,7 @@ from messor.errors import LeaseLostError
 from messor.fetch.outcome import Outcome
 from messor.world.answers import Answer, Ending, Request, Stream, plain, redirect
 from messor.world.documents import HTML
+from tests.crawling import until
 from tests.fetch.conftest import Going, permit
 from tests.little_web import page
 
@@ -157,12 +158,12 @@ async def test_a_bomb_stops_at_the_decoded_cap(going_out: Going, encoding: str) 
 
 async def test_a_body_of_countless_empty_members_does_not_stall_us(going_out: Going) -> None:
     """Each member is unpacked from a copy of what is left: quadratic, unless bounded."""
-    members = gzip.compress(b"") * 40_000
+    members = gzip.compress(b"") * 100_000
     async with going_out({"/": encoded(members, "gzip")}, total_timeout=30.0) as out:
         started = time.monotonic()
         fetched = await out.get()
     assert fetched.outcome is not Outcome.OK
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < 1
 
 
 @pytest.mark.parametrize(
@@ -221,8 +222,7 @@ async def test_a_body_that_ends_early_is_never_a_good_one(going_out: Going, answ
 async def test_a_server_that_hangs_up_is_an_error(going_out: Going) -> None:
     async with going_out({"/": Answer(200, silent=True)}) as out:
         asking = asyncio.create_task(out.get())
-        while not any(wire.open for wire in out.web.server._wires):
-            await asyncio.sleep(0.01)
+        await until(lambda: any(wire.open for wire in out.web.server._wires))
         await asyncio.sleep(0.05)
         for wire in out.web.server._wires:
             for connection in list(wire.open):
@@ -310,7 +310,7 @@ async def test_we_say_who_we_are(going_out: Going) -> None:
     ],
 )
 async def test_refused_addresses_are_never_asked(going_out: Going, href: str) -> None:
-    closed = {"addresses": [], "ports": [], "names": {}}
+    closed: dict[str, object] = {"addresses": [], "ports": [], "names": {}}
     async with going_out({"/": GOOD}, allowed_networks=closed) as out:
         fetched = await out.get(href)
         assert fetched.outcome is Outcome.REFUSED_ADDRESS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from uuid import UUID
 
 from messor.frontier import pages
@@ -28,23 +27,6 @@ async def test_a_new_host_starts_with_its_robots(database: Database) -> None:
         "SELECT url, kind, priority FROM messor.pages p JOIN messor.crawl_tasks t ON t.page_id = p.id"
     )
     assert [tuple(row) for row in rows] == [("http://new.example.test/robots.txt", "robots", 0)]
-
-
-async def test_two_workers_meet_a_host_at_once(database: Database) -> None:
-    domain = await make_domain(database)
-    page = found(domain, "new.example.test", "/a")
-
-    async def meet() -> dict[str, int]:
-        async with database.transaction() as connection:
-            return await pages.open_hosts(connection, {page.host: page})
-
-    answers = await asyncio.gather(*(meet() for _ in range(4)))
-    # One who lost the race may learn the id only when he asks again.
-    assert {host_id for answer in answers for host_id in answer.values()} == set(
-        (await meet()).values()
-    )
-    assert await database.fetchval("SELECT count(*) FROM messor.lanes") == 1
-    assert all(answers), "every worker must learn the id: its pages need it in this transaction"
 
 
 async def test_adding_wakes_lanes_but_not_the_callers_own(database: Database) -> None:

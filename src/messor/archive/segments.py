@@ -17,14 +17,16 @@ from messor.archive import warc
 from messor.errors import UnavailableError
 from messor.store.database import Database
 
-OPEN = "INSERT INTO messor.segments (name) VALUES ($1) RETURNING id"
+OPEN = "INSERT INTO messor.segments (name, worker_id) VALUES ($1, $2) RETURNING id"
 SEAL = """
 UPDATE messor.segments SET state = 'sealed', bytes = $2, sealed_at = messor.clock() WHERE id = $1
 """
+# Only of leases that have ended: none of their flushes can still be on its way to commit.
 ABANDONED = """
 SELECT g.id, g.name, coalesce(max(s.segment_offset + s.segment_length), 0) AS committed
-  FROM messor.segments g LEFT JOIN messor.page_snapshots s ON s.segment_id = g.id
- WHERE g.state = 'open' GROUP BY g.id, g.name
+  FROM messor.segments g JOIN messor.worker_leases w ON w.id = g.worker_id
+  LEFT JOIN messor.page_snapshots s ON s.segment_id = g.id
+ WHERE g.state = 'open' AND w.ended_at IS NOT NULL GROUP BY g.id, g.name
 """
 
 
@@ -45,10 +47,18 @@ class SegmentWriter:
     """Appends records to the current segment of one worker."""
 
     def __init__(
-        self, folder: Path, database: Database, *, name: str, limit: int, software: str
+        self,
+        folder: Path,
+        database: Database,
+        *,
+        worker_id: int,
+        name: str,
+        limit: int,
+        software: str,
     ) -> None:
         self._folder = folder
         self._database = database
+        self._worker_id = worker_id
         self._name = name
         self._limit = limit
         self._software = software
@@ -72,7 +82,7 @@ class SegmentWriter:
         except OSError as error:
             raise UnavailableError(f"The archive cannot be written: {error}") from error
         fcntl.flock(self._file, fcntl.LOCK_EX)
-        self._id = await self._database.fetchval(OPEN, name)
+        self._id = await self._database.fetchval(OPEN, name, self._worker_id)
         self._offset = 0
         self.append(warc.warcinfo(self._software))
 

@@ -15,16 +15,16 @@ READER_VERSION = 1
 STORE = """
 INSERT INTO messor.page_snapshots (page_id, content_hash, data_hash, raw_hash, segment_id,
        segment_offset, segment_length, size, status_code, content_type, title, description,
-       language, word_count, crawled_at, reader_version)
+       language, crawled_at, reader_version)
 SELECT g.page_id, g.content_hash, g.data_hash, g.raw_hash, g.segment_id, g.segment_offset,
        g.segment_length, g.size, g.status_code, g.content_type, g.title, g.description, g.language,
-       g.word_count, (SELECT messor.clock()) - make_interval(secs => g.age), $18
+       (SELECT messor.clock()) - make_interval(secs => g.age), $17
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[], $7::bytea[],
               $8::bigint[], $9::bigint[], $10::int[], $11::int[], $12::smallint[], $13::text[],
-              $14::text[], $15::text[], $16::text[], $17::int[], $19::float8[])
+              $14::text[], $15::text[], $16::text[], $18::float8[])
        AS g (page_id, host_id, token, content_hash, data_hash, raw_hash, segment_id,
              segment_offset, segment_length, size, status_code, content_type, title, description,
-             language, word_count, age)
+             language, age)
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
  ORDER BY g.page_id
 ON CONFLICT (page_id, content_hash, data_hash) DO UPDATE SET page_id = excluded.page_id
@@ -70,7 +70,6 @@ class Snapshot:
     title: str | None
     description: str | None
     language: str | None
-    word_count: int
     markdown: str
     data: str | None
     state: str  # new or changed
@@ -99,7 +98,6 @@ async def store(
         [s.title for s in kept],
         [s.description for s in kept],
         [s.language for s in kept],
-        [s.word_count for s in kept],
         READER_VERSION,
         [age for _, age in given],
     )

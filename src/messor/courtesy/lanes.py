@@ -80,6 +80,23 @@ UPDATE messor.lanes l SET ready_at = greatest(l.ready_at, g.until)
   FROM given g WHERE l.host_id = g.host_id
 """
 
+DISOWN = """
+WITH lost AS (
+  SELECT l.host_id, l.token, l.claimed_at FROM messor.lanes l
+   WHERE l.worker_id = $1 AND NOT EXISTS (
+     SELECT FROM unnest($2::bigint[], $3::bigint[]) AS k (host_id, token)
+      WHERE k.host_id = l.host_id AND k.token = l.token)
+   ORDER BY l.host_id FOR NO KEY UPDATE
+), closed AS (
+  UPDATE messor.visits v SET ended_at = messor.clock(), end_reason = 'answer_lost'
+    FROM lost o
+   WHERE v.host_id = o.host_id AND v.token = o.token AND v.claimed_at = o.claimed_at
+)
+UPDATE messor.lanes l SET worker_id = NULL, slots = 0, claimed_at = NULL,
+       claim_at = greatest(l.ready_at, l.due_at)
+  FROM lost o WHERE l.host_id = o.host_id
+"""
+
 OPEN_HOST = """
 WITH host AS (
   INSERT INTO messor.hosts (domain_id, host) VALUES ($1, $2)
@@ -156,6 +173,11 @@ async def claim(
         )
         for row in rows
     ]
+
+
+async def disown(database: Database, lease: WorkerLease, known: dict[int, int]) -> None:
+    """Give back lanes whose claim was committed but whose answer never came."""
+    await database.fetch(DISOWN, lease.id, list(known), list(known.values()))
 
 
 async def reap(database: Database) -> int:

@@ -16,7 +16,7 @@ from messor.errors import LeaseLostError
 from messor.kit import clock
 
 # How much of the delay may be spent on waiting for the answer's head before counting from it.
-ANSWER_SHARE = 0.01
+ANSWER_SHARE = 0.05
 
 
 class Permit:

@@ -13,7 +13,7 @@ from messor.courtesy import lanes
 from messor.courtesy.lanes import Lane
 from messor.courtesy.lease import WorkerLease
 from messor.fetch.http import HttpFetcher
-from messor.store.database import Database
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 GATHER_SECONDS = 0.01
 
@@ -36,6 +36,7 @@ class AddressDesk:
         self._slots = slots
         self._exempt = [ip_network(text, strict=False) for text in exempt]
         self._waiting: list[tuple[Lane, asyncio.Future[int]]] = []
+        self._asking: asyncio.Task[None] | None = None
 
     async def settle(self, lane: Lane, port: int) -> bool:
         """Whether the visit may begin; False when the address is full and the lane went back."""
@@ -45,9 +46,8 @@ class AddressDesk:
         lane.address = address
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append((lane, answer))
-        if len(self._waiting) == 1:
-            await asyncio.sleep(GATHER_SECONDS)
-            await self._ask()
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask())
         lane.slots = await answer
         return lane.slots > 0
 
@@ -55,16 +55,19 @@ class AddressDesk:
         return any(ip_address(address) in network for network in self._exempt)
 
     async def _ask(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        try:
-            granted = await lanes.settle_addresses(
-                self._database, self._lease, [lane for lane, _ in waiting], self._slots
-            )
-        except BaseException as error:
-            for _, answer in waiting:
+        """One question for all who came within a moment; a task of its own, as any may leave."""
+        while self._waiting:
+            await asyncio.sleep(GATHER_SECONDS)
+            waiting, self._waiting = self._waiting, []
+            try:
+                granted = await lanes.settle_addresses(
+                    self._database, self._lease, [lane for lane, _ in waiting], self._slots
+                )
+            except LOST_CONNECTION + TRY_AGAIN as error:
+                for _, answer in waiting:
+                    if not answer.done():
+                        answer.set_exception(error)
+                continue
+            for lane, answer in waiting:
                 if not answer.done():
-                    answer.set_exception(error)
-            raise
-        for lane, answer in waiting:
-            if not answer.done():
-                answer.set_result(granted.get(lane.host_id, 0))
+                    answer.set_result(granted.get(lane.host_id, 0))

@@ -63,6 +63,10 @@ class Inbox:
         batch.silences.append(Silence(lane, seconds, reason))
         await self._committed(batch)
 
+    def drop_snapshots(self) -> None:
+        """Forget pages whose bytes lie in a segment that could not be written."""
+        self._batch.drop_snapshots()
+
     def take(self) -> Batch:
         """Everything so far; a new batch begins."""
         batch, self._batch = self._batch, Batch()

@@ -96,7 +96,6 @@ class Keeper:
             title=reading.title or None,
             description=reading.description or None,
             language=reading.language or None,
-            word_count=reading.word_count,
             markdown=reading.markdown,
             data=data.decode() if data else None,
             state="new" if task.snapshot_id is None else "changed",

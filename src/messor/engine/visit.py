@@ -27,7 +27,7 @@ SILENT_SECONDS = 60.0  # after 429 or 503 without a Retry-After
 
 # Reading is CPU work on the loop. A few pages per turn, so that flushes, timers and the sockets
 # of other hosts never wait behind a hundred pages that arrived together.
-READ_PER_TURN = 4
+READ_PER_TURN = 8
 
 
 class Visit:

@@ -123,9 +123,12 @@ class Shift:
         self._outcomes = worker.outcomes
         self._visits: dict[asyncio.Task[None], Lane] = {}
         self._changed = asyncio.Event()
+        self._started: dict[int, int] = {}  # tokens of lanes whose visit has begun, by host
+        self._unsure = False  # a claim's answer was lost: lanes may be ours without our knowing
         self._archive = SegmentWriter(
             settings.data_dir / "archive",
             database,
+            worker_id=lease.id,
             name=f"{name}-{lease.id}-{number}",
             limit=settings.segment_bytes,
             software=f"Messor/{__version__}",
@@ -191,8 +194,12 @@ class Shift:
             wanted = min(self._settings.concurrency - len(self._visits), CLAIM_AT_ONCE)
             if wanted > 0 and self._inbox.room.is_set() and self._lease.remaining > 0:
                 try:
+                    if self._unsure:
+                        await lanes.disown(self._database, self._lease, self._started)
+                        self._unsure = False
                     claimed = await self._claim(wanted)
                 except LOST_CONNECTION + TRY_AGAIN:
+                    self._unsure = True
                     await asyncio.sleep(LOOK_SECONDS)
             if claimed == 0 or claimed < wanted:
                 self._changed.clear()
@@ -214,17 +221,22 @@ class Shift:
             self._flusher.know_host(lane.host, lane.host_id)
             visit = asyncio.create_task(self._visit(lane, due.get(lane.host_id, [])))
             self._visits[visit] = lane
+            self._started[lane.host_id] = lane.token
             visit.add_done_callback(self._visit_done)
         return len(claimed)
 
     async def _visit(self, lane: Lane, due: list[Task]) -> None:
+        """Settle the host's address, then visit; the lane goes back whatever happens."""
         if due:
             url = parse(due[0].url)
+            may = False
             try:
                 may = await self._desk.settle(lane, url.port if url else 443)
             except LOST_CONNECTION + TRY_AGAIN:
-                self._inbox.give_back(lane, 0, "lost_connection")
-                return
+                may = False
+            finally:
+                if not may:
+                    self._inbox.give_back(lane, 0, "not_begun")
             if not may:
                 return
         await self._visitor.hold(Visit(lane, due, self._settings.visit_seconds))
@@ -286,6 +298,7 @@ class Shift:
             except UnavailableError:
                 # The archive cannot be written: what it holds of this batch is fetched again.
                 batch.drop_snapshots()
+                self._inbox.drop_snapshots()
                 self._archive.abandon()
                 await asyncio.sleep(1)
         await self._reopen_archive()
@@ -310,6 +323,9 @@ class Shift:
         for waiter in batch.waiting:
             if not waiter.done():
                 waiter.set_result(None)
+        for back in batch.given_back:
+            if self._started.get(back.lane.host_id) == back.lane.token:
+                del self._started[back.lane.host_id]
         if batch.given_back or batch.found:
             self._changed.set()
 

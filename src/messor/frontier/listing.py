@@ -9,10 +9,12 @@ from messor.store.database import Database
 
 PAGES = """
 SELECT t.url, t.url_hash, t.kind, t.status, t.outcome, t.last_http_status, t.last_crawled_at,
-       t.next_crawl_at, t.refusal, t.error_message, p.depth, p.found_by, s.title, s.word_count
+       t.next_crawl_at, t.refusal, t.error_message, p.depth, p.found_by, s.title,
+       messor.count_words(x.markdown) AS word_count
   FROM messor.crawl_task_status t JOIN messor.pages p ON p.id = t.page_id
   JOIN messor.crawl_tasks k ON k.page_id = t.page_id
   LEFT JOIN messor.page_snapshots s ON s.id = k.snapshot_id
+  LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = k.snapshot_id
  WHERE t.domain_id = $1 AND ($2::text IS NULL OR coalesce(t.outcome, 'waiting') = $2)
  ORDER BY t.page_id LIMIT $3
 """

@@ -25,6 +25,7 @@ LOST_CONNECTION = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.TooManyConnectionsError,
+    asyncpg.InternalClientError,
 )
 
 # Two transactions met; the same one succeeds when run again.
@@ -39,7 +40,7 @@ SESSION = {
     "application_name": "messor",
     "statement_timeout": "30000",
     "lock_timeout": "5000",
-    "idle_in_transaction_session_timeout": "60000",
+    "idle_in_transaction_session_timeout": "10000",
     "search_path": "messor, pg_catalog",
     "timezone": "UTC",
 }

@@ -61,7 +61,11 @@ class PageReading:
     structured: dict[str, Any] = field(default_factory=dict)
     markdown: str = ""
     text_length: int = 0  # visible characters; of the markdown where there is plenty
-    word_count: int = 0
+
+    @property
+    def word_count(self) -> int:
+        """Words of the markdown, counted when asked for."""
+        return len(self.markdown.split())
 
 
 def parse_document(html: str) -> Document:
@@ -199,12 +203,11 @@ def _nofollow_hrefs(document: Document, anchors: list[Element]) -> AbstractSet[s
 
 
 def _measure_text(document: Document, reading: PageReading, size: int) -> None:
-    """Count words, and the visible text where there is little of it.
+    """Measure the visible text where there is little of it.
 
     Only a page that is nearly all markup is ever judged by its text, so only there is the text
     laid out; elsewhere the markdown's length says enough at no cost.
     """
-    reading.word_count = len(reading.markdown.split())
     reading.text_length = len(reading.markdown)
     if reading.text_length * _PLENTY_OF_TEXT < size and _cells(document) <= _MAX_CELLS:
         reading.text_length = len(document.to_text())

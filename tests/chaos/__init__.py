@@ -1,0 +1,1 @@
+"""Tests of the chaos checker, and one short crawl under harm."""

@@ -5,6 +5,7 @@
     ├── NotFoundError       what was asked for is not there       exit 4
     ├── ConflictError       a rule of the registry forbids it     exit 5
     ├── UnavailableError    a server or folder cannot be used     exit 6
+    ├── NothingHarvestedError  a crawl brought no page at all     exit 7
     └── LeaseLostError      another worker holds the work now     (internal)
 
 `retryable` tells whether the same call may succeed later without a change by a person.
@@ -39,6 +40,12 @@ class ConflictError(MessorError):
 class UnavailableError(MessorError):
     code = "unavailable"
     exit_code = 6
+    retryable = True
+
+
+class NothingHarvestedError(MessorError):
+    code = "nothing_harvested"
+    exit_code = 7
     retryable = True
 
 

@@ -7,9 +7,10 @@ Sources, strongest first: arguments, `MESSOR_*` variables, `.env`, the TOML file
 from __future__ import annotations
 
 import os
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -30,6 +31,22 @@ class AllowedNetworks(BaseModel):
     addresses: list[str] = Field(default_factory=list)
     ports: list[int] = Field(default_factory=list)
     names: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("addresses")
+    @classmethod
+    def are_networks(cls, value: list[str]) -> list[str]:
+        for text in value:
+            ip_network(text, strict=False)
+        return value
+
+    @field_validator("names")
+    @classmethod
+    def lead_somewhere(cls, value: dict[str, str]) -> dict[str, str]:
+        for target in value.values():
+            address, _, port = target.rpartition(":")
+            ip_address(address.strip("[]"))
+            int(port)
+        return value
 
 
 class Settings(BaseSettings):
@@ -52,9 +69,12 @@ class Settings(BaseSettings):
 
     contact: str = Field(
         default="https://example.invalid/set-MESSOR_CONTACT",
+        pattern=r"^[!-~]+$",
         description="Where a site's owner reaches you; part of the user agent",
     )
-    agent_token: str = Field(default="MessorBot", description="The robots.txt token")
+    agent_token: str = Field(
+        default="MessorBot", pattern="^[A-Za-z_-]+$", description="The robots.txt token"
+    )
     allowed_networks: AllowedNetworks = Field(
         default_factory=AllowedNetworks, description="Addresses and ports opened on purpose"
     )
@@ -62,22 +82,30 @@ class Settings(BaseSettings):
         default_factory=list, description="CDN ranges exempt from the per-address cap"
     )
 
-    default_delay: float = Field(default=1.0, description="Seconds between requests to one host")
-    address_slots: int = Field(default=4, description="Hosts of one address visited at a time")
-    worker_lease: float = Field(default=30.0, description="Seconds a worker's lease lasts")
-    visit_seconds: float = Field(default=60.0, description="Longest visit")
-    visit_pages: int = Field(default=50, description="Most pages in a visit")
-    flush_seconds: float = Field(default=0.5, description="Longest wait before a flush")
-    flush_pages: int = Field(default=200, description="Most pages before a flush")
-    concurrency: int = Field(default=128, description="Most visits a worker holds at a time")
+    default_delay: float = Field(
+        default=1.0, ge=0, description="Seconds between requests to one host"
+    )
+    address_slots: int = Field(
+        default=4, ge=1, description="Hosts of one address visited at a time"
+    )
+    worker_lease: float = Field(default=30.0, ge=1, description="Seconds a worker's lease lasts")
+    visit_seconds: float = Field(default=60.0, gt=0, description="Longest visit")
+    visit_pages: int = Field(default=50, ge=1, description="Most pages in a visit")
+    flush_seconds: float = Field(default=0.5, gt=0, description="Longest wait before a flush")
+    flush_pages: int = Field(default=200, ge=1, description="Most pages before a flush")
+    concurrency: int = Field(default=128, ge=1, description="Most visits a worker holds at a time")
 
-    connect_timeout: float = Field(default=10.0, description="Seconds to connect")
-    total_timeout: float = Field(default=30.0, description="Seconds for one whole request")
-    max_body_bytes: int = Field(default=10_000_000, description="Most bytes on the wire")
-    max_decoded_bytes: int = Field(default=20_000_000, description="Most bytes after decoding")
-    max_redirects: int = Field(default=10, description="Most redirects of all kinds")
+    connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to connect")
+    total_timeout: float = Field(default=30.0, gt=0, description="Seconds for one whole request")
+    max_body_bytes: int = Field(default=10_000_000, ge=1, description="Most bytes on the wire")
+    max_decoded_bytes: int = Field(
+        default=20_000_000, ge=1, description="Most bytes after decoding"
+    )
+    max_redirects: int = Field(default=10, ge=0, description="Most redirects of all kinds")
 
-    segment_bytes: int = Field(default=128_000_000, description="Size at which a segment is sealed")
+    segment_bytes: int = Field(
+        default=128_000_000, ge=1, description="Size at which a segment is sealed"
+    )
     ca_file: Path | None = Field(
         default=None, description="Extra certificate authorities (PEM) trusted for TLS"
     )

@@ -22,8 +22,31 @@ from messor.store.database import Database
 RECORD = warc.response("http://one.test/", 200, "OK", (), wire=b"body", body=b"body" * 50)
 
 
-def writer(folder: Path, database: Database, name: str = "w", limit: int = 10**9) -> SegmentWriter:
-    return SegmentWriter(folder, database, name=name, limit=limit, software="Messor/1")
+ENDED, ALIVE = 1, 2  # worker leases
+
+
+@pytest.fixture(autouse=True)
+async def leases(dsn: str) -> None:
+    """One lease that has ended, one that has not."""
+    async with Database(dsn, pool_size=1) as database:
+        for ended in ("messor.clock()", "NULL"):
+            await database.fetch(
+                f"""INSERT INTO messor.worker_leases (name, expires_at, ended_at)
+                    VALUES ('w', messor.clock() + interval '1 h', {ended})"""
+            )
+
+
+def writer(
+    folder: Path,
+    database: Database,
+    name: str = "w",
+    *,
+    limit: int = 10**9,
+    worker_id: int = ALIVE,
+) -> SegmentWriter:
+    return SegmentWriter(
+        folder, database, worker_id=worker_id, name=name, limit=limit, software="Messor/1"
+    )
 
 
 async def commit(database: Database, place: Place, page_id: int = 1) -> None:
@@ -123,7 +146,7 @@ async def test_a_full_segment_is_sealed_and_the_next_begun(
 
 
 async def test_a_torn_tail_of_a_dead_writer_is_cut_off(database: Database, tmp_path: Path) -> None:
-    dead = writer(tmp_path, database)
+    dead = writer(tmp_path, database, worker_id=ENDED)
     await dead.ready()
     kept, torn = dead.append(RECORD), dead.append(RECORD)
     dead.sync()
@@ -138,8 +161,11 @@ async def test_a_torn_tail_of_a_dead_writer_is_cut_off(database: Database, tmp_p
     assert await seal_abandoned(tmp_path, database) == 0
 
 
-async def test_a_live_writers_segment_is_left_alone(database: Database, tmp_path: Path) -> None:
-    alive = writer(tmp_path, database)
+@pytest.mark.parametrize("worker_id", [ALIVE, ENDED])
+async def test_a_segment_that_is_being_written_is_left_alone(
+    database: Database, tmp_path: Path, worker_id: int
+) -> None:
+    alive = writer(tmp_path, database, worker_id=worker_id)
     await alive.ready()
     place = alive.append(RECORD)
     alive.sync()
@@ -148,10 +174,25 @@ async def test_a_live_writers_segment_is_left_alone(database: Database, tmp_path
     await alive.seal()
 
 
+async def test_a_segment_of_a_lease_that_may_still_commit_is_left_alone(
+    database: Database, tmp_path: Path
+) -> None:
+    """Its process may be dead and its last COMMIT still on the way."""
+    dead = writer(tmp_path, database, worker_id=ALIVE)
+    await dead.ready()
+    place = dead.append(RECORD)
+    dead.sync()
+    dead.abandon()
+    assert await seal_abandoned(tmp_path, database) == 0
+    assert (await path_of(database, tmp_path, place)).stat().st_size == place.offset + place.length
+
+
 async def test_a_segment_that_is_elsewhere_is_left_alone(
     database: Database, tmp_path: Path
 ) -> None:
-    await database.fetch("INSERT INTO messor.segments (name) VALUES ('another/machine.warc.gz')")
+    await database.fetch(
+        "INSERT INTO messor.segments (name, worker_id) VALUES ('another/machine.warc.gz', 1)"
+    )
     assert await seal_abandoned(tmp_path, database) == 0
     assert (await segment_rows(database))[0]["state"] == "open"
 
@@ -226,7 +267,7 @@ async def test_a_record_that_comes_while_segments_change_is_kept_or_refused(
 
 async def test_two_cleaners_at_once_agree(database: Database, tmp_path: Path) -> None:
     for number in range(4):
-        dead = writer(tmp_path, database, name=f"dead{number}")
+        dead = writer(tmp_path, database, name=f"dead{number}", worker_id=ENDED)
         await dead.ready()
         dead.sync()
         dead.abandon()

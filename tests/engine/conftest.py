@@ -60,7 +60,7 @@ class Bench:
     async def harvest(self, text: str = "text", *, links: int = 0) -> Harvest:
         """A page that was fetched, kept and read."""
         task = await self.task()
-        fetched = Fetched(Outcome.OK, status=200, sent_at=clock.now())
+        fetched = Fetched(Outcome.OK, status=200, sent_at=clock.now(), began_at=clock.now())
         again = after_success(task, None)
         harvest = Harvest(self.lane, task, ALLOWED, again, Outcome.OK, fetched)
         body = f"<p>{text} of {task.url}".encode()
@@ -110,7 +110,9 @@ async def make_bench(database: Database, folder: Path, budget: int = 10_000) -> 
     (host_id,) = await make_lanes(database, domain)
     holder = await lease(database)
     (lane,) = await claim(database, holder)
-    archive = SegmentWriter(folder, database, name="bench", limit=10**9, software="Messor/1")
+    archive = SegmentWriter(
+        folder, database, worker_id=holder.id, name="bench", limit=10**9, software="Messor/1"
+    )
     await archive.ready()
     seen = SeenFilter()
     flusher = Flusher(database, holder, archive, seen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
 from collections.abc import AsyncIterator, Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from messor.archive.segments import seal_abandoned
+from messor.archive.segments import read_record, seal_abandoned
 from messor.courtesy import lanes
 from messor.engine.harvest import Harvest
 from messor.errors import LeaseLostError, UnavailableError
@@ -192,6 +193,30 @@ async def test_a_bad_row_does_not_hide_a_full_disk(
     with pytest.raises(UnavailableError):
         await bench.flusher.flush(batch)
     assert await bench.count("page_snapshots") == 0
+
+
+async def test_what_a_failed_write_took_along_is_not_believed_to_be_stored(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page of the next batch was appended already when this one's write failed."""
+    batch = await bench.batch(await bench.harvest("now"))
+    following = await bench.batch(await bench.harvest("next"))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full_disk)
+        with pytest.raises(UnavailableError):
+            await bench.flusher.flush(batch)
+    batch.drop_snapshots()  # as the worker does
+    bench.archive.abandon()
+    await bench.flusher.flush(batch)
+    await bench.archive.ready()
+    with contextlib.suppress(UnavailableError):
+        await bench.flusher.flush(following)
+    for row in await bench.database.fetch(
+        """SELECT g.name, s.segment_offset, s.segment_length FROM messor.page_snapshots s
+             JOIN messor.segments g ON g.id = s.segment_id"""
+    ):
+        data = read_record(bench.folder, *row)
+        assert len(data) == row["segment_length"]
 
 
 async def test_a_flush_sent_twice_counts_once(bench: Bench) -> None:

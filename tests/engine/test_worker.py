@@ -178,7 +178,11 @@ async def test_a_segment_left_by_the_dead_is_sealed_by_the_next_worker(
     database: Database, tmp_path: Path
 ) -> None:
     async with street(tmp_path, 1, 2) as web:
-        await database.fetch("INSERT INTO messor.segments (name) VALUES ('dead.warc.gz')")
+        await database.fetch(
+            """WITH dead AS (INSERT INTO messor.worker_leases (name, expires_at, ended_at)
+                             VALUES ('dead', messor.clock(), messor.clock()) RETURNING id)
+               INSERT INTO messor.segments (name, worker_id) SELECT 'dead.warc.gz', id FROM dead"""
+        )
         archive = web.settings().data_dir / "archive"
         archive.mkdir(parents=True)
         (archive / "dead.warc.gz").write_bytes(b"half a rec")

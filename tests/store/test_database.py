@@ -19,7 +19,7 @@ from tests.conftest import with_database
     [
         ("statement_timeout", "30s"),
         ("lock_timeout", "5s"),
-        ("idle_in_transaction_session_timeout", "1min"),
+        ("idle_in_transaction_session_timeout", "10s"),
         ("application_name", "messor"),
         ("TimeZone", "UTC"),
         ("synchronous_commit", "on"),
@@ -54,7 +54,9 @@ async def test_a_lock_that_does_not_come_may_be_tried_again(
 async def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
     with pytest.raises(asyncpg.DivisionByZeroError):  # noqa: PT012 - the transaction is the point
         async with database.transaction() as connection:
-            await connection.execute("INSERT INTO messor.segments (name) VALUES ('torn')")
+            await connection.execute(
+                "INSERT INTO messor.segments (name, worker_id) VALUES ('torn', 1)"
+            )
             await connection.execute("SELECT 1/0")
     assert await database.fetchval("SELECT count(*) FROM messor.segments") == 0
 

@@ -1,12 +1,13 @@
 """Segments: append-only WARC files that hold the bytes.
 
 Records gather in memory and reach the disk once per flush, synced before the rows that point at
-them commit. Each writer has segments of its own and holds a lock on the open one, so that what
+them commit. Each writer has segments of its own and holds a lock on the open ones, so that what
 a dead writer left half-written can be told from what a live one is writing.
 """
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 from dataclasses import dataclass
@@ -29,7 +30,6 @@ SELECT g.id, g.name, coalesce(max(s.segment_offset + s.segment_length), 0) AS co
  WHERE g.state = 'open' AND w.ended_at IS NOT NULL GROUP BY g.id, g.name
 """
 
-
 # Not every system has it; syncing more than needed is safe.
 _sync_data = getattr(os, "fdatasync", os.fsync)
 
@@ -41,6 +41,44 @@ class Place:
     segment_id: int
     offset: int
     length: int
+
+
+class _Segment:
+    """One file being written: what it holds, and what still waits for the disk."""
+
+    def __init__(self, segment_id: int, file: int) -> None:
+        self.id = segment_id
+        self.size = 0
+        self.broken: str | None = None
+        self._file = file
+        self._waiting: list[bytes] = []
+
+    def append(self, record: bytes) -> Place:
+        place = Place(self.id, self.size, len(record))
+        self._waiting.append(record)
+        self.size += len(record)
+        return place
+
+    def sync(self) -> None:
+        """Write what gathered and wait until the disk has it.
+
+        After a failure the file's end is unknown: the segment stays broken, so that no later
+        sync can claim to have stored what this one lost.
+        """
+        if self.broken is None and self._waiting:
+            waiting, self._waiting = self._waiting, []
+            data = memoryview(b"".join(waiting))
+            try:
+                while data:
+                    data = data[os.write(self._file, data) :]
+                _sync_data(self._file)
+            except OSError as error:
+                self.broken = str(error)
+        if self.broken is not None:
+            raise UnavailableError(f"The archive cannot be written: {self.broken}")
+
+    def close(self) -> None:
+        os.close(self._file)
 
 
 class SegmentWriter:
@@ -62,66 +100,74 @@ class SegmentWriter:
         self._name = name
         self._limit = limit
         self._software = software
-        self._file: int | None = None
-        self._id = 0
-        self._offset = 0
         self._count = 0
-        self._waiting: list[bytes] = []
+        self._current: _Segment | None = None
+        self._full: list[_Segment] = []
 
     async def ready(self) -> None:
-        """Have an open segment with room; called before a batch of appends."""
-        if self._file is not None and self._offset < self._limit:
-            return
-        await self.seal()
+        """Have an open segment with room. Appends may go on meanwhile, to the one before."""
+        current = self._current
+        if current is None or current.broken is not None or current.size >= self._limit:
+            fresh = await self._open()
+            if current is not None:
+                self._full.append(current)
+            self._current = fresh
+        await self._seal_full()
+
+    def append(self, record: bytes) -> Place:
+        """Take a record; it is on disk after the next sync."""
+        if self._current is None or self._current.broken is not None:
+            raise UnavailableError("The archive is not open for writing.")
+        return self._current.append(record)
+
+    def sync(self) -> None:
+        """Write what gathered and wait until the disk has it. Blocks: call it off the loop."""
+        for segment in [*self._full, self._current]:
+            if segment is not None:
+                segment.sync()
+
+    async def seal(self) -> None:
+        """Close everything for good."""
+        if self._current is not None:
+            self._full.append(self._current)
+            self._current = None
+        await self._seal_full()
+
+    def abandon(self) -> None:
+        """Let go of the segments as they are; the next worker cuts and seals them."""
+        for segment in [*self._full, self._current]:
+            if segment is not None:
+                segment.close()
+        self._full, self._current = [], None
+
+    async def _open(self) -> _Segment:
         self._count += 1
         name = f"{datetime.now(UTC):%Y/%m/%d}/{self._name}-{self._count:05d}.warc.gz"
         path = self._folder / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o640)
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o640)
         except OSError as error:
             raise UnavailableError(f"The archive cannot be written: {error}") from error
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        self._id = await self._database.fetchval(OPEN, name, self._worker_id)
-        self._offset = 0
-        self.append(warc.warcinfo(self._software))
-
-    def append(self, record: bytes) -> Place:
-        """Take a record; it is on disk after the next sync."""
-        if self._file is None:
-            raise UnavailableError("The archive is not open for writing.")
-        place = Place(self._id, self._offset, len(record))
-        self._waiting.append(record)
-        self._offset += len(record)
-        return place
-
-    def sync(self) -> None:
-        """Write what gathered and wait until the disk has it. Blocks: call it off the loop."""
-        waiting, self._waiting = self._waiting, []
-        if not waiting or self._file is None:
-            return
-        data = memoryview(b"".join(waiting))
+        fcntl.flock(file, fcntl.LOCK_EX)
         try:
-            while data:
-                data = data[os.write(self._file, data) :]
-            _sync_data(self._file)
-        except OSError as error:
-            raise UnavailableError(f"The archive cannot be written: {error}") from error
+            segment_id: int = await self._database.fetchval(OPEN, name, self._worker_id)
+        except BaseException:
+            os.close(file)
+            path.unlink(missing_ok=True)
+            raise
+        segment = _Segment(segment_id, file)
+        segment.append(warc.warcinfo(self._software))
+        return segment
 
-    async def seal(self) -> None:
-        """Close the current segment for good."""
-        if self._file is None:
-            return
-        self.sync()
-        await self._database.fetch(SEAL, self._id, self._offset)
-        self.abandon()
-
-    def abandon(self) -> None:
-        """Let go of the current segment without touching it: its rows are not ours any more."""
-        if self._file is not None:
-            os.close(self._file)
-        self._file = None
-        self._waiting = []
+    async def _seal_full(self) -> None:
+        while self._full:
+            segment = self._full[0]
+            if segment.broken is None:
+                await asyncio.to_thread(segment.sync)
+                await self._database.fetch(SEAL, segment.id, segment.size)
+            self._full.remove(segment)
+            segment.close()
 
 
 async def seal_abandoned(folder: Path, database: Database) -> int:

@@ -44,11 +44,17 @@ SELECT g.page_id, g.snapshot_id, g.state, (SELECT messor.clock()) - make_interva
 ON CONFLICT DO NOTHING
 """
 
-REMOVED = """
-INSERT INTO messor.page_changes (page_id, seen_at, state)
-SELECT g.page_id, (SELECT messor.clock()), 'removed'
-  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS g (page_id, host_id, token)
+# A page goes once, however often it is missed after, and comes back once.
+PRESENCE = """
+INSERT INTO messor.page_changes (page_id, seen_at, snapshot_id, state)
+SELECT g.page_id, (SELECT messor.clock()), CASE WHEN g.present THEN g.snapshot_id END,
+       CASE WHEN g.present THEN 'changed' ELSE 'removed' END
+  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bool[], $6::bigint[])
+       AS g (page_id, host_id, token, present, snapshot_id)
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+  CROSS JOIN LATERAL (SELECT c.state FROM messor.page_changes c WHERE c.page_id = g.page_id
+                       ORDER BY c.seen_at DESC LIMIT 1) last
+ WHERE (last.state = 'removed') = g.present
 ON CONFLICT DO NOTHING
 """
 
@@ -73,6 +79,7 @@ class Snapshot:
     markdown: str
     data: str | None
     state: str  # new or changed
+    previous_id: int | None  # the snapshot the page had until now
 
 
 async def store(
@@ -103,7 +110,11 @@ async def store(
     )
     ids = {row["page_id"]: row["id"] for row in rows}
     fresh = {row["page_id"] for row in rows if row["fresh"]}
-    stored = [(snapshot, age) for snapshot, age in given if snapshot.page_id in ids]
+    stored = [
+        (snapshot, age)
+        for snapshot, age in given
+        if snapshot.page_id in ids and ids[snapshot.page_id] != snapshot.previous_id
+    ]
     texts = [snapshot for snapshot, _ in stored if snapshot.page_id in fresh]
     await connection.execute(
         DESCRIBE,
@@ -118,14 +129,25 @@ async def store(
     return ids
 
 
-async def mark_removed(
-    connection: Connection, worker_id: int, pages: Sequence[tuple[int, int, int]]
-) -> None:
-    """Record that pages (page, host, lane token) which were there are there no more."""
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Whether a page that has a snapshot is there."""
+
+    page_id: int
+    host_id: int
+    token: int
+    present: bool
+    snapshot_id: int
+
+
+async def mark_presence(connection: Connection, worker_id: int, seen: Sequence[Presence]) -> None:
+    """Record pages that went, and pages that came back as they were."""
     await connection.execute(
-        REMOVED,
+        PRESENCE,
         worker_id,
-        [page_id for page_id, _, _ in pages],
-        [host_id for _, host_id, _ in pages],
-        [token for _, _, token in pages],
+        [page.page_id for page in seen],
+        [page.host_id for page in seen],
+        [page.token for page in seen],
+        [page.present for page in seen],
+        [page.snapshot_id for page in seen],
     )

@@ -15,11 +15,8 @@ from hashlib import sha1
 
 from isal import igzip
 
-# Below this a member is stored without compression: its body is packed already.
-_PACKED_LEVEL = 0
 _PLAIN_LEVEL = 1
 _FRAMING = frozenset({b"transfer-encoding", b"content-length"})
-_KEPT_ENCODINGS = frozenset({b"gzip", b"x-gzip"})
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 
@@ -36,12 +33,12 @@ def response(
     reason: str,
     headers: Iterable[tuple[bytes, bytes]],
     *,
-    wire: bytes,
     body: bytes,
+    gzipped: bytes | None = None,
 ) -> bytes:
-    """A response record holding headers and body; `wire` is kept where tools can unpack it."""
-    http_head, packed = _http_head(status, reason, headers, wire, body)
-    payload = wire if packed else body
+    """A response record; `gzipped` is the body as it came, where it may be kept so."""
+    payload = body if gzipped is None else gzipped
+    http_head = _http_head(status, reason, headers, len(payload), packed=gzipped is not None)
     digest = sha1(payload, usedforsecurity=False).hexdigest()
     head = _head(
         "response",
@@ -51,30 +48,24 @@ def response(
         digest=digest,
     )
     block = b"".join((head, http_head, payload, b"\r\n\r\n"))
-    return _stored_member(block) if packed else igzip.compress(block, _PLAIN_LEVEL)
+    return igzip.compress(block, _PLAIN_LEVEL) if gzipped is None else _stored_member(block)
 
 
 def _http_head(
     status: int,
     reason: str,
     headers: Iterable[tuple[bytes, bytes]],
-    wire: bytes,
-    body: bytes,
-) -> tuple[bytes, bool]:
-    """The HTTP head as stored, and whether the body stays packed."""
+    length: int,
+    *,
+    packed: bool,
+) -> bytes:
     lines = [f"HTTP/1.1 {status} {reason}".encode("latin-1", "replace")]
-    packed = False
     for name, value in headers:
         lower = name.lower()
-        if lower == b"content-encoding" and value.strip().lower() in _KEPT_ENCODINGS:
-            packed = True
-            lines.append(b"%b: %b" % (name, value))
-        elif lower in _FRAMING or lower == b"content-encoding":
-            lines.append(b"X-Archive-Orig-%b: %b" % (name, value))
-        else:
-            lines.append(b"%b: %b" % (name, value))
-    lines.append(b"Content-Length: %d" % len(wire if packed else body))
-    return b"\r\n".join(lines) + b"\r\n\r\n", packed
+        renamed = lower in _FRAMING or (lower == b"content-encoding" and not packed)
+        lines.append(b"%b%b: %b" % (b"X-Archive-Orig-" if renamed else b"", name, value))
+    lines.append(b"Content-Length: %d" % length)
+    return b"\r\n".join(lines) + b"\r\n\r\n"
 
 
 def _head(

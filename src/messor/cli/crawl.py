@@ -9,8 +9,8 @@ import click
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run, say
 from messor.cli.running import crawl_until_idle
-from messor.engine import admission
-from messor.errors import ConflictError
+from messor.engine import admission, progress
+from messor.errors import ConflictError, NothingHarvestedError
 from messor.frontier import tasks
 from messor.registry import domains as registry
 from messor.registry.domains import Domain, Submission
@@ -18,6 +18,8 @@ from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
 from messor.web.urls import parse
+
+HARVESTED = {"ok", "unchanged"}
 
 
 @click.command()
@@ -72,6 +74,9 @@ async def _crawl(
         )
         say("by its robots.txt, one request at a time. Ctrl-C stops cleanly.")
         outcomes = await crawl_until_idle(settings, session, [domain.id])
+        if not HARVESTED & outcomes.keys():
+            why = await progress.obstacle(session.database, url)
+            raise NothingHarvestedError(f"Nothing was harvested from {url.href}: {why}.")
     return {"domain": domain.domain, "outcomes": outcomes}
 
 

@@ -1,19 +1,22 @@
 """The entry point: finds the command, and turns every known error into one sentence.
 
 Exit codes: 0 done, 1 failed, 2 bad input, 4 not found, 5 not allowed as things stand,
-6 a server or folder cannot be used, 130 interrupted.
+6 a server or folder cannot be used, 7 a crawl brought no page at all, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import sys
+import tomllib
 from importlib import import_module
 
 import click
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
 from messor import __version__
 from messor.errors import MessorError
+from messor.settings import toml_file
 
 COMMANDS = {
     "completion": "messor.cli.completion:completion",
@@ -84,6 +87,12 @@ def main() -> None:
         first = error.errors()[0]
         name = "_".join(str(part) for part in first["loc"]).upper()
         click.echo(f"messor: setting MESSOR_{name} is wrong: {first['msg']}", err=True)
+        sys.exit(2)
+    except SettingsError as error:
+        click.echo(f"messor: a setting cannot be read: {error}", err=True)
+        sys.exit(2)
+    except tomllib.TOMLDecodeError as error:
+        click.echo(f"messor: {toml_file()} is not valid TOML: {error}", err=True)
         sys.exit(2)
     except MessorError as error:
         click.echo(f"messor: {error}", err=True)

@@ -46,7 +46,7 @@ WITH given AS (
 ), freed AS (
   UPDATE messor.lanes l
      SET worker_id = NULL, slots = 0, claimed_at = NULL, ready_at = n.ready_at, due_at = n.due_at,
-         claim_at = greatest(n.ready_at, n.due_at)
+         claim_at = CASE WHEN n.due_at IS NOT NULL THEN greatest(n.ready_at, n.due_at) END
     FROM (SELECT g.host_id, g.token, g.pages, g.reason, o.claimed_at,
                  greatest(o.ready_at, messor.clock() + make_interval(secs => g.ready_in)) AS ready_at,
                  (SELECT min(first.due_at) FROM generate_series(0, 10) AS p (priority)
@@ -68,13 +68,16 @@ UPDATE messor.visits v SET ended_at = messor.clock(), end_reason = f.reason, pag
 
 SILENCE = """
 WITH given AS (
-  SELECT g.host_id, g.reason, messor.clock() + make_interval(secs => g.seconds) AS until
+  SELECT DISTINCT ON (g.host_id) g.host_id, g.reason,
+         messor.clock() + make_interval(secs => g.seconds) AS until
     FROM unnest($2::bigint[], $3::bigint[], $4::float8[], $5::text[])
          AS g (host_id, token, seconds, reason)
     JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+   ORDER BY g.host_id, g.seconds DESC
 ), told AS (
-  UPDATE messor.hosts h SET cooldown_until = g.until, cooldown_reason = g.reason,
-         updated_at = messor.clock() FROM given g WHERE h.id = g.host_id
+  UPDATE messor.hosts h SET cooldown_until = greatest(h.cooldown_until, g.until),
+         cooldown_reason = g.reason, updated_at = messor.clock()
+    FROM given g WHERE h.id = g.host_id
 )
 UPDATE messor.lanes l SET ready_at = greatest(l.ready_at, g.until)
   FROM given g WHERE l.host_id = g.host_id
@@ -93,7 +96,7 @@ WITH lost AS (
    WHERE v.host_id = o.host_id AND v.token = o.token AND v.claimed_at = o.claimed_at
 )
 UPDATE messor.lanes l SET worker_id = NULL, slots = 0, claimed_at = NULL,
-       claim_at = greatest(l.ready_at, l.due_at)
+       claim_at = CASE WHEN l.due_at IS NOT NULL THEN greatest(l.ready_at, l.due_at) END
   FROM lost o WHERE l.host_id = o.host_id
 """
 

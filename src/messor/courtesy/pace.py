@@ -85,6 +85,13 @@ class Pace:
     def answered(self, at: float) -> None:
         self._put_off(min(at, self._written + self.delay * ANSWER_SHARE))
 
+    def slow_down_to(self, delay: float) -> None:
+        """A longer delay counts from the last request on, not only from the next."""
+        if delay > self.delay:
+            self.delay = delay
+            if self._last is not None:
+                self._put_off(max(self._last, self._written))
+
     def be_silent(self, seconds: float) -> None:
         """Retry-After, or a host that must be left alone."""
         self.due = max(self.due, clock.now() + seconds)

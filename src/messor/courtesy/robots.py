@@ -17,6 +17,7 @@ from messor.web.robots import Robots, RobotsDecision
 
 FRESH_SECONDS = 24 * 3600.0  # how long a good answer counts
 RETRY_SECONDS = 600.0  # how soon a host that denied by failing is asked again
+LONGEST_DELAY = 365 * 24 * 3600.0  # a Crawl-delay beyond this is honoured as this
 
 # A new version only when something changed; the pace it asks for reaches its lane at once.
 STORE = """
@@ -67,8 +68,10 @@ class RobotsFile:
         if status is not None and 200 <= status < 300:
             rules = Robots.parse(body)
             delay = rules.crawl_delay(agent)
+            delay = None if delay is None else min(delay, LONGEST_DELAY)
             return cls("rules", "robots.txt was read", status, body, rules, delay)
-        if status is None or status >= 500 or status == 429:
+        # A 304 to a question without validators is no answer either.
+        if status is None or status >= 500 or status in (304, 429):
             what = "gave no answer" if status is None else f"answered {status}"
             return cls("deny_all", f"robots.txt {what}", status, b"", None, None)
         return cls("allow_all", f"robots.txt answered {status}", status, b"", None, None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from asyncio import Future
 from collections import Counter
 from dataclasses import dataclass, field
-from uuid import UUID
 
 from messor.courtesy.lanes import GivenBack, Lane, Silence
 from messor.courtesy.robots import RobotsFile
 from messor.engine.harvest import Harvest
 from messor.frontier.pages import NewPage
+from messor.ledger.errors import Fault
 from messor.ledger.events import Event
 
 
@@ -25,6 +25,7 @@ class Batch:
     silences: list[Silence] = field(default_factory=list)
     given_back: list[GivenBack] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
     waiting: list[Future[None]] = field(default_factory=list)
     robots_ids: dict[int, int] = field(default_factory=dict)
     number: int = 0  # of the flush; given when it is first tried
@@ -37,9 +38,6 @@ class Batch:
         self.harvests.append(harvest)
         for page in harvest.found:
             self.found.setdefault((page.host, page.url_hash), page)
-
-    def new_pages_by_domain(self) -> Counter[UUID]:
-        return Counter(page.domain_id for page in self.found.values())
 
     def halves(self) -> tuple[Batch, Batch]:
         """Two batches with half the harvests each; the second carries all that closes."""
@@ -54,6 +52,7 @@ class Batch:
         second.silences = self.silences
         second.given_back = self.given_back
         second.events = self.events
+        second.faults = self.faults
         return first, second
 
     def drop_snapshots(self) -> None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections import Counter
-from uuid import UUID
 
 import asyncpg
 
@@ -22,6 +20,7 @@ from messor.courtesy.lease import WorkerLease
 from messor.engine import rows
 from messor.engine.batch import Batch
 from messor.engine.harvest import Harvest
+from messor.fetch.outcome import Outcome
 from messor.frontier import pages
 from messor.frontier.pages import NewPage
 from messor.frontier.seen import SeenFilter
@@ -109,6 +108,8 @@ class Flusher:
             await pages.refuse_links(connection, batch.refused_links)
         if batch.silences:
             await lanes.silence(connection, worker, batch.silences)
+        if batch.faults:
+            await errors.log(connection, batch.faults)
         if batch.events:
             await events.record(connection, batch.events)
         if batch.given_back:
@@ -124,9 +125,13 @@ class Flusher:
         now = clock.now()
         kept = [(h.snapshot, h.age(now)) for h in harvests if h.snapshot is not None]
         ids = await snapshots.store(connection, worker, kept) if kept else {}
-        removed = [(h.task.page_id, h.lane.host_id, h.lane.token) for h in harvests if h.removed]
-        if removed:
-            await snapshots.mark_removed(connection, worker, removed)
+        for harvest in harvests:
+            known = harvest.task.snapshot_id
+            if harvest.snapshot and known and ids.get(harvest.task.page_id) == known:
+                harvest.outcome = Outcome.UNCHANGED  # other bytes, the same content
+        seen = [presence for h in harvests if (presence := h.presence) is not None]
+        if seen:
+            await snapshots.mark_presence(connection, worker, seen)
         await rows.store_refusals(connection, worker, harvests)
         await rows.update_tasks(connection, worker, harvests, ids)
         await rows.log_fetches(connection, worker, harvests)
@@ -135,21 +140,10 @@ class Flusher:
         """The found pages that fit their domains' budgets; the rest is counted as refused."""
         if not batch.found:
             return []
-        remaining = await pages.spend_budget(connection, batch.new_pages_by_domain())
-        found = list(batch.found.values())
-        if all(left >= 0 for left in remaining.values()):
-            return found
-        excess = Counter({domain: -left for domain, left in remaining.items() if left < 0})
-        known = self._known_lanes(batch)
-        admitted: list[NewPage] = []
-        for page in reversed(found):
-            if excess[page.domain_id] > 0:
-                excess[page.domain_id] -= 1
-                batch.refused_links[known[page.found_on], "budget"] += 1
-            else:
-                admitted.append(page)
-        give_back = {domain: left for domain, left in remaining.items() if left < 0}
-        await pages.spend_budget(connection, give_back)
+        admitted, refused = await pages.admit(connection, list(batch.found.values()))
+        hosts = {harvest.task.page_id: harvest.lane.host_id for harvest in batch.harvests}
+        batch.refused_links.update((hosts[page.found_on], "budget") for page in refused)
+        batch.found = {(page.host, page.url_hash): page for page in admitted}
         return admitted
 
     async def _add_pages(self, connection: Connection, batch: Batch, found: list[NewPage]) -> None:
@@ -158,15 +152,7 @@ class Flusher:
             for host, host_id in (await pages.open_hosts(connection, unknown)).items():
                 self.know_host(host, host_id)
         held = sorted({harvest.lane.host_id for harvest in batch.harvests})
-        added = await pages.add(connection, found, self._host_ids, held)
-        counted = Counter(page.domain_id for page in found)
-        twice: dict[UUID, int] = {
-            domain: added.get(domain, 0) - count
-            for domain, count in counted.items()
-            if added.get(domain, 0) < count
-        }
-        if twice:  # known already: they were counted when they were new
-            await pages.spend_budget(connection, twice)
+        await pages.add(connection, found, self._host_ids, held)
 
     def _lanes_touched(self, batch: Batch, found: list[NewPage]) -> set[int]:
         """Lanes whose rows this flush changes and others may want too."""
@@ -177,10 +163,6 @@ class Flusher:
         touched.update(lane.host_id for lane, _ in batch.robots)
         touched.update(silence.lane.host_id for silence in batch.silences)
         return touched
-
-    @staticmethod
-    def _known_lanes(batch: Batch) -> dict[int, int]:
-        return {harvest.task.page_id: harvest.lane.host_id for harvest in batch.harvests}
 
     def _learn(self, batch: Batch) -> None:
         self.pages += len(batch.harvests)
@@ -194,7 +176,7 @@ class Flusher:
         """Quarantine the one page left in a batch that PostgreSQL refuses."""
         harvest = batch.harvests.pop()
         batch.found.clear()
-        harvest.quarantine(str(error))
+        harvest.quarantine(f"cannot be stored: {error}")
         fault = errors.Fault.of_task(
             harvest.task.page_id,
             "storage",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from messor.archive.snapshots import Snapshot
+from messor.archive.snapshots import Presence, Snapshot
 from messor.courtesy.lanes import Lane
 from messor.fetch.outcome import Fetched, Outcome
 from messor.frontier.cadence import Schedule
 from messor.frontier.pages import NewPage
 from messor.frontier.tasks import Task
 from messor.ledger.decisions import Decision
+
+# After one of these an unchanged page is no news.
+STEADY = (Outcome.OK, Outcome.UNCHANGED)
 
 
 @dataclass(slots=True)
@@ -25,18 +28,31 @@ class Harvest:
     fetched: Fetched | None = None
     raw_hash: bytes | None = None
     snapshot: Snapshot | None = None
-    removed: bool = False
     found: list[NewPage] = field(default_factory=list)
 
     def age(self, now: float) -> float:
-        """Seconds since the request was written."""
-        return now - self.fetched.sent_at if self.fetched and self.fetched.sent_at else 0.0
+        """Seconds since the attempt began."""
+        return now - self.fetched.began_at if self.fetched and self.fetched.began_at else 0.0
+
+    @property
+    def presence(self) -> Presence | None:
+        """Whether a page we hold is there, when that may be news."""
+        task = self.task
+        here = self.outcome == Outcome.UNCHANGED
+        if task.snapshot_id is None or (self.snapshot is not None and not here):
+            return None
+        if self.outcome != Outcome.NOT_FOUND and not (here and task.outcome not in STEADY):
+            return None
+        return Presence(task.page_id, self.lane.host_id, self.lane.token, here, task.snapshot_id)
 
     def quarantine(self, error: str) -> None:
         """Keep nothing of the page but the fact that it could not be kept."""
         self.schedule = Schedule("failed", None, 0)
         self.outcome = Outcome.ERROR
-        self.fetched = Fetched(Outcome.ERROR, error=f"cannot be stored: {error}")
+        before = self.fetched
+        self.fetched = Fetched(Outcome.ERROR, error=error)
+        if before is not None:
+            self.fetched.status, self.fetched.began_at = before.status, before.began_at
         self.snapshot = None
         self.raw_hash = None
         self.found = []

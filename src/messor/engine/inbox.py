@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections import Counter
 
 from messor.courtesy.lanes import GivenBack, Lane, Silence
@@ -10,6 +11,8 @@ from messor.courtesy.robots import RobotsFile, RobotsInForce, RobotsShelf
 from messor.engine.batch import Batch
 from messor.engine.harvest import Harvest
 from messor.errors import LeaseLostError
+from messor.frontier import cadence
+from messor.ledger.errors import Fault
 
 
 class Inbox:
@@ -62,6 +65,15 @@ class Inbox:
         batch = self._batch
         batch.silences.append(Silence(lane, seconds, reason))
         await self._committed(batch)
+
+    def blame(self, harvest: Harvest, category: str, error: Exception) -> None:
+        """Set a page aside for what it did, and keep the circumstances."""
+        harvest.quarantine(f"cannot be read: {type(error).__name__}: {error}")
+        harvest.schedule = cadence.after_failure(harvest.task, harvest.lane.policy.frequency)
+        stack = "".join(traceback.format_exception(error))
+        detail = {"url": harvest.task.url}
+        fault = Fault.of_task(harvest.task.page_id, category, error, stack, detail)
+        self._batch.faults.append(fault)
 
     def drop_snapshots(self) -> None:
         """Forget pages whose bytes lie in a segment that could not be written."""

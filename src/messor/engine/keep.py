@@ -6,12 +6,15 @@ read; its links are sifted into new pages.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from messor.archive import hashing, warc
 from messor.archive.segments import SegmentWriter
 from messor.archive.snapshots import Snapshot
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
 from messor.engine.links import LinkSieve
+from messor.engine.rows import clean
 from messor.fetch.outcome import Fetched, Outcome
 from messor.web.encodings import decode
 from messor.web.html import PageReading, TooComplexError, read_page
@@ -37,8 +40,6 @@ class Keeper:
         lane, task = harvest.lane, harvest.task
         if fetched.outcome is Outcome.REDIRECTED:
             harvest.found, fetched.error = self._sieve.follow(lane, task, fetched.location)
-        elif fetched.outcome is Outcome.NOT_FOUND:
-            harvest.removed = task.snapshot_id is not None and task.outcome != Outcome.NOT_FOUND
         elif fetched.outcome is Outcome.OK:
             harvest.raw_hash = hashing.raw_hash(fetched.body)
             if harvest.raw_hash == task.raw_hash and task.snapshot_id is not None:
@@ -63,9 +64,11 @@ class Keeper:
             harvest.outcome, fetched.error = Outcome.TOO_COMPLEX, str(error)
             return
         harvest.snapshot = self._snapshot(harvest, fetched, text, reading)
-        if not reading.nofollow:
-            harvest.found, refused = self._sieve.sift(harvest.lane, task, url, reading)
-            self._inbox.refuse_links(refused)
+        if reading.nofollow or _header_nofollow(fetched, self._agent):
+            counted = Counter({(harvest.lane.host_id, "nofollow"): len(reading.links)})
+        else:
+            harvest.found, counted = self._sieve.sift(harvest.lane, task, url, reading)
+        self._inbox.refuse_links(counted)
 
     def _snapshot(
         self, harvest: Harvest, fetched: Fetched, text: str, reading: PageReading
@@ -79,8 +82,8 @@ class Keeper:
             fetched.status,
             fetched.reason,
             fetched.raw_headers,
-            wire=fetched.wire,
             body=fetched.body,
+            gzipped=fetched.wire if fetched.keeps_gzip else None,
         )
         return Snapshot(
             page_id=task.page_id,
@@ -92,11 +95,24 @@ class Keeper:
             place=self._archive.append(record),
             size=fetched.size,
             status_code=fetched.status,
-            content_type=fetched.content_type,
+            content_type=clean(fetched.content_type),
             title=reading.title or None,
             description=reading.description or None,
             language=reading.language or None,
             markdown=reading.markdown,
             data=data.decode() if data else None,
             state="new" if task.snapshot_id is None else "changed",
+            previous_id=task.snapshot_id,
         )
+
+
+def _header_nofollow(fetched: Fetched, agent: str) -> bool:
+    """Whether X-Robots-Tag asks us, by name or among all, not to follow links."""
+    tag = fetched.headers.get("X-Robots-Tag")
+    if not tag:
+        return False
+    name, colon, rest = tag.lower().partition(":")
+    if colon and name.strip() not in (agent.lower(), "robots"):
+        return False
+    words = (rest if colon else name).replace(",", " ").split()
+    return "nofollow" in words or "none" in words

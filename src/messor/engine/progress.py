@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from messor.store.database import Database
+from messor.web.urls import Url, url_hash
 
 # A lane in a long cool-down holds nothing up: it is left for a later visit. Neither does a
 # retry that is not due yet.
@@ -34,6 +35,19 @@ CHANGES = """
 SELECT c.state, count(*)::int AS pages FROM messor.page_changes c
   JOIN messor.pages p ON p.id = c.page_id JOIN messor.hosts h ON h.id = p.host_id
  WHERE c.seen_at >= $2 AND ($1::uuid[] IS NULL OR h.domain_id = ANY ($1)) GROUP BY 1 ORDER BY 1
+"""
+
+
+# What stood in the way of a URL, the last thing first: its own fetch, a rule, its host's robots.
+OBSTACLE = """
+SELECT coalesce(t.error_message, t.refusal, r.reason) AS said, f.error_json ->> 'message' AS robots
+  FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
+  JOIN messor.crawl_tasks t ON t.page_id = p.id
+  LEFT JOIN messor.robots_files r ON r.id = h.robots_id AND r.verdict = 'deny_all'
+  LEFT JOIN messor.pages q ON q.host_id = h.id AND q.found_by = 'robots'
+  LEFT JOIN LATERAL (SELECT error_json FROM messor.http_fetches x WHERE x.page_id = q.id
+                      ORDER BY x.fetched_at DESC LIMIT 1) f ON r.id IS NOT NULL
+ WHERE h.host = $1 AND p.url_hash = $2
 """
 
 
@@ -71,3 +85,12 @@ async def changes(
     """Pages new, changed and removed since a moment on the database's clock."""
     rows = await database.fetch(CHANGES, domain_ids, since)
     return {row["state"]: row["pages"] for row in rows}
+
+
+async def obstacle(database: Database, url: Url) -> str:
+    """Why a page was not harvested, in a few words."""
+    row = await database.fetchrow(OBSTACLE, url.authority, url_hash(url))
+    if row is None or row["said"] is None:
+        return "nothing came of it yet"
+    detail = f" ({row['robots']})" if row["robots"] else ""
+    return f"{row['said']}{detail}"

@@ -80,8 +80,8 @@ def clean(text: str | None) -> str | None:
 
 
 async def log_fetches(connection: Connection, worker_id: int, harvests: Sequence[Harvest]) -> None:
-    """One row per request that went out."""
-    sent = [h for h in harvests if h.fetched is not None and h.fetched.sent_at]
+    """One row per attempt, also when no connection came about."""
+    sent = [h for h in harvests if h.fetched is not None and h.fetched.began_at]
     if not sent:
         return
     now = clock.now()
@@ -92,7 +92,7 @@ async def log_fetches(connection: Connection, worker_id: int, harvests: Sequence
         [h.task.page_id for h in sent],
         [h.lane.host_id for h in sent],
         [h.lane.token for h in sent],
-        [now - f.sent_at for f in fetches],
+        [now - f.began_at for f in fetches],
         [h.outcome for h in sent],
         [f.status for f in fetches],
         [f.size for f in fetches],
@@ -124,7 +124,7 @@ async def update_tasks(
         [h.outcome for h in harvests],
         [h.schedule.due_in for h in harvests],
         [h.schedule.retry_count for h in harvests],
-        [h.refusal for h in harvests],
+        [clean(h.refusal) for h in harvests],
         [clean(h.fetched.error) if h.fetched else None for h in harvests],
         [h.fetched is not None for h in harvests],
         [h.fetched.status if h.fetched else None for h in harvests],
@@ -149,10 +149,10 @@ async def store_refusals(
         [h.lane.token for h in refused],
         [h.decision.verdict.value for h in refused],
         [h.decision.rule for h in refused],
-        [h.decision.reason for h in refused],
+        [clean(h.decision.reason) for h in refused],
         [h.lane.policy.version for h in refused],
         [h.lane.robots_id for h in refused],
-        [h.refusal for h in refused],
+        [clean(h.refusal) for h in refused],
     )
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 
 from messor.courtesy.lanes import Lane
+from messor.courtesy.pace import Permit
 from messor.courtesy.robots import FRESH_SECONDS, RETRY_SECONDS, RobotsFile
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
@@ -19,6 +20,7 @@ from messor.frontier.cadence import Schedule
 from messor.frontier.tasks import Task
 from messor.kit import clock
 from messor.ledger.decisions import Decision, Verdict
+from messor.web.robots import MAX_BYTES
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse
 
@@ -37,6 +39,10 @@ class Visit:
         self.lane = lane
         self.pages = 0
         self.reason = "done"
+        # One request at a time, unless the lane's delay is 0: then one per slot. Nobody runs
+        # ahead of a robots.txt that is about to be read.
+        reads_robots = any(task.kind == "robots" for task in tasks)
+        self.runners = lane.slots if lane.pace.delay == 0 and not reads_robots else 1
         self._tasks = iter(tasks)
         self._deadline = clock.now() + seconds
         self._ended = False
@@ -81,9 +87,8 @@ class Visitor:
         """Visit a lane from beginning to end, and give it back whatever happens."""
         lane = visit.lane
         try:
-            # One request at a time, unless the lane's delay is 0: then one per slot.
             async with asyncio.TaskGroup() as runners:
-                for _ in range(lane.slots if lane.pace.delay == 0 else 1):
+                for _ in range(visit.runners):
                     runners.create_task(self.visit(visit))
         except* LeaseLostError:
             visit.end("lease_lost")
@@ -112,9 +117,7 @@ class Visitor:
                 visit.end("pace")
                 break
             permit = await lane.pace.permit()
-            fetched = await self._fetcher.fetch(
-                task.url, permit, etag=task.etag, last_modified=task.last_modified
-            )
+            fetched = await self._fetch(task, permit)
             visit.pages += 1
 
             if task.kind == "robots":
@@ -123,17 +126,32 @@ class Visitor:
                 again = schedule(lane, task, fetched)
                 harvest = Harvest(lane, task, decision, again, fetched.outcome, fetched)
                 async with self._reading:
-                    self._keeper.keep(harvest, fetched)
+                    self._keep(harvest, fetched)
                     await asyncio.sleep(0)  # the next few read in the loop's next turn
-                self._inbox.put(harvest)
 
             if fetched.outcome is Outcome.BLOCKED and fetched.status in (429, 503):
                 visit.end("cool_down")
                 await self._fall_silent(lane, fetched)
 
+    def _keep(self, harvest: Harvest, fetched: Fetched) -> None:
+        try:
+            self._keeper.keep(harvest, fetched)
+        except UnavailableError:
+            raise  # the archive cannot be written: the page stays due
+        except Exception as error:  # noqa: BLE001 - whatever a page does to a parser, it is its own fault
+            self._inbox.blame(harvest, "parse", error)
+        self._inbox.put(harvest)
+
     def _decide(self, lane: Lane, task: Task) -> Decision:
         closed = lane.host_id in self._inbox.closed
         return decide_task(Candidate(lane, task, self._agent, closed))
+
+    async def _fetch(self, task: Task, permit: Permit) -> Fetched:
+        if task.kind == "robots":  # of a long one the beginning counts (RFC 9309 2.5)
+            return await self._fetcher.fetch(task.url, permit, cut_at=MAX_BYTES)
+        return await self._fetcher.fetch(
+            task.url, permit, etag=task.etag, last_modified=task.last_modified
+        )
 
     async def _adopt_robots(
         self, lane: Lane, task: Task, decision: Decision, fetched: Fetched
@@ -149,7 +167,7 @@ class Visitor:
         self._inbox.put(Harvest(lane, task, decision, again, outcome, fetched))
         lane.robots = await self._inbox.adopt_robots(lane, file)
         lane.robots_id = lane.robots.id
-        lane.pace.delay = max(lane.pace.delay, file.crawl_delay or 0.0)
+        lane.pace.slow_down_to(file.crawl_delay or 0.0)
         if not good:
             await self._inbox.silence(lane, RETRY_SECONDS, file.reason)
 
@@ -161,7 +179,8 @@ class Visitor:
                 break
             if target.authority != lane.host:
                 break
-            fetched = await self._fetcher.fetch(target.href, await lane.pace.permit())
+            permit = await lane.pace.permit()
+            fetched = await self._fetcher.fetch(target.href, permit, cut_at=MAX_BYTES)
         return fetched
 
     @staticmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ssl
 from pathlib import Path
 
-from aiohttp import ClientRequest, ClientTimeout, TCPConnector
+from aiohttp import ClientConnectionError, ClientRequest, ClientTimeout, TCPConnector
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
@@ -30,6 +30,10 @@ class PermitConnector(TCPConnector):
         permit = PERMIT.get()
         if permit is None:
             raise PermissionError("A request to a site needs a permit: it must belong to a visit.")
+        if permit.used_at:
+            # The library tries again by itself when an idle connection was closed; a second
+            # request needs a second permit.
+            raise ClientConnectionError("The connection was closed before it answered.")
         connection = await super().connect(req, traces, timeout)
         try:
             permit.use()

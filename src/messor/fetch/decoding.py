@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from isal import isal_zlib
+
+# A body is one gzip member; a few servers send some more. Thousands are an attack.
+MAX_MEMBERS = 32
+
+_WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 class TooLargeError(Exception):
@@ -13,38 +20,48 @@ class BadEncodingError(Exception):
     """The body is not what its Content-Encoding says."""
 
 
-_WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+class Decoded(NamedTuple):
+    """A body unpacked, and whether every WARC tool can unpack it as it came."""
+
+    body: bytes
+    plain_gzip: bool
 
 
-def decode_content(body: bytes, encoding: str, cap: int) -> bytes:
-    """Undo a Content-Encoding; raises TooLargeError past `cap` bytes."""
+def decode_content(body: bytes, encoding: str, cap: int, *, cut: bool = False) -> Decoded:
+    """Undo a Content-Encoding. Past `cap` bytes: TooLargeError, or cut off there when `cut`."""
     encoding = encoding.strip().lower()
     if encoding in ("", "identity"):
-        return body
+        return Decoded(body[:cap] if cut else body, plain_gzip=False)
     bits = _WINDOW_BITS.get(encoding)
     if bits is None:
         raise BadEncodingError(f"Content-Encoding {encoding[:40]!r} was not asked for")
-    return _inflate(body, bits, cap)
+    parts = _inflate(body, bits, cap, cut=cut)
+    whole = parts[0] if len(parts) == 1 else b"".join(parts)
+    return Decoded(whole, plain_gzip=encoding == "gzip" and len(parts) == 1 and not cut)
 
 
-def _inflate(body: bytes, bits: int, cap: int) -> bytes:
+def _inflate(body: bytes, bits: int, cap: int, *, cut: bool) -> list[bytes]:
     parts: list[bytes] = []
     size = 0
     while body:
+        if len(parts) == MAX_MEMBERS:
+            raise BadEncodingError(f"the packed body has more than {MAX_MEMBERS} parts")
         stream = isal_zlib.decompressobj(wbits=bits)
         try:
             part = stream.decompress(body, cap - size + 1)
         except isal_zlib.error as error:  # type: ignore[misc]
             if bits == 15 and not parts:  # "deflate" without its zlib header, as many send it
-                return _inflate(body, -15, cap)
-            if parts:  # padding after the last gzip member
-                break
+                return _inflate(body, -15, cap, cut=cut)
             raise BadEncodingError(f"the body cannot be unpacked: {error}") from error
         size += len(part)
+        if size > cap and cut:
+            return [*parts, part[: cap - size]]
         if size > cap:
             raise TooLargeError(f"the body unpacks to more than {cap} bytes")
         parts.append(part)
+        if cut and not stream.eof:
+            return parts
         if not stream.eof:
             raise BadEncodingError("the packed body ends before its time")
-        body = stream.unused_data
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        body = stream.unused_data.lstrip(b"\0")  # some servers pad to a block
+    return parts

@@ -27,7 +27,11 @@ from messor.web.urls import Url
 WEB_PORTS = frozenset({80, 443})
 _NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 _V4_COMPATIBLE = IPv6Network("::/96")
-_PROTOCOL_ASSIGNMENTS = ip_network("192.0.0.0/24")
+_GLOBAL_UNICAST = IPv6Network("2000::/3")
+# Not for hosts, whatever the standard library of a given Python says of them.
+_SPECIAL = tuple(
+    ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "2001:db8::/32", "3fff::/20")
+)
 
 Address = IPv4Address | IPv6Address
 AddrInfo = tuple[
@@ -65,7 +69,9 @@ def is_public(address: Address) -> bool:
             return False
         if address.ipv4_mapped:
             return True
-    if address in _PROTOCOL_ASSIGNMENTS:
+        if address not in _GLOBAL_UNICAST and inner is None:
+            return False
+    if any(address in network for network in _SPECIAL):
         return False
     return address.is_global and not address.is_multicast
 

@@ -16,7 +16,7 @@ from yarl import URL
 
 from messor.courtesy.pace import PERMIT, Permit
 from messor.fetch.connector import make_connector
-from messor.fetch.decoding import BadEncodingError, TooLargeError, decode_content
+from messor.fetch.decoding import BadEncodingError, Decoded, TooLargeError, decode_content
 from messor.fetch.guard import AddressGuard, RefusedAddressError
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.retry_after import parse_retry_after
@@ -77,21 +77,27 @@ class HttpFetcher:
         *,
         etag: str | None = None,
         last_modified: str | None = None,
+        cut_at: int | None = None,
     ) -> Fetched:
-        """Send one request and read its answer; never raises for what a site does."""
+        """Send one request and read its answer; never raises for what a site does.
+
+        With `cut_at` a longer body is cut there instead of being refused.
+        """
         url = parse(href)
         refusal = "not a web address" if url is None else self.guard.refusal_of_url(url)
+        started = clock.now()
         if refusal is not None:
-            return _failed(Outcome.REFUSED_ADDRESS, refusal, "refused_address")
+            refused = _failed(Outcome.REFUSED_ADDRESS, refusal, "refused_address")
+            refused.began_at = started
+            return refused
         headers = {}
         if etag:
             headers["If-None-Match"] = etag
         if last_modified:
             headers["If-Modified-Since"] = last_modified
         token = PERMIT.set(permit)
-        started = clock.now()
         try:
-            fetched = await self._attempt(href, headers, permit)
+            fetched = await self._attempt(href, headers, permit, cut_at)
         except TimeoutError:
             fetched = _failed(Outcome.TIMEOUT, "no complete answer in time", "timeout")
         except TooLargeError as error:
@@ -103,44 +109,51 @@ class HttpFetcher:
         finally:
             PERMIT.reset(token)
         fetched.sent_at = permit.used_at
+        fetched.began_at = permit.used_at or started
         fetched.gap = permit.gap
         fetched.duration = clock.now() - (permit.used_at or started)
         return fetched
 
-    async def _attempt(self, href: str, headers: dict[str, str], permit: Permit) -> Fetched:
+    async def _attempt(
+        self, href: str, headers: dict[str, str], permit: Permit, cut_at: int | None
+    ) -> Fetched:
         async with self._session.get(
             URL(href, encoded=True), headers=headers, allow_redirects=False
         ) as response:
             permit.answered()
-            wire = await self._read(response)
-        body = decode_content(
-            wire, response.headers.get("Content-Encoding", ""), self._settings.max_decoded_bytes
+            wire = await self._read(response, cut_at)
+        decoded = decode_content(
+            wire,
+            response.headers.get("Content-Encoding", ""),
+            cut_at or self._settings.max_decoded_bytes,
+            cut=cut_at is not None,
         )
-        return _judge(response, wire, body)
+        return _judge(response, wire, decoded)
 
-    async def _read(self, response: ClientResponse) -> bytes:
+    async def _read(self, response: ClientResponse, cut_at: int | None) -> bytes:
         """The body up to the cap; a length that promises more is refused unread."""
-        cap = self._settings.max_body_bytes
-        if (response.content_length or 0) > cap:
+        cap = cut_at or self._settings.max_body_bytes
+        if cut_at is None and (response.content_length or 0) > cap:
             response.close()
             raise TooLargeError(f"Content-Length is more than {cap} bytes")
-        content = response.content
-        chunk = await content.readany()
-        if content.at_eof():
-            return chunk
-        parts = [chunk]
-        size = len(chunk)
-        while chunk := await content.readany():
+        parts: list[bytes] = []
+        size = 0
+        while chunk := await response.content.readany():
+            parts.append(chunk)
             size += len(chunk)
             if size > cap:
                 response.close()
+                if cut_at is not None:
+                    break
                 raise TooLargeError(f"the body is more than {cap} bytes")
-            parts.append(chunk)
-        return b"".join(parts)
+            if response.content.at_eof():
+                break
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _judge(response: ClientResponse, wire: bytes, body: bytes) -> Fetched:
+def _judge(response: ClientResponse, wire: bytes, decoded: Decoded) -> Fetched:
     """Name what the answer means, by its status and type alone."""
+    body = decoded.body
     status = response.status
     headers = response.headers
     fetched = Fetched(
@@ -149,6 +162,7 @@ def _judge(response: ClientResponse, wire: bytes, body: bytes) -> Fetched:
         headers=headers,
         raw_headers=response.raw_headers,
         wire=wire,
+        keeps_gzip=decoded.plain_gzip,
         body=body,
         size=len(body),
         reason=response.reason or "",

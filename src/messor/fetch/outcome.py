@@ -35,6 +35,7 @@ class Fetched:
     headers: Mapping[str, str] = field(default_factory=dict)
     raw_headers: tuple[tuple[bytes, bytes], ...] = ()
     wire: bytes = b""  # the body as it came, content encoding and all
+    keeps_gzip: bool = False  # it may be archived as it came
     body: bytes = b""  # the body decoded
     size: int = 0  # of the body decoded
     reason: str = ""
@@ -43,6 +44,7 @@ class Fetched:
     error: str | None = None  # for people
     error_type: str | None = None
     sent_at: float = 0.0  # on the deadline clock; 0 when no request went out
+    began_at: float = 0.0  # when the attempt began, request or not
     gap: float = 0.0
     duration: float = 0.0
 

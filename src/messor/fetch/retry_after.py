@@ -17,9 +17,9 @@ def parse_retry_after(value: str | None, *, now: datetime | None = None) -> floa
         return min(float(value[:12]), LONGEST)
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+    except (ValueError, OverflowError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    seconds = (moment - (now or datetime.now(UTC))).total_seconds()
     return min(max(seconds, 0.0), LONGEST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -30,19 +31,22 @@ WITH given AS (
   SELECT id, host_id, 'robots', $5, messor.clock() FROM page
 )
 SELECT id, host FROM made
-UNION ALL
-SELECT h.id, h.host FROM messor.hosts h JOIN given g ON g.host = h.host
 """
 
-# Adds the candidates to their domains' counts and says how much of the budget is left.
-SPEND_BUDGET = """
-WITH given AS (SELECT * FROM unnest($1::uuid[], $2::int[]) AS g (id, pages)),
-locked AS (
-  SELECT d.id FROM messor.domains d JOIN given g USING (id) ORDER BY d.id FOR NO KEY UPDATE OF d
-)
-UPDATE messor.domains d SET pages_known = d.pages_known + g.pages
-  FROM given g JOIN locked USING (id) WHERE d.id = g.id
-RETURNING d.id, d.page_budget - d.pages_known AS remaining
+# In a statement after, so that a host another worker has just made is seen as well.
+HOST_IDS = "SELECT id, host FROM messor.hosts WHERE host = ANY ($1::text[])"
+
+# What is left of domains' budgets; locked, so that it stays true until this flush commits.
+BUDGETS = """
+SELECT id, greatest(page_budget - pages_known, 0) AS remaining FROM messor.domains
+ WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+"""
+
+# Asked only when a budget is nearly spent: then each page must be known or new for certain.
+KNOWN = """
+SELECT h.host, p.url_hash FROM unnest($1::text[], $2::bytea[]) AS g (host, url_hash)
+  JOIN messor.hosts h ON h.host = g.host
+  JOIN messor.pages p ON p.host_id = h.id AND p.url_hash = g.url_hash
 """
 
 ADD = """
@@ -63,8 +67,10 @@ WITH found AS (
                          ELSE l.claim_at END
    WHERE l.host_id IN (SELECT host_id FROM found) AND NOT l.host_id = ANY ($9::bigint[])
 )
-SELECT h.domain_id, count(*)::int AS pages
-  FROM found f JOIN messor.hosts h ON h.id = f.host_id GROUP BY 1
+UPDATE messor.domains d SET pages_known = d.pages_known + n.pages
+  FROM (SELECT h.domain_id, count(*)::int AS pages
+          FROM found f JOIN messor.hosts h ON h.id = f.host_id GROUP BY 1) n
+ WHERE d.id = n.domain_id
 """
 
 REFUSE_LINKS = """
@@ -91,7 +97,7 @@ class NewPage:
 async def open_hosts(connection: Connection, hosts: Mapping[str, NewPage]) -> dict[str, int]:
     """Ids of hosts that were met for the first time, by name."""
     robots = [f"{page.url.partition('://')[0]}://{host}/robots.txt" for host, page in hosts.items()]
-    rows = await connection.fetch(
+    await connection.execute(
         OPEN_HOSTS,
         [page.domain_id for page in hosts.values()],
         list(hosts),
@@ -99,14 +105,34 @@ async def open_hosts(connection: Connection, hosts: Mapping[str, NewPage]) -> di
         [url_hash(url) for url in robots],
         ROBOTS_PRIORITY,
     )
+    rows = await connection.fetch(HOST_IDS, list(hosts))
     return {row["host"]: row["id"] for row in rows}
 
 
-async def spend_budget(connection: Connection, pages: Mapping[UUID, int]) -> dict[UUID, int]:
-    """Count pages (or uncount them, below zero) towards their domains' budgets; what is left."""
-    ids = sorted(pages)
-    rows = await connection.fetch(SPEND_BUDGET, ids, [pages[domain_id] for domain_id in ids])
-    return {row["id"]: row["remaining"] for row in rows}
+async def admit(
+    connection: Connection, found: Sequence[NewPage]
+) -> tuple[list[NewPage], list[NewPage]]:
+    """Which pages fit their domains' budgets, and which do not; pages known already fit."""
+    wanted = Counter(page.domain_id for page in found)
+    rows = await connection.fetch(BUDGETS, sorted(wanted))
+    left = {row["id"]: row["remaining"] for row in rows}
+    if all(count <= left.get(domain, 0) for domain, count in wanted.items()):
+        return list(found), []
+    rows = await connection.fetch(
+        KNOWN, [page.host for page in found], [page.url_hash for page in found]
+    )
+    known = {(row["host"], row["url_hash"]) for row in rows}
+    admitted: list[NewPage] = []
+    refused: list[NewPage] = []
+    for page in found:
+        if (page.host, page.url_hash) in known:
+            admitted.append(page)
+        elif left.get(page.domain_id, 0) > 0:
+            left[page.domain_id] -= 1
+            admitted.append(page)
+        else:
+            refused.append(page)
+    return admitted, refused
 
 
 async def add(
@@ -114,12 +140,12 @@ async def add(
     pages: Sequence[NewPage],
     host_ids: Mapping[str, int],
     held: Sequence[int],
-) -> dict[UUID, int]:
-    """Put pages on the frontier, due now; answers how many were new, by domain.
+) -> None:
+    """Put pages on the frontier, due now, and count the new ones towards their budgets.
 
     Lanes in `held` are the caller's own: giving them back finds what is due.
     """
-    rows = await connection.fetch(
+    await connection.execute(
         ADD,
         [host_ids[page.host] for page in pages],
         [page.url_hash for page in pages],
@@ -131,7 +157,6 @@ async def add(
         DEFAULT_PRIORITY,
         held,
     )
-    return {row["domain_id"]: row["pages"] for row in rows}
 
 
 async def refuse_links(connection: Connection, counts: Mapping[tuple[int, str], int]) -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+
+NONE_KNOWN: AbstractSet[bytes] = frozenset()
 
 
 class SeenFilter:
@@ -18,17 +21,18 @@ class SeenFilter:
         self._size = 0
         self._hosts: OrderedDict[str, set[bytes]] = OrderedDict()
 
-    def of(self, host: str) -> set[bytes]:
+    def of(self, host: str) -> AbstractSet[bytes]:
         """The hashes known of a host; read it, do not add to it."""
         known = self._hosts.get(host)
         if known is None:
-            return self._hosts.setdefault(host, set())
+            return NONE_KNOWN
         self._hosts.move_to_end(host)
         return known
 
     def learn(self, host: str, hashes: Iterable[bytes]) -> None:
         """Remember URLs whose rows are committed."""
-        known = self.of(host)
+        known = self._hosts.setdefault(host, set())
+        self._hosts.move_to_end(host)
         before = len(known)
         known.update(hashes)
         self._size += len(known) - before

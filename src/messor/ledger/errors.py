@@ -51,5 +51,10 @@ async def log(connection: Connection, faults: Sequence[Fault]) -> None:
         [fault.error_type for fault in faults],
         [fault.message for fault in faults],
         [fault.stack for fault in faults],
-        [msgspec.json.encode(fault.detail or {}).decode() for fault in faults],
+        [_storable_json(fault.detail or {}) for fault in faults],
     )
+
+
+def _storable_json(detail: dict[str, Any]) -> str:
+    """JSON that PostgreSQL takes: it has no NUL, not even escaped."""
+    return msgspec.json.encode(detail).decode().replace("\\u0000", "")

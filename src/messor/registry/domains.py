@@ -38,7 +38,9 @@ EVENT_TYPES = {
 COLUMNS = """id, domain, base_url, status, processing, submitted_by, submitter_type,
   submission_context, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth, page_budget,
   crawl_delay_seconds, max_concurrent_requests, is_trusted_domain, active, policy_version,
-  pages_known, last_scraped_at, created_at"""
+  pages_known, created_at,
+  (SELECT max(h.last_request_at) FROM messor.hosts h WHERE h.domain_id = domains.id)
+    AS last_scraped_at"""
 
 INSERT = f"""
 INSERT INTO messor.domains (id, domain, base_url, submitted_by, submitter_type, submission_context,
@@ -52,7 +54,7 @@ MOVE = f"""
 UPDATE messor.domains
    SET status = $2, reviewed_by = $3, reviewed_at = messor.clock(), rejection_reason = $4,
        policy_version = policy_version + 1, updated_at = messor.clock()
- WHERE id = $1
+ WHERE id = $1 AND status = $5
 RETURNING {COLUMNS}
 """
 
@@ -91,8 +93,8 @@ class Domain:
     active: bool
     policy_version: int
     pages_known: int
-    last_scraped_at: datetime | None
     created_at: datetime
+    last_scraped_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +161,9 @@ async def move(
         )
     if status in NEEDS_REASON and not (reason or "").strip():
         raise UsageError(f"Say why {domain.domain} becomes {status}: a reason is required.")
-    row = await connection.fetchrow(MOVE, domain.id, status, actor, reason)
-    assert row is not None
+    row = await connection.fetchrow(MOVE, domain.id, status, actor, reason, domain.status)
+    if row is None:
+        raise ConflictError(f"{domain.domain} was changed by somebody else; look at it again.")
     fact = Event(EVENT_TYPES[status], actor, domain.id, data={"reason": reason})
     await record(connection, [fact])
     return Domain(**row)

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import asyncpg
 
-from messor.errors import UnavailableError
+from messor.errors import UnavailableError, UsageError
 from messor.store import migrate
 
 # What a crash, restart or cut of the server looks like from here; all pass when it is back.
@@ -107,6 +107,10 @@ class Database:
                 await asyncio.sleep(0.25)
             except asyncpg.InvalidAuthorizationSpecificationError as error:
                 raise UnavailableError(f"PostgreSQL refuses the login: {error}") from error
+            except asyncpg.InvalidCatalogNameError as error:
+                raise UnavailableError(f"PostgreSQL has no such database: {error}") from error
+            except (asyncpg.ClientConfigurationError, ValueError) as error:
+                raise UsageError(f"MESSOR_DATABASE_URL is wrong: {error}") from error
             else:
                 return
 

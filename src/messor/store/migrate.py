@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import asyncpg
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+
+from messor.errors import UsageError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -20,11 +25,21 @@ def _config(dsn: str) -> Config:
 
 
 def upgrade(dsn: str, revision: str = "head") -> None:
-    command.upgrade(_config(dsn), revision)
+    with _plain_errors():
+        command.upgrade(_config(dsn), revision)
 
 
 def downgrade(dsn: str, revision: str = "-1") -> None:
-    command.downgrade(_config(dsn), revision)
+    with _plain_errors():
+        command.downgrade(_config(dsn), revision)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except CommandError as error:
+        raise UsageError(f"The database was not changed: {error}") from error
 
 
 def newest() -> str:

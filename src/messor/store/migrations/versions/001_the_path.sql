@@ -78,7 +78,6 @@ CREATE TABLE messor.domains (
   active boolean NOT NULL DEFAULT true,
   policy_version integer NOT NULL DEFAULT 1,
   pages_known integer NOT NULL DEFAULT 0,
-  last_scraped_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT messor.clock(),
   updated_at timestamptz NOT NULL DEFAULT messor.clock(),
   CHECK (status NOT IN ('rejected', 'blacklisted') OR coalesce(rejection_reason, '') <> ''),
@@ -225,7 +224,7 @@ CREATE TABLE messor.refused_links (
 
 CREATE TABLE messor.http_fetches (
   id bigint GENERATED ALWAYS AS IDENTITY,
-  fetched_at timestamptz NOT NULL,             -- when the request was written
+  fetched_at timestamptz NOT NULL,             -- when the request was written, or the attempt began
   page_id bigint NOT NULL,
   host_id bigint NOT NULL,
   visit_token bigint NOT NULL,
@@ -409,6 +408,8 @@ LANGUAGE plpgsql AS $$
 DECLARE
   t timestamptz := messor.clock();
   candidates bigint[];
+  full_domains uuid[];
+  full_addresses text[];
   open_domains uuid[];
   open_addresses text[];
 BEGIN
@@ -416,9 +417,22 @@ BEGIN
     WHERE w.id = worker AND w.ended_at IS NULL AND w.expires_at > t FOR SHARE;
   IF NOT FOUND THEN RETURN; END IF;
 
+  -- Lanes whose domain or address is full are passed over: however many they are, they must not
+  -- stand before the others. Held lanes are few, so this is cheap to know.
+  SELECT array_agg(f.domain_id) INTO full_domains FROM (
+    SELECT l.domain_id FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
+     WHERE l.worker_id IS NOT NULL
+     GROUP BY l.domain_id, d.max_concurrent_requests
+    HAVING sum(l.slots) >= d.max_concurrent_requests) f;
+  SELECT array_agg(f.address) INTO full_addresses FROM (
+    SELECT l.address FROM messor.lanes l WHERE l.worker_id IS NOT NULL AND l.address IS NOT NULL
+     GROUP BY l.address HAVING sum(l.slots) >= address_slots) f;
+
   SELECT array_agg(c.host_id) INTO candidates FROM (
     SELECT l.host_id FROM messor.lanes l
      WHERE l.worker_id IS NULL AND l.claim_at <= t + make_interval(secs => look_ahead)
+       AND l.domain_id <> ALL (coalesce(full_domains, '{}'))
+       AND (l.address IS NULL OR l.address <> ALL (coalesce(full_addresses, '{}')))
      ORDER BY l.claim_at LIMIT wanted * 2 FOR UPDATE SKIP LOCKED) c;
   IF candidates IS NULL THEN RETURN; END IF;
   t := messor.clock();  -- after the lanes were free, so that visits never overlap in the history

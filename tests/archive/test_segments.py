@@ -19,7 +19,7 @@ from messor.archive.segments import Place, SegmentWriter, read_record, seal_aban
 from messor.errors import UnavailableError
 from messor.store.database import Database
 
-RECORD = warc.response("http://one.test/", 200, "OK", (), wire=b"body", body=b"body" * 50)
+RECORD = warc.response("http://one.test/", 200, "OK", (), body=b"body" * 50)
 
 
 ENDED, ALIVE = 1, 2  # worker leases

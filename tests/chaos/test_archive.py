@@ -16,7 +16,7 @@ BODY = b"<html><title>Lamps</title></html>"
 def snapshot(tmp_path: Path) -> Snapshot:
     """A segment with one record, and the snapshot that points at it."""
     opening = warc.warcinfo("Messor/test")
-    record = warc.response("http://shop.test/", 200, "OK", [], wire=BODY, body=BODY)
+    record = warc.response("http://shop.test/", 200, "OK", [], body=BODY)
     (tmp_path / "a.warc.gz").write_bytes(opening + record)
     place = Page("shop.test", "/")
     return Snapshot(place, sha256(BODY).digest(), "a.warc.gz", len(opening), len(record))

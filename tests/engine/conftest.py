@@ -72,7 +72,7 @@ class Bench:
             content_hash=hashing.content_hash(text, None, text),
             data_hash=hashing.data_hash(b""),
             raw_hash=harvest.raw_hash,
-            place=self.archive.append(warc.response(task.url, 200, "OK", (), wire=body, body=body)),
+            place=self.archive.append(warc.response(task.url, 200, "OK", (), body=body)),
             size=len(body),
             status_code=200,
             content_type="text/html",
@@ -82,6 +82,7 @@ class Bench:
             markdown=text,
             data=None,
             state="new",
+            previous_id=None,
         )
         harvest.found = [self.link(task) for _ in range(links)]
         return harvest

@@ -36,18 +36,23 @@ async def test_adding_wakes_lanes_but_not_the_callers_own(database: Database) ->
     new = [found(domain, f"h{n}.example.test", "/new") for n in (1, 2)]
     ids = {"h1.example.test": held, "h2.example.test": other}
     async with database.transaction() as connection:
-        assert await pages.add(connection, new, ids, [held]) == {domain: 2}
-        assert await pages.add(connection, new, ids, [held]) == {}
+        await pages.add(connection, new, ids, [held])
+        await pages.add(connection, new, ids, [held])
+    assert await database.fetchval("SELECT pages_known FROM messor.domains") == 2
     assert (await lane_row(database, held))["claim_at"] is None
     assert (await lane_row(database, other))["claim_at"] is not None
 
 
-async def test_spending_answers_what_is_left(database: Database) -> None:
-    domain = await make_domain(database, budget=10)
+async def test_a_budget_admits_what_fits_and_what_is_known(database: Database) -> None:
+    domain = await make_domain(database, budget=2)
+    (host_id,) = await make_lanes(database, domain, count=1)
+    new = [found(domain, "h1.example.test", f"/{n}") for n in range(4)]
     async with database.transaction() as connection:
-        assert await pages.spend_budget(connection, {domain: 4}) == {domain: 6}
-        assert await pages.spend_budget(connection, {domain: 9}) == {domain: -3}
-        assert await pages.spend_budget(connection, {domain: -3}) == {domain: 0}
+        admitted, refused = await pages.admit(connection, new)
+        assert (admitted, refused) == (new[:2], new[2:])
+        await pages.add(connection, admitted, {"h1.example.test": host_id}, [])
+        admitted, refused = await pages.admit(connection, new)
+        assert (admitted, refused) == (new[:2], new[2:])
 
 
 async def test_refused_links_add_up(database: Database) -> None:

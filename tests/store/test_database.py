@@ -7,7 +7,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from messor.errors import UnavailableError
+from messor.errors import UnavailableError, UsageError
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, SESSION, TRY_AGAIN, Database
 from messor.store.session import open_session
@@ -88,7 +88,7 @@ async def test_a_database_that_is_not_there_is_one_sentence(server_dsn: str) -> 
 
 async def test_a_dsn_that_means_nothing_is_said_at_once() -> None:
     async with asyncio.timeout(2):
-        with pytest.raises(UnavailableError):
+        with pytest.raises(UsageError, match="MESSOR_DATABASE_URL"):
             await Database("mysql://127.0.0.1/messor").open()
 
 

@@ -103,6 +103,7 @@ class SegmentWriter:
         self._count = 0
         self._current: _Segment | None = None
         self._full: list[_Segment] = []
+        self._lost: set[int] = set()
 
     async def ready(self) -> None:
         """Have an open segment with room. Appends may go on meanwhile, to the one before."""
@@ -137,8 +138,13 @@ class SegmentWriter:
         """Let go of the segments as they are; the next worker cuts and seals them."""
         for segment in [*self._full, self._current]:
             if segment is not None:
+                self._lost.add(segment.id)
                 segment.close()
         self._full, self._current = [], None
+
+    def has(self, place: Place) -> bool:
+        """Whether a record can still be trusted to reach the disk, or is there."""
+        return place.segment_id not in self._lost
 
     async def _open(self) -> _Segment:
         self._count += 1
@@ -166,6 +172,8 @@ class SegmentWriter:
             if segment.broken is None:
                 await asyncio.to_thread(segment.sync)
                 await self._database.fetch(SEAL, segment.id, segment.size)
+            else:
+                self._lost.add(segment.id)
             self._full.remove(segment)
             segment.close()
 

@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed, 2 bad input, 4 not found, 5 not allowed as things 
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from importlib import import_module
@@ -89,7 +90,9 @@ def main() -> None:
         click.echo(f"messor: setting MESSOR_{name} is wrong: {first['msg']}", err=True)
         sys.exit(2)
     except SettingsError as error:
-        click.echo(f"messor: a setting cannot be read: {error}", err=True)
+        found = re.search(r'field "(\w+)"', str(error))
+        name = found[1].upper() if found else "*"
+        click.echo(f"messor: setting MESSOR_{name} cannot be read: it must be JSON", err=True)
         sys.exit(2)
     except tomllib.TOMLDecodeError as error:
         click.echo(f"messor: {toml_file()} is not valid TOML: {error}", err=True)

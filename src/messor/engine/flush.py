@@ -20,6 +20,7 @@ from messor.courtesy.lease import WorkerLease
 from messor.engine import rows
 from messor.engine.batch import Batch
 from messor.engine.harvest import Harvest
+from messor.errors import UnavailableError
 from messor.fetch.outcome import Outcome
 from messor.frontier import pages
 from messor.frontier.pages import NewPage
@@ -76,6 +77,8 @@ class Flusher:
         return closed
 
     async def _commit(self, batch: Batch) -> list[int]:
+        if not all(self._archive.has(h.snapshot.place) for h in batch.harvests if h.snapshot):
+            raise UnavailableError("The segment that holds these pages could not be written.")
         if not batch.number:
             self._number += 1
             batch.number = self._number

@@ -52,7 +52,7 @@ class Harvest:
         before = self.fetched
         self.fetched = Fetched(Outcome.ERROR, error=error)
         if before is not None:
-            self.fetched.status, self.fetched.began_at = before.status, before.began_at
+            self.fetched.began_at = before.began_at
         self.snapshot = None
         self.raw_hash = None
         self.found = []

@@ -101,6 +101,8 @@ class Database:
                     server_settings=SESSION,
                     ssl=self._ssl,
                 )
+            except (asyncpg.ClientConfigurationError, ValueError) as error:
+                raise UsageError(f"MESSOR_DATABASE_URL is wrong: {error}") from error
             except LOST_CONNECTION as error:
                 if attempt == 39:
                     raise UnavailableError(f"PostgreSQL does not answer: {error}") from error
@@ -109,8 +111,6 @@ class Database:
                 raise UnavailableError(f"PostgreSQL refuses the login: {error}") from error
             except asyncpg.InvalidCatalogNameError as error:
                 raise UnavailableError(f"PostgreSQL has no such database: {error}") from error
-            except (asyncpg.ClientConfigurationError, ValueError) as error:
-                raise UsageError(f"MESSOR_DATABASE_URL is wrong: {error}") from error
             else:
                 return
 

@@ -11,8 +11,9 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
+from sqlalchemy.exc import DBAPIError
 
-from messor.errors import UsageError
+from messor.errors import UnavailableError, UsageError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -40,6 +41,10 @@ def _plain_errors() -> Iterator[None]:
         yield
     except CommandError as error:
         raise UsageError(f"The database was not changed: {error}") from error
+    except DBAPIError as error:
+        raise UnavailableError(f"The database was not changed: {error.orig}") from error
+    except OSError as error:
+        raise UnavailableError(f"PostgreSQL does not answer: {error}") from error
 
 
 def newest() -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import statistics
 import time
+from collections import deque
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -59,13 +61,16 @@ async def approve(database: Database, job: Job) -> None:
 async def crawl(worker: Worker, expected: int) -> dict[str, float]:
     """Run the worker until all is committed, and stop it; tell its memory at the marks."""
     memory: dict[str, float] = {}
+    # A batch comes and goes twice a second: a mark is the median of a few seconds before it.
+    recent: deque[int] = deque(maxlen=int(3 / _LOOK_SECONDS))
     last, since = 0, time.monotonic()
     async with _running(worker) as task:
         while not task.done():
             done = worker.outcomes[Outcome.OK]
+            recent.append(_rss())
             for mark in _MARKS:
                 if done >= mark:
-                    memory.setdefault(f"rss_{mark}", _rss())
+                    memory.setdefault(f"rss_{mark}", statistics.median(recent))
             if done > last:
                 last, since = done, time.monotonic()
             if done >= expected or time.monotonic() - since > STALL_SECONDS:

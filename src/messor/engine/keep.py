@@ -20,7 +20,7 @@ from messor.web.encodings import decode
 from messor.web.html import PageReading, TooComplexError, read_page
 from messor.web.urls import LinkCache, LinkResolver, parse
 
-KNOWN_LINKS = 20_000  # resolved hrefs a worker remembers
+KNOWN_LINKS = 8_000  # resolved hrefs a worker remembers
 
 
 class Keeper:

@@ -12,7 +12,7 @@ from messor.web.html import PageReading
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Link, Url, parse, url_hash
 
-KNOWN_HREFS = 50_000  # remembered by their spelling, over all hosts
+KNOWN_HREFS = 60_000  # remembered by their spelling, over all hosts
 
 
 class LinkSieve:

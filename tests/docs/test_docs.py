@@ -27,8 +27,9 @@ def test_every_command_is_shown(name: str) -> None:
 
 
 def test_every_exit_code_is_listed() -> None:
-    trees = [errors.MessorError, *errors.MessorError.__subclasses__()]
-    for code in {error.exit_code for error in trees}:
+    kinds: list[type[errors.MessorError]] = [errors.MessorError]
+    kinds += errors.MessorError.__subclasses__()
+    for code in {kind.exit_code for kind in kinds}:
         assert f"| {code} |" in OPERATIONS
 
 

@@ -1,0 +1,297 @@
+"""A shift: the work done under one worker lease.
+
+It claims lanes, carries out visits and flushes what they did; four loops and the visits share one
+event loop. When the lease is lost, all that hangs on it is dropped with the shift.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from messor import __version__
+from messor.archive.segments import SegmentWriter
+from messor.courtesy import lanes
+from messor.courtesy.lanes import LOOK_AHEAD, Lane
+from messor.courtesy.lease import WorkerLease
+from messor.courtesy.robots import RobotsShelf
+from messor.engine.batch import Batch
+from messor.engine.desk import AddressDesk
+from messor.engine.flush import Flusher
+from messor.engine.inbox import Inbox
+from messor.engine.keep import Keeper
+from messor.engine.links import LinkSieve
+from messor.engine.visit import Visit, Visitor
+from messor.errors import UnavailableError
+from messor.fetch.http import HttpFetcher
+from messor.frontier import tasks
+from messor.frontier.seen import SeenFilter
+from messor.frontier.tasks import Task
+from messor.settings import Settings
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+from messor.web.urls import parse
+
+CLAIM_AT_ONCE = 32
+LOOK_SECONDS = 0.2  # how often an idle worker looks for lanes
+REAP_SECONDS = 1.0
+UPKEEP_SECONDS = 12 * 3600.0
+URGENT_SECONDS = 0.01  # how long an urgent flush waits for company
+DRAIN_SECONDS = 25.0
+
+Repair = Callable[[], Awaitable[None]]
+
+
+class Shift:
+    """The work done under one lease."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        fetcher: HttpFetcher,
+        lease: WorkerLease,
+        *,
+        name: str,
+        seen: SeenFilter,
+        outcomes: Counter[str],
+        stop: asyncio.Event,
+        repair: Repair,
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._lease = lease
+        self._outcomes = outcomes
+        self._stop = stop
+        self._repair = repair
+        # One flush at a time: their numbers and their bytes must go out in order.
+        self._flushing = asyncio.Lock()
+        self._visits: dict[asyncio.Task[None], Lane] = {}
+        self._changed = asyncio.Event()
+        self._started: dict[int, int] = {}  # tokens of lanes whose visit has begun, by host
+        self._unsure = False  # a claim's answer was lost: lanes may be ours without our knowing
+        self._archive = SegmentWriter(
+            settings.data_dir / "archive",
+            database,
+            worker_id=lease.id,
+            name=f"{name}-{lease.id}",
+            limit=settings.segment_bytes,
+            software=f"Messor/{__version__}",
+        )
+        self._shelf = RobotsShelf(database, settings.agent_token)
+        self._inbox = Inbox(self._shelf, pages=settings.flush_pages)
+        self._flusher = Flusher(database, lease, self._archive, seen)
+        self._desk = AddressDesk(
+            database,
+            lease,
+            fetcher,
+            slots=settings.address_slots,
+            exempt=settings.shared_address_ranges,
+        )
+        sieve = LinkSieve(seen, settings.max_redirects)
+        keeper = Keeper(self._archive, self._inbox, sieve, agent=settings.agent_token)
+        self._visitor = Visitor(fetcher, keeper, self._inbox, agent=settings.agent_token)
+
+    @property
+    def visits(self) -> int:
+        return len(self._visits)
+
+    async def run(self) -> None:
+        """Work until stopped; raises LeaseLostError when the lease was taken away."""
+        await self._archive.ready()
+        flushing = asyncio.create_task(self._flush_loop())
+        others = [
+            asyncio.create_task(self._claim_loop()),
+            asyncio.create_task(self._watch_lease()),
+            asyncio.create_task(self._reap_loop()),
+            asyncio.create_task(self._upkeep_loop()),
+        ]
+        stopping = asyncio.create_task(self._wait_for_stop())
+        try:
+            done, _ = await asyncio.wait(
+                [flushing, stopping, *others], return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done:
+                task.result()
+            await self._drain(others)
+        finally:
+            await _cancel([flushing, stopping, *others, *self._visits])
+            self._archive.abandon()
+
+    async def _wait_for_stop(self) -> None:
+        await self._stop.wait()
+
+    async def _drain(self, others: list[asyncio.Task[None]]) -> None:
+        """Let pages under way finish, commit everything, end the lease."""
+        await _cancel(others)
+        self._visitor.stop()
+        if self._visits:
+            await asyncio.wait(list(self._visits), timeout=DRAIN_SECONDS)
+        await _cancel(list(self._visits))
+        await self._flush_once()
+        await self._archive.seal()
+        async with self._database.transaction() as connection:
+            await self._lease.end(connection)
+
+    async def _claim_loop(self) -> None:
+        while True:
+            claimed = 0
+            wanted = min(self._settings.concurrency - len(self._visits), CLAIM_AT_ONCE)
+            if wanted > 0 and self._inbox.room.is_set() and self._lease.remaining > 0:
+                try:
+                    if self._unsure:
+                        await lanes.disown(self._database, self._lease, self._started)
+                        self._unsure = False
+                    claimed = await self._claim(wanted)
+                except LOST_CONNECTION + TRY_AGAIN:
+                    self._unsure = True
+                    await asyncio.sleep(LOOK_SECONDS)
+            if claimed == 0 or claimed < wanted:
+                self._changed.clear()
+                await _wait(self._changed, LOOK_SECONDS)
+
+    async def _claim(self, wanted: int) -> int:
+        settings = self._settings
+        claimed = await lanes.claim(
+            self._database, self._lease, wanted, settings.default_delay, settings.address_slots
+        )
+        if not claimed:
+            return 0
+        ids = [lane.host_id for lane in claimed]
+        due = await tasks.due(self._database, ids, settings.visit_pages, LOOK_AHEAD)
+        robots = await self._shelf.get({lane.robots_id for lane in claimed if lane.robots_id})
+        for lane in claimed:
+            if lane.robots_id is not None:
+                lane.robots = robots.get(lane.robots_id)
+            self._flusher.know_host(lane.host, lane.host_id)
+            visit = asyncio.create_task(self._visit(lane, due.get(lane.host_id, [])))
+            self._visits[visit] = lane
+            self._started[lane.host_id] = lane.token
+            visit.add_done_callback(self._visit_done)
+        return len(claimed)
+
+    async def _visit(self, lane: Lane, due: list[Task]) -> None:
+        """Settle the host's address, then visit; the lane goes back whatever happens."""
+        if due:
+            url = parse(due[0].url)
+            may = False
+            try:
+                may = await self._desk.settle(lane, url.port if url else 443)
+            except LOST_CONNECTION + TRY_AGAIN:
+                may = False
+            finally:
+                if not may:
+                    self._inbox.give_back(lane, 0, "not_begun")
+            if not may:
+                return
+        await self._visitor.hold(Visit(lane, due, self._settings.visit_seconds))
+
+    def _visit_done(self, visit: asyncio.Task[None]) -> None:
+        self._visits.pop(visit, None)
+        self._inbox.hurry_if_idle(len(self._visits))
+        if not visit.cancelled() and (error := visit.exception()) is not None:
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": "a visit failed", "exception": error, "task": visit}
+            )
+
+    async def _watch_lease(self) -> None:
+        """Abort what is under way when the lease runs out before it could be renewed."""
+        while True:
+            remaining = self._lease.remaining
+            if remaining <= 0:
+                for visit in list(self._visits):
+                    visit.cancel()
+            await asyncio.sleep(max(remaining, 0.05))
+
+    async def _reap_loop(self) -> None:
+        while True:
+            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
+                await lanes.reap(self._database)
+            await asyncio.sleep(REAP_SECONDS)
+
+    async def _upkeep_loop(self) -> None:
+        """Make the logs' partitions well ahead of time."""
+        while True:
+            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
+                await self._database.fetchval("SELECT messor.make_all_partitions()")
+            await asyncio.sleep(UPKEEP_SECONDS)
+
+    async def _flush_loop(self) -> None:
+        """Flush when the batch is full, urgent or old; renew the lease in any case."""
+        heartbeat = min(self._lease.seconds / 4, 5.0)
+        while True:
+            await _wait(self._inbox.anything, heartbeat)
+            if self._inbox.anything.is_set():
+                await _wait(self._inbox.urgent, self._settings.flush_seconds)
+                if self._inbox.urgent.is_set() and self._inbox.size < self._settings.flush_pages:
+                    await asyncio.sleep(URGENT_SECONDS)
+            await self._flush_once()
+
+    async def _flush_once(self) -> None:
+        """Commit the batch at hand, however long the database takes to come back."""
+        async with self._flushing:
+            batch = self._inbox.take()
+            closed = await self._flush(batch)
+            await self._reopen_archive()
+            self._settle(batch, closed)
+
+    async def _flush(self, batch: Batch) -> list[int]:
+        while True:
+            try:
+                return await self._flusher.flush(batch)
+            except LOST_CONNECTION:
+                self._hold_back()
+                await self._repair()
+                await asyncio.sleep(0.25)
+            except TRY_AGAIN:
+                await asyncio.sleep(0.02)
+            except UnavailableError:
+                # The archive cannot be written: what it holds of this batch is fetched again.
+                batch.drop_snapshots()
+                self._inbox.drop_snapshots()
+                self._archive.abandon()
+                await asyncio.sleep(1)
+
+    def _hold_back(self) -> None:
+        """No new visits while results cannot be stored."""
+        self._inbox.room.clear()
+
+    async def _reopen_archive(self) -> None:
+        try:
+            await self._archive.ready()
+        except (UnavailableError, *LOST_CONNECTION):
+            self._hold_back()
+        else:
+            self._inbox.room.set()
+
+    def _settle(self, batch: Batch, closed: list[int]) -> None:
+        self._inbox.closed = set(closed)
+        for harvest in batch.harvests:
+            self._outcomes[harvest.outcome] += 1
+        for waiter in batch.waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+        for back in batch.given_back:
+            if self._started.get(back.lane.host_id) == back.lane.token:
+                del self._started[back.lane.host_id]
+        if batch.given_back or batch.found:
+            self._changed.set()
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    if event.is_set():
+        return
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+async def _cancel(cancelled: list[asyncio.Task[None]]) -> None:
+    for task in cancelled:
+        task.cancel()
+    if cancelled:
+        await asyncio.wait(cancelled)
+    for task in cancelled:
+        if not task.cancelled():
+            task.exception()  # looked at: what ends with the shift needs no further word

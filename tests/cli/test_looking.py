@@ -1,0 +1,124 @@
+"""The commands one looks around with, and the ways a crawl can bring nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from messor.world import WorldProcess
+from tests.cli.conftest import Messor
+
+
+def open_world(monkeypatch: pytest.MonkeyPatch, world: WorldProcess) -> None:
+    for name, value in world.settings_env().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("MESSOR_DEFAULT_DELAY", "0")
+    monkeypatch.setenv("MESSOR_TOTAL_TIMEOUT", "3")
+
+
+def test_reviews_leave_their_reasons(messor: Messor) -> None:
+    for name in ("one.example", "two.example", "three.example"):
+        assert messor("domains", "submit", name).code == 0
+    assert messor("domains", "reject", "one.example", "--reason", "off topic").code == 0
+    assert messor("domains", "blacklist", "two.example", "--reason", "malware").code == 0
+    assert messor("domains", "approve", "three.example").code == 0
+    assert messor("domains", "suspend", "three.example", "--json").json["status"] == "suspended"
+    assert messor("domains", "approve", "two.example").code == 5
+    assert messor("domains", "reject", "three.example").code == 2  # a reason is required
+    said = messor("events", "--json").out.splitlines()
+    assert [json.loads(line)["type"] for line in said][-4:] == [
+        "domain.rejected",
+        "domain.blacklisted",
+        "domain.approved",
+        "domain.suspended",
+    ]
+    assert "off topic" in messor("events").out
+
+
+def test_a_url_alone_is_a_crawl_and_pages_tell_what_came(
+    messor: Messor, demo_world: WorldProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    open_world(monkeypatch, demo_world)
+    said = messor("http://town-links.test/", "--depth", "1", "--json", "-o", "crawl.json")
+    assert said.code == 0, said.err
+    assert said.out == ""
+    outcomes = json.loads((tmp_path / "crawl.json").read_text())["outcomes"]
+    pages = messor("pages", "town-links.test", "--outcome", "ok", "--json").json
+    assert len([page for page in pages if page["kind"] == "page"]) == outcomes["ok"] > 0
+    assert all(page["word_count"] > 0 for page in pages if page["kind"] == "page")
+    assert "http://town-links.test/" in messor("pages", "town-links.test").out
+    again = messor("crawl", "town-links.test", "--json")
+    assert again.code == 0, again.err
+
+
+@pytest.mark.parametrize(
+    "url, word",
+    [
+        ("http://no-such-name.test/", "robots.txt gave no answer"),
+        ("http://town-links.test:22/", "port 22"),
+        ("http://robots-500.test/", "robots.txt"),
+    ],
+)
+def test_a_crawl_that_brings_nothing_says_why(
+    messor: Messor,
+    demo_world: WorldProcess,
+    monkeypatch: pytest.MonkeyPatch,
+    url: str,
+    word: str,
+) -> None:
+    open_world(monkeypatch, demo_world)
+    said = messor("crawl", url)
+    assert said.code == 7
+    assert word in said.err
+    assert "Traceback" not in said.err
+
+
+def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {check["name"]: check["state"] for check in messor("doctor", "--json").json} == {
+        "python": "ok",
+        "postgresql": "ok",
+        "data folder": "ok",
+        "database": "ok",
+        "contact": "note",
+        "allowed networks": "ok",
+    }
+    monkeypatch.setenv("MESSOR_CONTACT", "mailto:crawl@example.org")
+    settings = {row["setting"]: row for row in messor("config", "show", "--json").json}
+    assert settings["contact"]["source"] == "environment"
+    assert settings["default_delay"]["source"] == "default"
+    assert "…@" in settings["database_url"]["value"]
+    assert "_MESSOR_COMPLETE" in messor("completion", "bash").out
+
+
+def test_settings_from_a_file_and_from_dotenv(messor: Messor, tmp_path: Path) -> None:
+    (tmp_path / "messor.toml").write_text("default_delay = 7.5\nvisit_pages = 9\n")
+    (tmp_path / ".env").write_text("MESSOR_VISIT_PAGES=11\n")
+    settings = {row["setting"]: row for row in messor("config", "show", "--json").json}
+    assert (settings["default_delay"]["value"], settings["default_delay"]["source"]) == (
+        "7.5",
+        "messor.toml",
+    )
+    assert (settings["visit_pages"]["value"], settings["visit_pages"]["source"]) == ("11", ".env")
+
+
+def test_broken_toml_is_one_sentence(messor: Messor, tmp_path: Path) -> None:
+    (tmp_path / "messor.toml").write_text("data_dir = [")
+    said = messor("config", "show")
+    assert said.code == 2
+    assert "messor.toml is not valid TOML" in said.err
+
+
+def test_credentials_in_a_url_are_kept_nowhere(
+    messor: Messor, demo_world: WorldProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_world(monkeypatch, demo_world)
+    crawled = messor("crawl", "http://user:secret@alder-foundation.test/", "--depth", "0", "--json")
+    assert crawled.code == 0, crawled.err
+    listed = messor("pages", "alder-foundation.test", "--json")
+    explained = messor("why", "http://user:secret@alder-foundation.test/")
+    shown = messor("domains", "show", "alder-foundation.test")
+    for said in (crawled, listed, explained, shown, messor("events", "--json")):
+        assert "secret" not in said.out + said.err
+    assert all("secret" not in request.path for request in demo_world.requests())

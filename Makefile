@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo up test check bench chaos lock clean
+.PHONY: demo up test check bench chaos fuzz lock clean
 
 demo: .venv/run
 	$(BIN)/messor demo $(if $(CI),--once)
@@ -22,9 +22,13 @@ check: .venv/dev
 
 bench: .venv/bench
 	$(BIN)/python -m bench.run
+	$(BIN)/python -m bench.robots
 
 chaos: .venv/dev
 	$(BIN)/python -m chaos.run
+
+fuzz: .venv/dev
+	$(BIN)/python -m fuzz.run --minutes 10
 
 # Pins with hashes, from pyproject.toml; names no registry.
 lock:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messor.web.robots import Robots
+from messor.web.robots_rules import Rule, RuleSet, robots_path
 
 SITE = "http://e.com"
 
@@ -135,6 +136,26 @@ LINE = st.sampled_from(
 @given(st.lists(LINE, max_size=12), st.text(alphabet="/ab*$", max_size=8))
 def test_any_order_of_lines_decides(lines: list[str], path: str) -> None:
     Robots.parse("\n".join(lines).encode()).check("foo", f"{SITE}/{path}")
+
+
+ALPHABET = "/ab*$%4fFA9é#?"
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.text(alphabet=ALPHABET, max_size=6)), max_size=8),
+    st.lists(st.text(alphabet=ALPHABET, max_size=8), min_size=1, max_size=8),
+)
+def test_urls_as_they_stand_decide_like_their_normalised_paths(
+    patterns: list[tuple[bool, str]], paths: list[str]
+) -> None:
+    octets = [(allow, text.replace("#", "").encode().decode("latin-1")) for allow, text in patterns]
+    rules = [(Rule(allow, f"/{text}" if allow else text), allow) for allow, text in octets if text]
+    asked = RuleSet(rules, otherwise=True)
+    asked.decide_url(f"{SITE}/")
+    for path in paths:
+        url = f"{SITE}/{path}"
+        assert asked.decide_url(url) == asked.decide(robots_path(url))
+        assert asked.decide_url(f"{SITE}{path}") == asked.decide(robots_path(f"{SITE}{path}"))
 
 
 def test_stored_decisions(corpus: Callable[[str], Any]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from messor.web.robots_rules import ASCII_SPACE, Rule, RuleSet, match_clean_url, robots_path
+from messor.web.robots_rules import ASCII_SPACE, Rule, RuleSet
 
 MAX_BYTES = 500 * 1024
 # Browsers cut URLs at 2,083 characters; the reference matcher allows eight times that a line.
@@ -71,34 +71,23 @@ class _Agent:
     crawl_delay: float | None = None
 
 
-class _Verdicts:
-    """One asking agent's rules, with each possible decision made once."""
-
-    __slots__ = ("_agent", "crawl_delay", "decide")
-
-    def __init__(self, agent: str, found: _Agent | None, fixed: tuple[bool, str] | None) -> None:
-        self._agent = agent
-        self.crawl_delay = found.crawl_delay if found else None
-        allowed, reason = fixed or (True, "no_rule" if found else "no_group")
-        rules = [rule for group in (found.groups if found else ()) for rule in group.rules]
-        otherwise = RobotsDecision(allowed, reason, None, agent, self.crawl_delay)
-        self.decide = RuleSet(((rule, self._by_rule(rule)) for rule in rules), otherwise).decide
-
-    def _by_rule(self, rule: Rule) -> RobotsDecision:
-        text = rule.readable()
-        reason = f"allow_rule:{text}" if rule.allow else f"disallow_rule:{text}"
-        return RobotsDecision(rule.allow, reason, text, self._agent, self.crawl_delay)
+def _by_rule(rule: Rule, agent: str, crawl_delay: float | None) -> RobotsDecision:
+    text = rule.readable()
+    reason = f"allow_rule:{text}" if rule.allow else f"disallow_rule:{text}"
+    return RobotsDecision(rule.allow, reason, text, agent, crawl_delay)
 
 
 class Robots:
     """A parsed robots.txt; `check` answers for any agent and URL."""
+
+    __slots__ = ("_agents", "_asked", "_fixed", "is_html", "sitemaps", "truncated")
 
     def __init__(self) -> None:
         self.sitemaps: list[str] = []
         self.is_html = False
         self.truncated = False
         self._agents: dict[str, _Agent] = {}
-        self._verdicts: dict[str, _Verdicts] = {}
+        self._asked: dict[str, RuleSet[RobotsDecision]] = {}
         self._fixed: tuple[bool, str] | None = None
 
     @classmethod
@@ -127,20 +116,32 @@ class Robots:
         return robots
 
     def check(self, agent_token: str, url: str) -> RobotsDecision:
-        verdicts = self._verdicts.get(agent_token) or self._prepare(agent_token)
-        clean = match_clean_url(url)
-        return verdicts.decide(robots_path(url) if clean is None else clean[1])
+        try:
+            rules = self._asked[agent_token]
+        except KeyError:
+            rules = self._prepare(agent_token)
+        return rules.decide_url(url)
 
     def crawl_delay(self, agent_token: str) -> float | None:
-        return (self._verdicts.get(agent_token) or self._prepare(agent_token)).crawl_delay
+        found = self._find(agent_token)
+        return found.crawl_delay if found else None
 
-    def _prepare(self, agent_token: str) -> _Verdicts:
+    def _find(self, agent_token: str) -> _Agent | None:
         name = agent_token.partition("/")[0].strip().lower()
-        found = self._agents.get(name) if name else None
-        verdicts = _Verdicts(agent_token, found or self._agents.get("*"), self._fixed)
-        if len(self._verdicts) < 64:
-            self._verdicts[agent_token] = verdicts
-        return verdicts
+        return (self._agents.get(name) if name else None) or self._agents.get("*")
+
+    def _prepare(self, agent_token: str) -> RuleSet[RobotsDecision]:
+        """Each possible decision about an agent, made once."""
+        found = self._find(agent_token)
+        delay = found.crawl_delay if found else None
+        allowed, reason = self._fixed or (True, "no_rule" if found else "no_group")
+        otherwise = RobotsDecision(allowed, reason, None, agent_token, delay)
+        rules = [rule for group in (found.groups if found else ()) for rule in group.rules]
+        outcomes = ((rule, _by_rule(rule, agent_token, delay)) for rule in rules)
+        prepared = RuleSet(outcomes, otherwise)
+        if len(self._asked) < 64:
+            self._asked[agent_token] = prepared
+        return prepared
 
 
 def _decode(body: bytes) -> str:

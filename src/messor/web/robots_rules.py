@@ -2,6 +2,9 @@
 
 The longest matching pattern wins and an allow wins a tie (RFC 9309 section 2.2.2). Matching is
 linear in the path: between two `*` the leftmost occurrence is always good enough.
+
+Most URLs are decided as they stand (`RuleSet.decide_url`); only those that a rule with `*`, `$`
+or an escape might be about are normalised first (`RuleSet.decide`).
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -19,6 +22,10 @@ _TO_NORMALISE = re.compile(r"%[0-9a-fA-F]{2}|[^!#-;=?-\[\]_a-z~]")
 _PATH_START = re.compile(r"[/?;]")
 # A URL that needs no rewriting, which is nearly every one; its group is the path.
 match_clean_url = re.compile(r"https?://[^/?;#]+(/[!$&-;=?-\[\]_a-z~]*)").fullmatch
+is_clean_path = re.compile(r"/[!$&-;=?-\[\]_a-z~]*").fullmatch
+
+_HEX = "0123456789ABCDEF"
+_SHARED_DOUBTS = 32
 
 Outcome = TypeVar("Outcome")
 
@@ -35,6 +42,14 @@ def normalise(text: str) -> str:
 def _normalised(match: re.Match[str]) -> str:
     token = match[0]
     return f"%{ord(token):02X}" if len(token) == 1 else token.upper()
+
+
+def raw_key(text: str) -> str:
+    """The longest part of a normalised text that a path must hold even before it is normalised.
+
+    Normalising touches escapes only: what it adds starts with "%" and goes on in hex digits.
+    """
+    return max((part.lstrip(_HEX) for part in text.split("%")), key=len)
 
 
 def robots_path(url: str) -> str:
@@ -79,6 +94,18 @@ class _Node(Generic[Outcome]):
         self.outcome = outcome
         self.parent = self
 
+    def matches(self, path: str) -> bool:
+        return path.startswith(self.text)
+
+
+class _Exact(_Node[Outcome]):
+    """A pattern without `*` that ends in `$`."""
+
+    __slots__ = ()
+
+    def matches(self, path: str) -> bool:
+        return path == self.text
+
 
 class _Wildcard(Generic[Outcome]):
     """A pattern with `*` inside, cut into its literal pieces."""
@@ -98,6 +125,9 @@ class _Wildcard(Generic[Outcome]):
         """The longest piece: no path matches without it, and looking for it is cheap."""
         return max((self.head, *self.pieces, self.tail), key=len)
 
+    def raw_key(self) -> str:
+        return max(map(raw_key, (*self.pieces, self.tail)), key=len) or raw_key(self.head)
+
     def matches(self, path: str) -> bool:
         if not path.startswith(self.head):
             return False
@@ -110,16 +140,120 @@ class _Wildcard(Generic[Outcome]):
         return not self.anchored or (len(path) - len(self.tail) >= at and path.endswith(self.tail))
 
 
+_Doubt: TypeAlias = tuple[str, _Node[Outcome] | _Wildcard[Outcome]]
+
+
+class _Doubts(Generic[Outcome]):
+    """The rules that need a normalised path, the heaviest first, each known by a key.
+
+    A rule is not about a path that, as it stands in its URL, is without the rule's key.
+    """
+
+    __slots__ = ("keys", "rules")
+
+    def __init__(self, doubts: Iterable[_Doubt[Outcome]]) -> None:
+        ordered = sorted(doubts, key=lambda doubt: -doubt[1].weight)
+        self.keys = tuple(key for key, _ in ordered)
+        self.rules = [rule for _, rule in ordered]
+
+
+class _Bucket(Generic[Outcome]):
+    """The literals with one beginning: a single one, or sorted texts and their nodes."""
+
+    __slots__ = ("keys", "node", "nodes", "rules", "texts")
+
+    def __init__(
+        self, base: _Node[Outcome], nodes: list[_Node[Outcome]], doubts: _Doubts[Outcome]
+    ) -> None:
+        self.node = nodes[0] if nodes else base
+        self.nodes = [base, *nodes] if len(nodes) > 1 else []
+        self.texts = [node.text for node in self.nodes] or None
+        self.rules = doubts.rules
+        self.keys = doubts.keys
+
+    def settle(self, path: str, node: _Node[Outcome], key: str) -> Outcome:
+        """The outcome for a normalised path: `node`'s, unless a rule from `key` on outweighs it."""
+        keys, rules = self.keys, self.rules
+        for at in range(keys.index(key), len(keys)):
+            if keys[at] in path:
+                rule = rules[at]
+                if rule.weight <= node.weight:
+                    break
+                if rule.matches(path):
+                    return rule.outcome
+        return node.outcome
+
+
+class _Index(Generic[Outcome]):
+    """What decides about paths as they stand in URLs, found by their first `size` characters."""
+
+    __slots__ = ("buckets", "rest", "size")
+
+    def __init__(
+        self,
+        nodes: list[_Node[Outcome]],
+        exact: Iterable[_Exact[Outcome]],
+        wildcards: Iterable[_Wildcard[Outcome]],
+    ) -> None:
+        # Every path starts with "/", so this node is about all of them.
+        base = [node for node in nodes if node.text in {"", "/"}][-1]
+        plain = [n for n in nodes if n.text[:1] == "/" and len(n.text) > 1 and "%" not in n.text]
+        wild = [one for one in wildcards if one.weight > base.weight]
+        sizes = {len(node.text) for node in plain} or {len(one.head) for one in wild}
+        self.size = min((size for size in sizes if size > 1), default=1)
+        everywhere: list[_Doubt[Outcome]] = [
+            (raw_key(node.text), node) for node in nodes if "%" in node.text
+        ]
+        local: dict[str, list[_Doubt[Outcome]]] = {}
+        for full in exact:
+            if "%" in full.text:
+                everywhere.append((raw_key(full.text), full))
+                continue
+            local.setdefault(full.text[: self.size], []).append((full.text, full))
+            if len(full.text) < self.size:
+                everywhere.append(("#", full))  # a fragment hides that the path ends
+        for one in wild:
+            begin = one.head[: self.size]
+            known = 1 < self.size == len(begin) and "%" not in begin
+            (local.setdefault(begin, []) if known else everywhere).append((one.raw_key(), one))
+        if len(everywhere) > _SHARED_DOUBTS:  # repeated in each bucket they would take much room
+            everywhere.extend(doubt for own in local.values() for doubt in own)
+            local = {}
+        doubts = _Doubts(everywhere)
+        self.rest = _Bucket(base, [], doubts)
+        grouped: dict[str, list[_Node[Outcome]]] = {begin: [] for begin in local}
+        for node in plain:
+            grouped.setdefault(node.text[: self.size], []).append(node)
+        self.buckets = {
+            begin: _Bucket(
+                base, found, _Doubts(everywhere + local[begin]) if begin in local else doubts
+            )
+            for begin, found in grouped.items()
+        }
+
+
 class RuleSet(Generic[Outcome]):
     """Rules with their outcomes, indexed: literals in a sorted list, then the few wildcards.
 
     A weight is twice the pattern's length, plus one for an allow.
     """
 
-    __slots__ = ("_exact", "_nodes", "_texts", "_wildcards", "_wildest")
+    __slots__ = (
+        "_buckets",
+        "_cut",
+        "_end",
+        "_exact",
+        "_nodes",
+        "_origin",
+        "_rest",
+        "_size",
+        "_texts",
+        "_wildcards",
+        "_wildest",
+    )
 
     def __init__(self, rules: Iterable[tuple[Rule, Outcome]], otherwise: Outcome) -> None:
-        self._exact: dict[str, _Node[Outcome]] = {}
+        self._exact: dict[str, _Exact[Outcome]] = {}
         self._wildcards: list[tuple[str, _Wildcard[Outcome]]] = []
         literals: dict[str, _Node[Outcome]] = {"": _Node("", 0, otherwise)}
         for rule, outcome in rules:
@@ -134,6 +268,11 @@ class RuleSet(Generic[Outcome]):
         self._nodes = [literals[text] for text in sorted(literals)]
         self._texts = [node.text for node in self._nodes]
         self._link_parents()
+        index = _Index(self._nodes, self._exact.values(), (one for _, one in self._wildcards))
+        self._buckets, self._rest, self._size = index.buckets, index.rest, index.size
+        # A file is about one origin: it is learnt from the first URL, "https://host/".
+        self._origin = "\n"
+        self._cut = self._end = 0
 
     def _add(
         self, pattern: str, allow: bool, outcome: Outcome, literals: dict[str, _Node[Outcome]]
@@ -147,9 +286,11 @@ class RuleSet(Generic[Outcome]):
             wildcard = _Wildcard(text, weight, outcome, anchored=anchored)
             self._wildcards.append((wildcard.key(), wildcard))
             return
-        table = self._exact if anchored else literals
-        if text not in table or table[text].weight < weight:
-            table[text] = _Node(text, weight, outcome)
+        if anchored:
+            if text not in self._exact or self._exact[text].weight < weight:
+                self._exact[text] = _Exact(text, weight, outcome)
+        elif text not in literals or literals[text].weight < weight:
+            literals[text] = _Node(text, weight, outcome)
 
     def _link_parents(self) -> None:
         """In sorted order, a text's longest prefix is the nearest one still open before it."""
@@ -162,6 +303,43 @@ class RuleSet(Generic[Outcome]):
                 if node.parent.weight > node.weight:
                     node.weight, node.outcome = node.parent.weight, node.parent.outcome
             open_nodes.append(node)
+
+    def decide_url(self, url: str) -> Outcome:
+        """The outcome for a URL; written for speed, as every URL of a crawl comes by."""
+        if not url.startswith(self._origin):
+            return self._decide_elsewhere(url)
+        cut = self._cut
+        bucket = self._buckets.get(url[cut : self._end])
+        if bucket is None:
+            bucket = self._rest
+            node = bucket.node
+            if not bucket.keys:
+                return node.outcome
+            path = url[cut:]
+        else:
+            path = url[cut:]
+            node = bucket.node
+            texts = bucket.texts
+            if texts is not None:
+                node = bucket.nodes[bisect_right(texts, path) - 1]
+            while not path.startswith(node.text):
+                node = node.parent
+        for key in bucket.keys:
+            if key in path:
+                if not is_clean_path(path):
+                    return self.decide(robots_path(url))
+                return bucket.settle(path, node, key)
+        return node.outcome
+
+    def _decide_elsewhere(self, url: str) -> Outcome:
+        clean = match_clean_url(url)
+        if clean is None:
+            return self.decide(robots_path(url))
+        if self._cut == 0:
+            self._cut = clean.start(1)
+            self._end = self._cut + self._size
+            self._origin = url[: self._cut + 1]
+        return self.decide(clean[1])
 
     def decide(self, path: str) -> Outcome:
         """The outcome of the rule that weighs most for a normalised path."""

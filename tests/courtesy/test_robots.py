@@ -135,3 +135,10 @@ async def test_the_shelf_loads_what_it_has_not_at_hand(database: Database) -> No
         assert set(found) == {first, second}
         assert found[first].objection(AGENT, "http://one.test/private/x") is not None
         assert found[second].file.verdict == "deny_all"
+
+
+def test_a_web_page_in_its_place_is_flagged_and_denies_nothing() -> None:
+    page = b"<!DOCTYPE html><title>Not found</title><p>Disallow: /everything/"
+    file = RobotsFile.from_answer(200, page, "MessorBot")
+    assert file.reason == "robots.txt is a web page"
+    assert RobotsInForce(1, file).objection("MessorBot", "http://one.test/everything/") is None

@@ -152,3 +152,9 @@ def test_nothing_raises_and_everything_can_be_stored(pieces: list[Any]) -> None:
     f"{page.title}{page.description}{page.language}{page.markdown}".encode()
     json.dumps(page.structured, ensure_ascii=False).encode()
     assert all(link.href.isascii() for link in page.links)
+
+
+def test_many_line_breaks_take_linear_time() -> None:
+    started = time.thread_time()
+    assert read_page("<p>x" + "\n<br>" * 40_000 + "y", "http://e.com/").markdown.startswith("x")
+    assert time.thread_time() - started < 1

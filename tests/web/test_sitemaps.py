@@ -111,6 +111,12 @@ def test_hostile_markup_takes_linear_time(piece: bytes) -> None:
     assert time.thread_time() - started < 5
 
 
+def test_a_long_run_within_a_link_tag_takes_linear_time() -> None:
+    started = time.thread_time()
+    read(b"<urlset>" + (b"<url><link " + b"a" * 16_000 + b">") * 20)
+    assert time.thread_time() - started < 1
+
+
 def test_other_documents_are_unknown() -> None:
     assert read(b"<html><body><a href='http://e.com/'>x</a></body></html>").kind == "unknown"
     assert read(b"").kind == "unknown"

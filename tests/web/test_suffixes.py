@@ -21,6 +21,8 @@ from messor.web.suffixes import is_within, registrable_domain
         ("[::1]", None),
         ("WWW.Example.COM.", "example.com"),
         ("", None),
+        ("a.b..", None),
+        ("b.[c.m", None),
     ],
 )
 def test_registrable_domain(host: str, domain: str | None) -> None:

@@ -130,6 +130,36 @@ def test_the_canonical_form_is_stable(tail: str) -> None:
     assert urls.canonical(once) == once
 
 
+@pytest.mark.parametrize("host", [".", "..", "a..", "0x7f.1..", "a.", ".a."])
+def test_dots_after_a_host_never_lead_to_another(host: str) -> None:
+    once = urls.canonical(f"http://{host}/b")
+    assert urls.canonical(once) == once
+    assert once.endswith("/b")
+    assert ("a/b" in once) == (host in ("a.", ".a."))
+
+
+@pytest.mark.parametrize("tail", ["?=&&=", "?=", "?&", "a/..;jsessionid=1/b", ".;jsessionid=1"])
+def test_what_is_left_of_a_url_is_in_canonical_form(tail: str) -> None:
+    once = urls.canonical(f"http://e.com/{tail}")
+    assert urls.canonical(once) == once
+
+
+def test_a_base_that_is_no_url_spoils_no_absolute_link_of_other_pages() -> None:
+    cache = LinkCache()
+    odd = LinkResolver("ar", cache).resolve(["http://e.com/c", "/d"])
+    assert odd[0] is not None
+    assert odd[1] is None
+    assert LinkResolver("http://e.com/", cache).resolve(["http://e.com/c"]) == odd[:1]
+
+
+def test_an_overlong_base_shares_no_relative_link_with_other_pages() -> None:
+    cache = LinkCache()
+    base = "http://e.com/\\" + "x" * urls.MAX_URL_LENGTH
+    for page in (base, "http://e.com/", base.replace("\\", "\\y/")):
+        shared = LinkResolver(page, cache).resolve(["a", "?b", "/c"])
+        assert shared == LinkResolver(page).resolve(["a", "?b", "/c"])
+
+
 def test_whatwg_cases(corpus: Callable[[str], Any]) -> None:
     for row in corpus("url_whatwg.jsonl"):
         href = urls.resolve(row["input"], row["base"])

@@ -69,7 +69,9 @@ class RobotsFile:
             rules = Robots.parse(body)
             delay = rules.crawl_delay(agent)
             delay = None if delay is None else min(delay, LONGEST_DELAY)
-            return cls("rules", "robots.txt was read", status, body, rules, delay)
+            # An error page in its place holds no rules; should it hold some, they count.
+            reason = "robots.txt is a web page" if rules.is_html else "robots.txt was read"
+            return cls("rules", reason, status, body, rules, delay)
         # A 304 to a question without validators is no answer either.
         if status is None or status >= 500 or status in (304, 429):
             what = "gave no answer" if status is None else f"answered {status}"

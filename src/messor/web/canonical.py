@@ -24,7 +24,10 @@ _SESSIONS = frozenset(
 # These names also carry meaning; only a value that looks like a token is dropped.
 _MAYBE_SESSIONS = frozenset(("sid", "s", "sessid", "session", "sessionid", "session_id"))
 _SESSION_TOKEN = re.compile(r"[0-9a-fA-F]{32,}\Z")
-_PATH_SESSION = re.compile(r";jsessionid=[^/;]*|/\(S\([a-z0-9]{24}\)\)(?=/)", re.IGNORECASE)
+# "/..;jsessionid=1" keeps its session: without it, the dots would mean another folder.
+_PATH_SESSION = re.compile(
+    r"(?<!/\.)(?<!/\.\.);jsessionid=[^/;]*|/\(S\([a-z0-9]{24}\)\)(?=/)", re.IGNORECASE
+)
 _SLASHES = re.compile(r"(?<!:)/{2,}")
 
 _UNRESERVED = ascii_letters + digits + "-._~"
@@ -67,7 +70,7 @@ def canonical_query(query: str) -> str:
     kept = []
     for part in query.split("&"):
         name, _, value = part.partition("=")
-        if part and not _is_noise(name.lower(), value):
+        if (name or value) and not _is_noise(name.lower(), value):
             kept.append(part if value else name)
     kept.sort()
     return "&".join(kept)

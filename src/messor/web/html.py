@@ -30,6 +30,8 @@ _CHUNK = 8_192
 _PARSE_BUDGET_SECONDS = 0.15
 # Plain text of a table is laid out as a grid, rows times columns.
 _MAX_CELLS = 4_000
+# Markdown of line breaks in a row takes the square of their number.
+_MAX_BREAKS = 2_500
 # Markdown of at least a fifth of the page: text enough, whatever its markup adds.
 _PLENTY_OF_TEXT = 5
 _MAX_TITLE = 1_000
@@ -107,7 +109,7 @@ def read_page(
     _read_metadata(document, reading, agent.lower())
     _read_links(document, reading, resolver, known)
     reading.structured = read_structured(document)
-    reading.markdown = storable(document.to_markdown())
+    reading.markdown = storable(_markdown(document))
     _measure_text(document, reading, len(html))
     return reading
 
@@ -200,6 +202,15 @@ def _nofollow_hrefs(document: Document, anchors: list[Element]) -> AbstractSet[s
         words = (anchor.attr("rel") or "").lower().split()
         (refused if "nofollow" in words else followed).add(anchor.attr("href") or "")
     return refused - followed
+
+
+def _markdown(document: Document) -> str:
+    """The page as markdown, or as plain text where its line breaks would take too long."""
+    if len(document.select("br")) <= _MAX_BREAKS:
+        return document.to_markdown()
+    if _cells(document) > _MAX_CELLS:
+        raise TooComplexError("The page has too many line breaks and table cells.")
+    return document.to_text()
 
 
 def _measure_text(document: Document, reading: PageReading, size: int) -> None:

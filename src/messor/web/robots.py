@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from messor.web.robots_rules import ASCII_SPACE, Rule, RuleSet
+from messor.web.text import storable
 
 MAX_BYTES = 500 * 1024
 # Browsers cut URLs at 2,083 characters; the reference matcher allows eight times that a line.
@@ -238,4 +239,4 @@ def _split_at_space(line: str) -> tuple[str, str]:
 
 
 def _readable(value: str) -> str:
-    return value.encode("latin-1", "replace").decode("utf-8", "replace")
+    return storable(value.encode("latin-1", "replace").decode("utf-8", "replace"))

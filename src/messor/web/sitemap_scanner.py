@@ -17,7 +17,8 @@ _MAX_TEXT = 16_384
 _UNDEFINED = re.compile(r"&\w+;")
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos);")
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
-_ATTRIBUTE = re.compile(rb"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+# A name is tried from its first letter only: a long run without "=" is passed once.
+_ATTRIBUTE = re.compile(rb"(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)')")
 
 # What holds an entry; the names mean other things in the other vocabularies.
 _PAGES = frozenset((b"url", b"sitemap"))

@@ -40,7 +40,7 @@ def registrable_domain(host: str) -> str | None:
     that the list does not know (".test") counts as a suffix.
     """
     name = _folded(host)
-    if not name or name.startswith(".") or ".." in name or is_ip_literal(name):
+    if is_ip_literal(name) or "[" in name or not all(name.split(".")):
         return None
     domain: str | None = _suffixes().privatesuffix(name)
     return domain

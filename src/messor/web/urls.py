@@ -96,8 +96,9 @@ def canonical(url: Url | str) -> str:
             return url
         url = parsed
     authority = url.authority
-    if url.host.endswith("."):
-        authority = url.host.rstrip(".") + authority[len(url.host) :]
+    # One dot at the end says "this is the whole name"; more make another, if odd, host.
+    if url.host.endswith(".") and url.host[-2:] not in (".", ".."):
+        authority = url.host[:-1] + authority[len(url.host) :]
     path = canonical_path(url.path)
     query = canonical_query(url.query) if url.query else ""
     return _assemble(url.scheme, authority, path, query)
@@ -172,9 +173,10 @@ class LinkResolver:
     def __init__(self, base: str | Url, cache: LinkCache | None = None) -> None:
         self._cache = LinkCache() if cache is None else cache
         parsed = base if isinstance(base, Url) else parse(base)
-        self._base = parsed.href if parsed else str(base)
-        self._origin = parsed.origin if parsed else self._base
-        self._page = self._origin + parsed.path if parsed else self._base
+        # A base that is no web URL shares nothing but absolute hrefs, which it must not spoil.
+        self._base = parsed.href if parsed else resolve(str(base))
+        self._origin = parsed.origin if parsed else f" {base} "
+        self._page = self._origin + parsed.path if parsed else f" {base}/"
 
     def rebase(self, base: str) -> LinkResolver:
         """The same cache under another base, for pages that declare one."""

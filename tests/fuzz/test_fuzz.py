@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from fuzz.growth import find_outgrowth
+from fuzz.hunt import Hunt
+from fuzz.mutate import MAX_SIZE, Mutator, Sample
+from fuzz.seeds import load_seeds
+from fuzz.targets import TARGETS, BrokenInvariantError
+
+from fuzz import run, targets
+
+
+def quadratic(data: bytes) -> None:
+    for _ in range(data.count(b"a") // 4):
+        data.count(b"a")
+
+
+@pytest.mark.parametrize("name", list(TARGETS))
+def test_a_short_hunt_finds_nothing(name: str) -> None:
+    haul = Hunt(name, TARGETS[name], load_seeds(name), seed=3).run(3)
+    assert haul.inputs > 100
+    assert not haul.findings
+
+
+def test_a_planted_exception_is_caught_once_with_its_input() -> None:
+    def planted(data: bytes) -> None:
+        if b"//" in data:
+            raise KeyError(data)
+
+    haul = Hunt("url", planted, load_seeds("url"), seed=0).run(0.2)
+    (found,) = haul.findings.values()
+    assert found.kind == "exception"
+    assert "KeyError" in found.sentence
+    assert "planted" in found.sentence
+    assert b"//" in found.data
+    assert found.times_seen > 1
+
+
+def test_a_broken_invariant_is_told_apart_from_an_exception() -> None:
+    def planted(data: bytes) -> None:
+        raise BrokenInvariantError("two is two")
+
+    haul = Hunt("suffix", planted, [b"x"], seed=0).run(0.05)
+    assert [(found.kind, found.sentence) for found in haul.findings.values()] == [
+        ("invariant", "two is two")
+    ]
+
+
+def test_a_planted_quadratic_function_is_caught() -> None:
+    found = find_outgrowth(quadratic, Sample(b"x" + b"a" * 8192 + b"y", 1, 8193))
+    assert found is not None
+    assert found.seconds[-1] > 0.05
+    assert "B" in str(found)
+
+
+def test_a_hunt_comes_upon_a_quadratic_function_by_itself() -> None:
+    haul = Hunt("url", quadratic, [b"http://a/"], seed=0).run(3)
+    assert [found.kind for found in haul.findings.values()] == ["growth"]
+
+
+def test_a_linear_function_is_not_suspected() -> None:
+    def linear(data: bytes) -> None:
+        for _ in range(40):
+            sorted(data)
+
+    assert find_outgrowth(linear, Sample(b"a" * 8192, 0, 8192)) is None
+
+
+def test_mutations_are_the_same_for_the_same_seed_and_bounded() -> None:
+    seeds = load_seeds("page")
+    one, other = (Mutator("page", seeds, Random(5)) for _ in range(2))
+    samples = [one.next() for _ in range(300)]
+    assert samples == [other.next() for _ in range(300)]
+    assert max(len(sample.data) for sample in samples) <= 2 * MAX_SIZE
+    assert any(sample.end for sample in samples)
+
+
+def test_built_in_seeds_do_without_the_corpora(tmp_path: Path) -> None:
+    for name in TARGETS:
+        assert load_seeds(name, tmp_path / "none")
+
+
+def test_the_command_saves_what_it_finds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run.main(["--minutes", "0.002", "--target", "suffix"]) == 0
+
+    def planted(data: bytes) -> None:
+        raise ValueError
+
+    monkeypatch.setitem(targets.TARGETS, "suffix", planted)
+    assert run.main(["--minutes", "0.002", "--target", "suffix"]) == 1
+    folder = Path(capsys.readouterr().out.rpartition("Offending inputs: ")[2].strip())
+    assert [path.name for path in folder.iterdir()] == ["suffix-0-exception.bin"]

@@ -66,7 +66,8 @@ def parse_messor(text: str) -> Ask:
 
 
 def parse_protego(text: str) -> Ask:
-    return Protego.parse(text).can_fetch
+    ask: Ask = Protego.parse(text).can_fetch
+    return ask
 
 
 def parse_urllib(text: str) -> Ask:

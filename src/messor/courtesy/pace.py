@@ -49,6 +49,10 @@ class Permit:
         """The answer's head has arrived."""
         self._pace.answered(clock.now())
 
+    def finished(self) -> None:
+        """Whoever talked to the site on our behalf has stopped; when it began is not known."""
+        self._pace.written(clock.now())
+
 
 class Pace:
     """One lane's rhythm during a visit."""

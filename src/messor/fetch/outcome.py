@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 
 
@@ -11,8 +12,11 @@ class Outcome(StrEnum):
     OK = "ok"
     UNCHANGED = "unchanged"
     REDIRECTED = "redirected"
+    REDIRECTED_OUT = "redirected_out"
     NOT_FOUND = "not_found"
-    BLOCKED = "blocked"
+    ROBOTS = "robots"  # the page itself asks not to be kept (noindex, a reservation)
+    FRICTION = "friction"  # content came, and with it a sign that we are not welcome
+    BLOCKED = "blocked"  # no usable content came because of friction
     EMPTY = "empty"
     NOT_HTML = "not_html"
     TOO_LARGE = "too_large"
@@ -47,6 +51,9 @@ class Fetched:
     began_at: float = 0.0  # when the attempt began, request or not
     gap: float = 0.0
     duration: float = 0.0
+    provider: str = "http"
+    cost: Decimal | None = None  # what the provider charged
+    gate: str | None = None  # the quality gate it failed
 
     def let_go(self) -> None:
         """Drop the bytes: a batch waits for its flush with what was made of them."""

@@ -1,0 +1,28 @@
+"""The seam between the router and whoever fetches: our own HTTP, a browser, a service."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from messor.courtesy.pace import Permit
+from messor.fetch.outcome import Fetched
+
+# `error_type` of a fetch that failed at the provider, before the site was heard: the next
+# provider may still succeed, and nothing is known of the page.
+PROVIDER_FAULT = "provider"
+
+
+class Provider(Protocol):
+    """Fetches one page with one permit; never raises for what a site or a service does.
+
+    The permit is used (`permit.use()`) just before the site can be contacted. A provider that
+    talks to the site on its own calls `permit.finished()` when it is done: the lane's next
+    request is then due `delay` after that.
+    """
+
+    name: str
+    paid: bool
+
+    async def fetch(self, href: str, permit: Permit) -> Fetched: ...
+
+    async def close(self) -> None: ...

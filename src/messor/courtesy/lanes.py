@@ -13,6 +13,7 @@ from uuid import UUID
 
 from messor.courtesy.lease import WorkerLease
 from messor.courtesy.pace import Pace
+from messor.courtesy.risk import Standing
 from messor.courtesy.robots import RobotsInForce
 from messor.store.database import Connection, Database
 
@@ -22,10 +23,15 @@ LOOK_AHEAD = 0.25
 
 CLAIM = """
 SELECT c.host_id, c.token, c.claimed_at, c.slots, c.delay, c.ready_in, h.host, h.robots_id,
-       l.address, d.id AS domain_id, d.domain, d.max_crawl_depth, d.page_budget, d.pages_known,
+       l.address, l.slow, h.latency, h.refusals,
+       messor.risk_at(h.risk_score, h.risk_at, messor.clock()) AS risk,
+       coalesce(l.assisted_until > messor.clock(), false) AS assisted,
+       h.id = coalesce(d.main_host_id, h.id) AS is_main,
+       d.id AS domain_id, d.domain, d.max_crawl_depth, d.page_budget, d.pages_known,
        d.policy_version, extract(epoch FROM d.scrape_frequency_hours * interval '1 hour')::float8
-         AS frequency
-  FROM messor.claim_lanes($1, $2, $3, $4, $5) c
+         AS frequency, d.harvest, d.on_block, d.render, d.directives, d.reservations,
+       d.robots_forbidden, d.proxies, d.verify_tls
+  FROM messor.claim_lanes($1, $2, $3, $4, $5, $6) c
   JOIN messor.lanes l ON l.host_id = c.host_id
   JOIN messor.hosts h ON h.id = c.host_id
   JOIN messor.domains d ON d.id = h.domain_id
@@ -130,6 +136,14 @@ class Policy:
     pages_known: int
     version: int
     frequency: float | None  # seconds; None where the domain sets none
+    harvest: str  # site: all its pages; asked: only those somebody asks for
+    on_block: str  # respect: wait; failover: try the next provider
+    render: str  # auto: other providers than HTTP where a gate asks for one; never
+    directives: str  # respect or ignore a page's noindex and nofollow
+    reservations: str  # record or respect a page's reservation of rights
+    robots_forbidden: str  # allow or deny when robots.txt answers 401 or 403
+    proxies: str  # none or pool
+    verify_tls: bool
 
 
 @dataclass(slots=True)
@@ -146,13 +160,25 @@ class Lane:
     pace: Pace
     robots: RobotsInForce | None
     robots_id: int | None
+    slow: bool  # its host takes long to answer
+    standing: Standing
+    assisted: bool  # a reviewer asked for its pages in spite of the risk
+    is_main: bool  # the domain's main host
 
 
 async def claim(
-    database: Database, lease: WorkerLease, wanted: int, default_delay: float, address_slots: int
+    database: Database,
+    lease: WorkerLease,
+    wanted: int,
+    default_delay: float,
+    address_slots: int,
+    slow_wanted: int | None = None,
 ) -> list[Lane]:
-    """Take up to `wanted` lanes that are ready or nearly so."""
-    rows = await database.fetch(CLAIM, lease.id, wanted, default_delay, address_slots, LOOK_AHEAD)
+    """Take up to `wanted` lanes that are ready or nearly so, few of them slow."""
+    slow_wanted = wanted if slow_wanted is None else slow_wanted
+    rows = await database.fetch(
+        CLAIM, lease.id, wanted, default_delay, address_slots, LOOK_AHEAD, slow_wanted
+    )
     return [
         Lane(
             host_id=row["host_id"],
@@ -169,10 +195,22 @@ async def claim(
                 row["pages_known"],
                 row["policy_version"],
                 row["frequency"],
+                row["harvest"],
+                row["on_block"],
+                row["render"],
+                row["directives"],
+                row["reservations"],
+                row["robots_forbidden"],
+                row["proxies"],
+                row["verify_tls"],
             ),
             pace=Pace(row["delay"], row["ready_in"], lease),
             robots=None,
             robots_id=row["robots_id"],
+            slow=row["slow"],
+            standing=Standing(row["risk"], row["refusals"], row["latency"]),
+            assisted=row["assisted"],
+            is_main=row["is_main"],
         )
         for row in rows
     ]

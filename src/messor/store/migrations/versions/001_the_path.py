@@ -4,6 +4,8 @@ from pathlib import Path
 
 from alembic import op
 
+from messor.store.migration_script import run_script
+
 revision = "001"
 down_revision = None
 branch_labels = None
@@ -13,12 +15,7 @@ SQL = Path(__file__).with_name("001_the_path.sql")
 
 
 def upgrade() -> None:
-    # One script, run as it stands: the driver's simple protocol takes many statements at once.
-    # The first statement makes the adapter open the transaction that the script then runs in.
-    bind = op.get_bind()
-    bind.exec_driver_sql("SELECT 1")
-    script = SQL.read_text(encoding="utf-8")
-    bind.connection.run_async(lambda driver: driver.execute(script))
+    run_script(SQL)
 
 
 def downgrade() -> None:

@@ -1,0 +1,125 @@
+-- Back to migration 001.
+
+DROP VIEW messor.url_fetch_cache, messor.domain_risk;
+DROP FUNCTION messor.claim_lanes(bigint, integer, real, integer, real, integer);
+DROP TABLE messor.tiles, messor.ingestion_pages, messor.ingestion_runs, messor.orbits,
+  messor.proxy_requests, messor.proxies, messor.provider_usage, messor.url_patterns,
+  messor.sitemaps, messor.robots_redirects, messor.friction_log;
+DROP FUNCTION messor.critical_until, messor.risk_level, messor.risk_delay, messor.risk_at;
+ALTER TABLE messor.page_snapshots DROP verdict, DROP signals;
+ALTER TABLE messor.http_fetches DROP delay_ms, DROP proxy_id, DROP detail;
+ALTER TABLE messor.crawl_tasks DROP deaths;
+ALTER TABLE messor.pages DROP sitemap_lastmod;
+ALTER TABLE messor.robots_files DROP signals, DROP redirected_to;
+ALTER TABLE messor.lanes DROP slow, DROP mode_delay, DROP mode_until, DROP assisted_until;
+ALTER TABLE messor.hosts DROP latency, DROP refusals, ADD friction_events jsonb NOT NULL DEFAULT '[]';
+ALTER TABLE messor.domains DROP main_host_id, DROP harvest, DROP on_block, DROP render,
+  DROP directives, DROP reservations, DROP robots_forbidden, DROP proxies, DROP verify_tls;
+
+-- Claims up to `wanted` lanes for a worker, each with slots of its domain and of its address.
+-- Transaction-level advisory locks make "count the slots, then take one" atomic per domain and
+-- address without touching a row; a contended one is left to the next call. Counting happens in
+-- a statement of its own, after the locks, so that its snapshot is true.
+CREATE FUNCTION messor.claim_lanes(worker bigint, wanted integer, default_delay real,
+                                   address_slots integer, look_ahead real)
+RETURNS TABLE (host_id bigint, token bigint, claimed_at timestamptz, slots smallint,
+               delay real, ready_in float8)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  t timestamptz := messor.clock();
+  candidates bigint[];
+  full_domains uuid[];
+  full_addresses text[];
+  open_domains uuid[];
+  open_addresses text[];
+BEGIN
+  PERFORM FROM messor.worker_leases w
+    WHERE w.id = worker AND w.ended_at IS NULL AND w.expires_at > t FOR SHARE;
+  IF NOT FOUND THEN RETURN; END IF;
+
+  -- Lanes whose domain or address is full are passed over: however many they are, they must not
+  -- stand before the others. Held lanes are few, so this is cheap to know.
+  SELECT array_agg(f.domain_id) INTO full_domains FROM (
+    SELECT l.domain_id FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
+     WHERE l.worker_id IS NOT NULL
+     GROUP BY l.domain_id, d.max_concurrent_requests
+    HAVING sum(l.slots) >= d.max_concurrent_requests) f;
+  SELECT array_agg(f.address) INTO full_addresses FROM (
+    SELECT l.address FROM messor.lanes l WHERE l.worker_id IS NOT NULL AND l.address IS NOT NULL
+     GROUP BY l.address HAVING sum(l.slots) >= address_slots) f;
+
+  SELECT array_agg(c.host_id) INTO candidates FROM (
+    SELECT l.host_id FROM messor.lanes l
+     WHERE l.worker_id IS NULL AND l.claim_at <= t + make_interval(secs => look_ahead)
+       AND l.domain_id <> ALL (coalesce(full_domains, '{}'))
+       AND (l.address IS NULL OR l.address <> ALL (coalesce(full_addresses, '{}')))
+     ORDER BY l.claim_at LIMIT wanted * 2 FOR UPDATE SKIP LOCKED) c;
+  IF candidates IS NULL THEN RETURN; END IF;
+  t := messor.clock();  -- after the lanes were free, so that visits never overlap in the history
+
+  SELECT array_agg(d.domain_id) INTO open_domains FROM (
+    SELECT DISTINCT l.domain_id FROM messor.lanes l WHERE l.host_id = ANY (candidates)) d
+   WHERE pg_try_advisory_xact_lock(hashtextextended('domain:' || d.domain_id, 0));
+  SELECT array_agg(a.address) INTO open_addresses FROM (
+    SELECT DISTINCT l.address FROM messor.lanes l
+     WHERE l.host_id = ANY (candidates) AND l.address IS NOT NULL) a
+   WHERE pg_try_advisory_xact_lock(hashtextextended('address:' || a.address, 0));
+
+  RETURN QUERY
+  WITH wish AS (
+    SELECT l.host_id, l.domain_id, l.address, l.claim_at, d.max_concurrent_requests AS cap, p.delay,
+           CASE WHEN p.delay = 0 THEN d.max_concurrent_requests ELSE 1 END AS want
+      FROM messor.lanes l
+      JOIN messor.domains d ON d.id = l.domain_id AND d.status = 'approved' AND d.active
+      JOIN messor.hosts h ON h.id = l.host_id
+      LEFT JOIN messor.robots_files r ON r.id = h.robots_id
+      CROSS JOIN LATERAL (SELECT greatest(coalesce(d.crawl_delay_seconds, default_delay),
+                                          coalesce(r.crawl_delay, 0)) AS delay) p
+     WHERE l.host_id = ANY (candidates) AND l.domain_id = ANY (open_domains)
+       AND (l.address IS NULL OR l.address = ANY (open_addresses))
+  ), domain_use AS (
+    SELECT l.domain_id, sum(l.slots) AS used FROM messor.lanes l
+     WHERE l.worker_id IS NOT NULL AND l.domain_id = ANY (open_domains) GROUP BY 1
+  ), address_use AS (
+    SELECT l.address, sum(l.slots) AS used FROM messor.lanes l
+     WHERE l.worker_id IS NOT NULL AND l.address = ANY (open_addresses) GROUP BY 1
+  ), granted AS (
+    SELECT w.host_id, w.delay, w.claim_at, least(w.want,
+             w.cap - coalesce(du.used, 0)
+               - coalesce(sum(w.want) OVER (PARTITION BY w.domain_id ORDER BY w.claim_at, w.host_id
+                          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0),
+             CASE WHEN w.address IS NULL THEN w.want ELSE address_slots - coalesce(au.used, 0)
+               - coalesce(sum(w.want) OVER (PARTITION BY w.address ORDER BY w.claim_at, w.host_id
+                          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) END
+           )::smallint AS slots
+      FROM wish w LEFT JOIN domain_use du USING (domain_id) LEFT JOIN address_use au USING (address)
+  ), chosen AS (
+    SELECT * FROM granted g WHERE g.slots > 0 ORDER BY g.claim_at LIMIT wanted
+  ), held AS (
+    UPDATE messor.lanes l SET worker_id = worker, token = l.token + 1, slots = c.slots,
+                              delay = c.delay, claimed_at = t
+      FROM chosen c WHERE l.host_id = c.host_id
+    RETURNING l.host_id, l.token, l.claimed_at, l.slots, l.delay, l.ready_at
+  ), put_off AS (
+    -- Full or contended: to the back of the line, so that they cannot starve the others.
+    UPDATE messor.lanes l SET claim_at = t + interval '0.5 second'
+     WHERE l.host_id = ANY (candidates) AND l.host_id IN (SELECT w.host_id FROM wish w)
+       AND l.host_id NOT IN (SELECT g.host_id FROM granted g WHERE g.slots > 0)
+  ), closed AS (
+    -- Of domains that may not be visited; approval opens them again.
+    UPDATE messor.lanes l SET claim_at = NULL FROM messor.domains d
+     WHERE l.host_id = ANY (candidates) AND d.id = l.domain_id
+       AND NOT (d.status = 'approved' AND d.active)
+  ), logged AS (
+    INSERT INTO messor.visits (host_id, token, worker_id, claimed_at)
+    SELECT h.host_id, h.token, worker, h.claimed_at FROM held h
+  )
+  SELECT h.host_id, h.token, h.claimed_at, h.slots, h.delay,
+         greatest(extract(epoch FROM h.ready_at - messor.clock()), 0)::float8 FROM held h;
+END $$;
+
+CREATE VIEW messor.domain_risk AS
+SELECT host AS hostname, risk_score, friction_events, last_request_at AS last_fetch_at,
+       created_at, updated_at FROM messor.hosts;
+

@@ -80,8 +80,9 @@ def later(dsn: str, by: timedelta) -> str:
 
 
 async def outcomes(database: Database) -> dict[str, str | None]:
-    """What came of each page's last turn, by URL."""
+    """What came of each page's last turn, by URL; sitemaps that were only guessed at left out."""
     rows = await database.fetch(
-        "SELECT p.url, t.outcome FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id"
+        """SELECT p.url, t.outcome FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id
+            WHERE t.kind <> 'sitemap' OR t.outcome <> 'not_found'"""
     )
     return {row["url"]: row["outcome"] for row in rows}

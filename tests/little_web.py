@@ -115,5 +115,8 @@ class LittleWeb:
         self.server.log.flush()
         return [asked for asked in read_log(self._log) if host in (None, asked.host)]
 
-    def paths(self, host: str) -> list[str]:
-        return [asked.path for asked in self.requests(host)]
+    def paths(self, host: str, *, guesses: bool = False) -> list[str]:
+        """What was asked of a host; looking for a sitemap where there is none is left out."""
+        rooms = self.houses[host].rooms
+        paths = [asked.path for asked in self.requests(host)]
+        return [path for path in paths if guesses or path != "/sitemap.xml" or path in rooms]

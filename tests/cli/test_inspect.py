@@ -112,6 +112,33 @@ def test_page_from_html_or_bytes_is_the_same_page() -> None:
     assert first["content_hash"] == second["content_hash"]
 
 
+def test_page_shows_gates_block_and_signals() -> None:
+    url = "https://a.example/"
+    challenge = "<title>Just a moment...</title><p>Enable JavaScript and cookies to continue</p>"
+    shell = "<div id=root></div><script src=/app.js></script>"
+    plain, stopped, bare, unknown, wrong, none = ask(
+        "page",
+        [
+            json.dumps({"html": f"<title>Tea</title><p>{'Loose leaf. ' * 300}", "url": url}),
+            json.dumps({"html": challenge, "url": url, "status": 403, "headers": {"A": ["b"]}}),
+            json.dumps({"html": shell, "url": url, "status": None}),
+            json.dumps({"html": None, "url": url, "headers": {"Set-Cookie": "_abck=1"}}),
+            json.dumps({"html": "", "url": url, "status": "403"}),
+            json.dumps({"url": url}),
+        ],
+    )
+    nobody = {"is": False, "by": None, "evidence": None}
+    assert (plain["gates"], plain["blocked"], plain["signals"]) == ([], nobody, [])
+    assert stopped["gates"] == ["status", "size", "bot_block"]
+    assert stopped["blocked"] == {"is": True, "by": "cloudflare", "evidence": "just a moment..."}
+    assert stopped["signals"] == ["403", "challenge:cloudflare"]
+    assert bare["gates"] == ["size", "spa_shell", "text_ratio"]
+    assert unknown["blocked"] == nobody
+    assert unknown["signals"] == ["trace:akamai"]
+    assert wrong["error"] == "status: a number is needed"
+    assert "html" in none["error"]
+
+
 def test_every_stored_target_is_judged_rightly() -> None:
     path = CORPORA / "ssrf_targets.json"
     if not path.exists():

@@ -89,7 +89,9 @@ class Bench:
 
     def link(self, task: Task, path: str | None = None) -> NewPage:
         href = f"http://{HOST}{path or f'/found-{next(self.numbers)}'}"
-        return NewPage(self.domain, HOST, url_hash(href), href, "link", task.page_id, 1, 0)
+        return NewPage(
+            self.domain, HOST, url_hash(href), href, "link", task.page_id, 1, 0, finder=task.host_id
+        )
 
     async def batch(self, *harvests: Harvest, last: bool = False) -> Batch:
         batch = Batch()

@@ -44,6 +44,7 @@ def present(epoch: int) -> set[str]:
         for host in HOSTS
         for path in world.site(host).responder.pages  # type: ignore[attr-defined]
         if world.respond(host, path, epoch=epoch).status == 200
+        and path != "/privacy"  # it asks not to be indexed
     }
 
 

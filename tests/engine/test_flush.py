@@ -8,6 +8,7 @@ import errno
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,18 +118,7 @@ async def test_rows_of_a_lane_that_was_lost_are_dropped_and_the_others_kept(
 ) -> None:
     stale, good = await bench.harvest("stale"), await bench.harvest("good")
     old = bench.lane
-    stale.lane = old.__class__(
-        old.host_id,
-        old.token - 1,
-        old.host,
-        old.claimed_at,
-        1,
-        None,
-        old.policy,
-        old.pace,
-        None,
-        None,
-    )
+    stale.lane = replace(old, token=old.token - 1)
     assert stale.snapshot is not None
     stale.snapshot.token -= 1
     await bench.flusher.flush(await bench.batch(stale, good))

@@ -47,4 +47,4 @@ async def test_the_schema_fits_an_older_postgresql(given: str, tmp_path: Path) -
         version = await session.database.fetchval("SHOW server_version_num")
         assert int(version) >= 140000
         assert await session.database.revision() == migrate.newest()
-        assert await session.database.fetch("SELECT * FROM claim_lanes(1, 10, 1, 4, 0)") == []
+        assert await session.database.fetch("SELECT * FROM claim_lanes(1, 10, 1, 4, 0, 10)") == []

@@ -15,16 +15,18 @@ READER_VERSION = 1
 STORE = """
 INSERT INTO messor.page_snapshots (page_id, content_hash, data_hash, raw_hash, segment_id,
        segment_offset, segment_length, size, status_code, content_type, title, description,
-       language, crawled_at, reader_version)
+       language, crawled_at, reader_version, provider, verdict, signals)
 SELECT g.page_id, g.content_hash, g.data_hash, g.raw_hash, g.segment_id, g.segment_offset,
        g.segment_length, g.size, g.status_code, g.content_type, g.title, g.description, g.language,
-       (SELECT messor.clock()) - make_interval(secs => g.age), $17
+       (SELECT messor.clock()) - make_interval(secs => g.age), $17, g.provider,
+       g.verdict, g.signals
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[], $7::bytea[],
               $8::bigint[], $9::bigint[], $10::int[], $11::int[], $12::smallint[], $13::text[],
-              $14::text[], $15::text[], $16::text[], $18::float8[])
+              $14::text[], $15::text[], $16::text[], $18::float8[],
+              $19::text[], $20::text[], $21::jsonb[])
        AS g (page_id, host_id, token, content_hash, data_hash, raw_hash, segment_id,
              segment_offset, segment_length, size, status_code, content_type, title, description,
-             language, age)
+             language, age, provider, verdict, signals)
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
  ORDER BY g.page_id
 ON CONFLICT (page_id, content_hash, data_hash) DO UPDATE SET page_id = excluded.page_id
@@ -80,6 +82,9 @@ class Snapshot:
     data: str | None
     state: str  # new or changed
     previous_id: int | None  # the snapshot the page had until now
+    provider: str = "http"
+    verdict: str | None = None  # None for content that may stand for the page
+    signals: str | None = None  # reservations of rights, as JSON
 
 
 async def store(
@@ -107,6 +112,9 @@ async def store(
         [s.language for s in kept],
         READER_VERSION,
         [age for _, age in given],
+        [s.provider for s in kept],
+        [s.verdict for s in kept],
+        [s.signals for s in kept],
     )
     ids = {row["page_id"]: row["id"] for row in rows}
     fresh = {row["page_id"] for row in rows if row["fresh"]}
@@ -116,12 +124,13 @@ async def store(
         if snapshot.page_id in ids and ids[snapshot.page_id] != snapshot.previous_id
     ]
     texts = [snapshot for snapshot, _ in stored if snapshot.page_id in fresh]
+    changes = [(snapshot, age) for snapshot, age in stored if snapshot.verdict is None]
     await connection.execute(
         DESCRIBE,
-        [s.page_id for s, _ in stored],
-        [ids[s.page_id] for s, _ in stored],
-        [s.state for s, _ in stored],
-        [age for _, age in stored],
+        [s.page_id for s, _ in changes],
+        [ids[s.page_id] for s, _ in changes],
+        [s.state for s, _ in changes],
+        [age for _, age in changes],
         [ids[s.page_id] for s in texts],
         [s.markdown for s in texts],
         [s.data for s in texts],

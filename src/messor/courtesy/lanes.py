@@ -47,13 +47,14 @@ SELECT FROM messor.lanes WHERE host_id = ANY ($1::bigint[]) ORDER BY host_id FOR
 
 GIVE_BACK = """
 WITH given AS (
-  SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::float8[], $5::int[], $6::text[])
-           AS g (host_id, token, ready_in, pages, reason)
+  SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::float8[], $5::int[], $6::text[],
+                       $7::real[], $8::smallint[], $9::bool[])
+           AS g (host_id, token, ready_in, pages, reason, latency, refusals, slow)
 ), freed AS (
   UPDATE messor.lanes l
-     SET worker_id = NULL, slots = 0, claimed_at = NULL, ready_at = n.ready_at, due_at = n.due_at,
+     SET worker_id = NULL, slots = 0, claimed_at = NULL, slow = n.slow, ready_at = n.ready_at, due_at = n.due_at,
          claim_at = CASE WHEN n.due_at IS NOT NULL THEN greatest(n.ready_at, n.due_at) END
-    FROM (SELECT g.host_id, g.token, g.pages, g.reason, o.claimed_at,
+    FROM (SELECT g.host_id, g.token, g.pages, g.reason, g.latency, g.refusals, g.slow, o.claimed_at,
                  greatest(o.ready_at, messor.clock() + make_interval(secs => g.ready_in)) AS ready_at,
                  (SELECT min(first.due_at) FROM generate_series(0, 10) AS p (priority)
                     CROSS JOIN LATERAL (
@@ -62,9 +63,10 @@ WITH given AS (
                          AND t.due_at IS NOT NULL ORDER BY t.due_at LIMIT 1) first) AS due_at
             FROM given g JOIN messor.lanes o USING (host_id)) n
    WHERE l.host_id = n.host_id AND l.token = n.token AND l.worker_id = $1
-  RETURNING l.host_id, n.token, n.pages, n.reason, n.claimed_at
+  RETURNING l.host_id, n.token, n.pages, n.reason, n.claimed_at, n.latency, n.refusals
 ), requested AS (
-  UPDATE messor.hosts h SET last_request_at = messor.clock()
+  UPDATE messor.hosts h SET last_request_at = messor.clock(), latency = f.latency,
+         refusals = f.refusals
     FROM freed f WHERE h.id = f.host_id AND f.pages > 0
 )
 UPDATE messor.visits v SET ended_at = messor.clock(), end_reason = f.reason, pages = f.pages
@@ -108,12 +110,13 @@ UPDATE messor.lanes l SET worker_id = NULL, slots = 0, claimed_at = NULL,
 
 OPEN_HOST = """
 WITH host AS (
+  -- A host that was only known for another's robots.txt comes to its own domain.
   INSERT INTO messor.hosts (domain_id, host) VALUES ($1, $2)
-  ON CONFLICT (host) DO UPDATE SET updated_at = messor.clock()
+  ON CONFLICT (host) DO UPDATE SET updated_at = messor.clock(), domain_id = excluded.domain_id
   RETURNING id, domain_id
 ), lane AS (
   INSERT INTO messor.lanes (host_id, domain_id) SELECT id, domain_id FROM host
-  ON CONFLICT DO NOTHING
+  ON CONFLICT (host_id) DO UPDATE SET domain_id = excluded.domain_id
 )
 SELECT id FROM host
 """
@@ -287,6 +290,9 @@ async def give_back(connection: Connection, worker_id: int, given: Sequence[Give
         [back.lane.pace.ready_in for back in given],
         [back.pages for back in given],
         [back.reason for back in given],
+        [back.lane.standing.latency for back in given],
+        [back.lane.standing.refusals for back in given],
+        [back.lane.standing.is_slow for back in given],
     )
 
 

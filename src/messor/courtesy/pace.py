@@ -22,13 +22,14 @@ ANSWER_SHARE = 0.05
 class Permit:
     """The right to send one request on one lane; used once, on a ready connection."""
 
-    __slots__ = ("_pace", "gap", "used_at", "written_at")
+    __slots__ = ("_pace", "delay", "gap", "used_at", "written_at")
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
         self.used_at = 0.0
         self.written_at = 0.0
         self.gap = 0.0  # seconds since the lane's previous request
+        self.delay = pace.delay  # the pause that was due
 
     def use(self) -> None:
         """Check the lease at the last moment; the caller writes the request right after."""
@@ -36,6 +37,7 @@ class Permit:
         if self.used_at or now >= self._pace.lease.deadline:
             raise LeaseLostError("The right to send this request has run out.")
         self.used_at = now
+        self.delay = self._pace.delay
         # The transport sends what was written at the end of this turn of the loop, so the next
         # turn is the earliest moment at which the request is surely out.
         asyncio.get_running_loop().call_soon(self._written)

@@ -78,6 +78,18 @@ class RobotsFile:
             return cls("deny_all", f"robots.txt {what}", status, b"", None, None)
         return cls("allow_all", f"robots.txt answered {status}", status, b"", None, None)
 
+    @classmethod
+    def out_of_reach(cls, host: str) -> RobotsFile:
+        """For a robots.txt that lies on a host nobody may visit."""
+        return cls(
+            "deny_all",
+            f"robots.txt lies on {host}, which may not be visited",
+            None,
+            b"",
+            None,
+            None,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RobotsInForce:

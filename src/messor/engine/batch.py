@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from messor.courtesy.friction import Friction
 from messor.courtesy.lanes import GivenBack, Lane, Silence
 from messor.courtesy.robots import RobotsFile
+from messor.courtesy.robots_redirects import RobotsAnswer
 from messor.engine.harvest import Harvest
 from messor.frontier.pages import NewPage
+from messor.frontier.sitemaps import SitemapReading
 from messor.ledger.errors import Fault
 from messor.ledger.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsWait:
+    """A robots task whose page was redirected to another host."""
+
+    lane: Lane
+    page_id: int
+    target: NewPage
+    hops: int
+    own: bool  # it was the host's own robots.txt
 
 
 @dataclass(slots=True)
@@ -22,21 +37,37 @@ class Batch:
     found: dict[tuple[str, bytes], NewPage] = field(default_factory=dict)
     refused_links: Counter[tuple[int, str]] = field(default_factory=Counter)
     robots: list[tuple[Lane, RobotsFile]] = field(default_factory=list)
+    robots_waits: list[RobotsWait] = field(default_factory=list)
+    robots_answers: list[RobotsAnswer] = field(default_factory=list)
+    sitemaps: list[SitemapReading] = field(default_factory=list)
+    friction: list[Friction] = field(default_factory=list)
     silences: list[Silence] = field(default_factory=list)
     given_back: list[GivenBack] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     waiting: list[Future[None]] = field(default_factory=list)
     robots_ids: dict[int, int] = field(default_factory=dict)
+    full_patterns: set[tuple[str, str]] = field(default_factory=set)  # found full in the flush
     number: int = 0  # of the flush; given when it is first tried
     parts: tuple[Batch, Batch] | None = None  # its halves, once a row in it was refused
 
     def __bool__(self) -> bool:
-        return bool(self.harvests or self.given_back or self.robots or self.silences or self.events)
+        return bool(
+            self.harvests
+            or self.found
+            or self.given_back
+            or self.robots
+            or self.silences
+            or self.friction
+            or self.events
+        )
 
     def add(self, harvest: Harvest) -> None:
         self.harvests.append(harvest)
-        for page in harvest.found:
+        self.find(harvest.found)
+
+    def find(self, pages: Iterable[NewPage]) -> None:
+        for page in pages:
             self.found.setdefault((page.host, page.url_hash), page)
 
     def halves(self) -> tuple[Batch, Batch]:
@@ -47,8 +78,15 @@ class Batch:
             first.add(harvest)
         for harvest in self.harvests[middle:]:
             second.add(harvest)
+        # Found on their own, not with a page: by a sitemap.
+        of_pages = first.found.keys() | second.found.keys()
+        second.find(page for key, page in self.found.items() if key not in of_pages)
         second.refused_links = self.refused_links
         second.robots = self.robots
+        second.robots_waits = self.robots_waits
+        second.robots_answers = self.robots_answers
+        second.sitemaps = self.sitemaps
+        second.friction = self.friction
         second.silences = self.silences
         second.given_back = self.given_back
         second.events = self.events
@@ -59,8 +97,9 @@ class Batch:
         """Forget pages whose bytes could not be stored: their tasks stay due."""
         for part in self.parts or ():
             part.drop_snapshots()
-        kept = [harvest for harvest in self.harvests if harvest.snapshot is None]
-        self.harvests = []
-        self.found = {}
-        for harvest in kept:
-            self.add(harvest)
+        lost = [harvest for harvest in self.harvests if harvest.snapshot is not None]
+        self.harvests = [harvest for harvest in self.harvests if harvest.snapshot is None]
+        for harvest in lost:
+            for page in harvest.found:
+                self.found.pop((page.host, page.url_hash), None)
+        self.find(page for harvest in self.harvests for page in harvest.found)

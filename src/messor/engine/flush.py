@@ -15,16 +15,18 @@ import asyncpg
 
 from messor.archive import snapshots
 from messor.archive.segments import SegmentWriter
-from messor.courtesy import lanes, robots
+from messor.courtesy import friction, lanes, robots, robots_redirects
 from messor.courtesy.lease import WorkerLease
+from messor.courtesy.robots import RobotsFile
 from messor.engine import rows
 from messor.engine.batch import Batch
 from messor.engine.harvest import Harvest
 from messor.errors import UnavailableError
 from messor.fetch.outcome import Outcome
-from messor.frontier import pages
+from messor.frontier import pages, sitemaps
 from messor.frontier.pages import NewPage
 from messor.frontier.seen import SeenFilter
+from messor.frontier.traps import PATTERN_BUDGET
 from messor.kit import clock
 from messor.ledger import errors, events
 from messor.store.database import Connection, Database
@@ -52,6 +54,7 @@ class Flusher:
         self._host_ids: dict[str, int] = {}
         self._number = 0
         self.pages = 0
+        self.full_patterns: set[tuple[str, str]] = set()  # hosts' patterns that may grow no more
 
     def know_host(self, host: str, host_id: int) -> None:
         if len(self._host_ids) > 100_000:
@@ -107,8 +110,13 @@ class Flusher:
             await self._add_pages(connection, batch, found)
         if batch.harvests:
             await self._write_harvests(connection, batch.harvests)
+        await self._write_elsewhere(connection, batch)
+        if batch.sitemaps:
+            await sitemaps.store(connection, batch.sitemaps)
         if batch.refused_links:
             await pages.refuse_links(connection, batch.refused_links)
+        if batch.friction:
+            await friction.record(connection, worker, batch.friction)
         if batch.silences:
             await lanes.silence(connection, worker, batch.silences)
         if batch.faults:
@@ -123,6 +131,22 @@ class Flusher:
             files = [(lane.host_id, lane.token, file) for lane, file in batch.robots]
             batch.robots_ids = await robots.store(connection, self._lease.id, files)
 
+    async def _write_elsewhere(self, connection: Connection, batch: Batch) -> None:
+        """Robots files that were found on other hosts than those they count for."""
+        for wait in batch.robots_waits:
+            target = self._host_ids[wait.target.host]
+            if await robots_redirects.may_visit(connection, target):
+                host_id = wait.lane.host_id if wait.own else None
+                place = (target, wait.target.url_hash)
+                await robots_redirects.wait(connection, wait.page_id, host_id, place, wait.hops)
+            elif wait.own:
+                file = RobotsFile.out_of_reach(wait.target.host)
+                await robots.store(
+                    connection, self._lease.id, [(wait.lane.host_id, wait.lane.token, file)]
+                )
+        if batch.robots_answers or batch.robots_waits:
+            await robots_redirects.answer(connection, batch.robots_answers)
+
     async def _write_harvests(self, connection: Connection, harvests: list[Harvest]) -> None:
         worker = self._lease.id
         now = clock.now()
@@ -130,7 +154,7 @@ class Flusher:
         ids = await snapshots.store(connection, worker, kept) if kept else {}
         for harvest in harvests:
             known = harvest.task.snapshot_id
-            if harvest.snapshot and known and ids.get(harvest.task.page_id) == known:
+            if harvest.is_good and known and ids.get(harvest.task.page_id) == known:
                 harvest.outcome = Outcome.UNCHANGED  # other bytes, the same content
         seen = [presence for h in harvests if (presence := h.presence) is not None]
         if seen:
@@ -144,8 +168,7 @@ class Flusher:
         if not batch.found:
             return []
         admitted, refused = await pages.admit(connection, list(batch.found.values()))
-        hosts = {harvest.task.page_id: harvest.lane.host_id for harvest in batch.harvests}
-        batch.refused_links.update((hosts[page.found_on], "budget") for page in refused)
+        batch.refused_links.update((page.finder, "budget") for page in refused)
         batch.found = {(page.host, page.url_hash): page for page in admitted}
         return admitted
 
@@ -154,6 +177,13 @@ class Flusher:
         if unknown:
             for host, host_id in (await pages.open_hosts(connection, unknown)).items():
                 self.know_host(host, host_id)
+        found, trapped = await pages.admit_patterns(
+            connection, found, self._host_ids, PATTERN_BUDGET
+        )
+        for page in trapped:
+            batch.refused_links[page.finder, "trap"] += 1
+            del batch.found[page.host, page.url_hash]
+            batch.full_patterns.add((page.host, page.pattern or ""))
         held = sorted({harvest.lane.host_id for harvest in batch.harvests})
         await pages.add(connection, found, self._host_ids, held)
 
@@ -165,6 +195,7 @@ class Flusher:
         touched.update(back.lane.host_id for back in batch.given_back)
         touched.update(lane.host_id for lane, _ in batch.robots)
         touched.update(silence.lane.host_id for silence in batch.silences)
+        touched.update(wait.lane.host_id for wait in batch.robots_waits)
         return touched
 
     def _learn(self, batch: Batch) -> None:
@@ -174,6 +205,7 @@ class Flusher:
             by_host.setdefault(host, []).append(url_hash)
         for host, hashes in by_host.items():
             self._seen.learn(host, hashes)
+        self.full_patterns |= batch.full_patterns
 
     async def _set_aside(self, batch: Batch, error: Exception) -> list[int]:
         """Quarantine the one page left in a batch that PostgreSQL refuses."""

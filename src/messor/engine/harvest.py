@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from messor.archive.snapshots import Presence, Snapshot
@@ -29,6 +30,38 @@ class Harvest:
     raw_hash: bytes | None = None
     snapshot: Snapshot | None = None
     found: list[NewPage] = field(default_factory=list)
+    hops: list[Fetched] = field(default_factory=list)  # attempts before the last one
+    robots_id: int | None = None  # the version in force when it was decided
+
+    def __post_init__(self) -> None:
+        self.robots_id = self.lane.robots_id
+
+    @property
+    def attempts(self) -> list[tuple[Fetched, str]]:
+        """Every request made for this page, with its outcome; the last is the page's."""
+        if self.fetched is None:
+            return []
+        if not self.hops:
+            return [(self.fetched, self.outcome)]
+        return [*((hop, hop.outcome) for hop in self.hops), (self.fetched, self.outcome)]
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Of the site's own answer to HTTP: they validate the next request."""
+        first = self.hops[0] if self.hops else self.fetched
+        return first.headers if first is not None else {}
+
+    @property
+    def other_provider(self) -> str | None:
+        """Who brought the content, when it was not HTTP."""
+        if self.fetched is None or self.fetched.provider == "http":
+            return None
+        return self.fetched.provider
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the page's content may stand for it: a block or a blank page never does."""
+        return self.snapshot is not None and self.snapshot.verdict is None
 
     def age(self, now: float) -> float:
         """Seconds since the attempt began."""

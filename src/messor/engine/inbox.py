@@ -6,13 +6,19 @@ import asyncio
 import traceback
 from collections import Counter
 
+from messor.courtesy.friction import Friction
 from messor.courtesy.lanes import GivenBack, Lane, Silence
 from messor.courtesy.robots import RobotsFile, RobotsInForce, RobotsShelf
-from messor.engine.batch import Batch
+from messor.courtesy.robots_redirects import RobotsAnswer
+from messor.engine.batch import Batch, RobotsWait
 from messor.engine.harvest import Harvest
 from messor.errors import LeaseLostError
 from messor.frontier import cadence
+from messor.frontier.pages import NewPage
+from messor.frontier.sitemaps import SitemapReading
+from messor.frontier.tasks import Task
 from messor.ledger.errors import Fault
+from messor.ledger.events import Event
 
 
 class Inbox:
@@ -29,8 +35,8 @@ class Inbox:
         self.room.set()
 
     def put(self, harvest: Harvest) -> None:
-        if harvest.fetched is not None:
-            harvest.fetched.let_go()
+        for fetched, _ in harvest.attempts:
+            fetched.let_go()
         self._batch.add(harvest)
         self.anything.set()
         if len(self._batch.harvests) >= self._pages:
@@ -40,6 +46,23 @@ class Inbox:
 
     def refuse_links(self, counts: Counter[tuple[int, str]]) -> None:
         self._batch.refused_links.update(counts)
+
+    async def find(self, pages: list[NewPage]) -> None:
+        """Put pages on the frontier that no fetch of their own has led to."""
+        batch = self._batch
+        batch.find(pages)
+        await self._committed(batch)
+
+    def read_sitemap(self, reading: SitemapReading) -> None:
+        self._batch.sitemaps.append(reading)
+        self.anything.set()
+
+    async def meet(self, met: list[Friction], event: Event) -> None:
+        """Friction raises the host's risk; committed before the lane's next request."""
+        batch = self._batch
+        batch.friction += met
+        batch.events.append(event)
+        await self._committed(batch)
 
     def give_back(self, lane: Lane, pages: int, reason: str) -> None:
         self._batch.given_back.append(GivenBack(lane, pages, reason))
@@ -59,6 +82,18 @@ class Inbox:
         if robots_id is None:
             raise LeaseLostError("The lane was lost before its robots.txt was stored.")
         return self._shelf.put(robots_id, file)
+
+    def answer_robots(self, answer: RobotsAnswer) -> None:
+        """What a robots page says, for hosts that wait for it."""
+        self._batch.robots_answers.append(answer)
+
+    async def await_robots(
+        self, lane: Lane, task: Task, target: NewPage, hops: int, *, own: bool
+    ) -> None:
+        """Whoever waits for this task's page waits for another."""
+        batch = self._batch
+        batch.robots_waits.append(RobotsWait(lane, task.page_id, target, hops, own))
+        await self._committed(batch)
 
     async def silence(self, lane: Lane, seconds: float, reason: str) -> None:
         lane.pace.be_silent(seconds)

@@ -16,6 +16,7 @@ import msgspec
 
 from messor.archive import hashing
 from messor.errors import UsageError
+from messor.fetch import gates
 from messor.fetch.guard import AddressGuard
 from messor.settings import AllowedNetworks
 from messor.web import encodings, html, sitemaps
@@ -27,6 +28,8 @@ Given = Mapping[str, Any]
 Found = dict[str, Any]
 
 DEFAULT_AGENT = "MessorBot"
+# Stands for the address of a page whose own is not given; relative links lead nowhere.
+NO_URL = "about:blank"
 
 
 def inspect_robots(given: Given) -> Found:
@@ -94,13 +97,13 @@ def inspect_address(given: Given) -> Found:
 
 
 def inspect_page(given: Given) -> Found:
-    """`{html | body_b64, url, status?, headers?}` → all that reading makes of a page."""
-    url = _text(given, "url")
-    headers = {str(name).lower(): value for name, value in (given.get("headers") or {}).items()}
-    if given.get("html") is not None:
-        text, encoding = _text(given, "html"), "utf-8"
-    else:
-        text, encoding = encodings.decode(_body(given), headers.get("content-type"))
+    """`{html | body_b64, url, status?, headers?}` → all that reading and gates make of a page.
+
+    `"html": null` is an answer without a known body: its status, headers and URL speak alone.
+    """
+    url = _optional(given, "url") or NO_URL
+    headers = _headers(given)
+    text, encoding, size = _page_text(given, headers)
     reading = html.read_page(text, url)
     data = hashing.encode_data(reading.structured)
     return {
@@ -119,6 +122,63 @@ def inspect_page(given: Given) -> Found:
         "structured_data": reading.structured,
         "text_length": reading.text_length,
         "word_count": reading.word_count,
+        **_judged(given, headers, text, size, reading),
+    }
+
+
+def _judged(
+    given: Given, headers: Mapping[str, str], text: str, size: int, reading: html.PageReading
+) -> Found:
+    """What the quality gates say of a page."""
+    is_known = given.get("html") is not None or given.get("body_b64") is not None
+    verdict = gates.judge(
+        status=_status(given),
+        headers=headers,
+        html=text,
+        reading=reading if is_known else None,
+        size=size,
+        url=reading.url,
+    )
+    block = verdict.block
+    return {
+        "gates": list(verdict.gates),
+        "blocked": {
+            "is": block is not None,
+            "by": block.by if block else None,
+            "evidence": block.evidence if block else None,
+        },
+        "signals": list(verdict.signals),
+    }
+
+
+def _page_text(given: Given, headers: Mapping[str, str]) -> tuple[str, str, int]:
+    """A page's text, its encoding, and its size in bytes."""
+    if given.get("html") is None and given.get("body_b64") is not None:
+        body = _body(given)
+        return *encodings.decode(body, headers.get("content-type")), len(body)
+    if "html" not in given and "body_b64" not in given:
+        raise UsageError("html: a string is needed, or body_b64")
+    text = _optional(given, "html") or ""
+    return text, "utf-8", len(text.encode("utf-8", "surrogatepass"))
+
+
+def _status(given: Given) -> int:
+    status = given.get("status")
+    if status is None:
+        return 200
+    if not isinstance(status, int) or isinstance(status, bool):
+        raise UsageError("status: a number is needed")
+    return status
+
+
+def _headers(given: Given) -> dict[str, str]:
+    """Headers by their lower-case names; a list of values is one per line."""
+    headers = given.get("headers") or {}
+    if not isinstance(headers, Mapping):
+        raise UsageError("headers: an object is needed")
+    return {
+        name.lower(): "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in headers.items()
     }
 
 

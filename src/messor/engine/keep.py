@@ -1,30 +1,35 @@
-"""Keep and read: from what a fetch brought to what is stored of it.
+"""Keep: from an answer that was read to what is stored of it.
 
-An answer whose bytes are the same as last time is not parsed. A new one is hashed, archived and
-read; its links are sifted into new pages.
+Content is hashed and archived once, whoever brought it; links are sifted into new pages. A page
+that asks not to be kept is not. What a block or a blank page says is kept beside the verdict and
+never takes the place of good content.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
+
+import msgspec
 
 from messor.archive import hashing, warc
-from messor.archive.segments import SegmentWriter
+from messor.archive.segments import Place, SegmentWriter
 from messor.archive.snapshots import Snapshot
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
 from messor.engine.links import LinkSieve
+from messor.engine.read import Answer
 from messor.engine.rows import clean
-from messor.fetch.outcome import Fetched, Outcome
-from messor.web.encodings import decode
-from messor.web.html import PageReading, TooComplexError, read_page
-from messor.web.urls import LinkCache, LinkResolver, parse
+from messor.fetch.outcome import Outcome
+from messor.web.robots_tags import PageDirectives, directives_of
 
-KNOWN_LINKS = 8_000  # resolved hrefs a worker remembers
+REMEMBERED_BODIES = 5_000  # whose bytes need not be archived twice
+SAME_BODY = 3  # pages of a host with the same bytes before they are marked
+
+_encode = msgspec.json.Encoder().encode
 
 
 class Keeper:
-    """Keeps and reads for one worker."""
+    """Keeps for one worker."""
 
     def __init__(
         self, archive: SegmentWriter, inbox: Inbox, sieve: LinkSieve, *, agent: str
@@ -33,86 +38,126 @@ class Keeper:
         self._inbox = inbox
         self._sieve = sieve
         self._agent = agent
-        self._links = LinkCache(KNOWN_LINKS)
+        self._bodies: OrderedDict[bytes, tuple[Place, int]] = OrderedDict()
 
-    def keep(self, harvest: Harvest, fetched: Fetched) -> None:
+    def keep(self, harvest: Harvest, answer: Answer) -> None:
         """Fill the harvest with all that this answer means."""
-        lane, task = harvest.lane, harvest.task
+        fetched = answer.fetched
         if fetched.outcome is Outcome.REDIRECTED:
-            harvest.found, fetched.error = self._sieve.follow(lane, task, fetched.location)
-        elif fetched.outcome is Outcome.OK:
-            harvest.raw_hash = hashing.raw_hash(fetched.body)
-            if harvest.raw_hash == task.raw_hash and task.snapshot_id is not None:
-                harvest.outcome = Outcome.UNCHANGED
-            else:
-                self._read(harvest, fetched)
+            self._follow(harvest, answer, fetched.location)
+        elif answer.reading is not None:
+            self._keep_page(harvest, answer)
+        elif fetched.outcome is Outcome.BLOCKED and fetched.body and answer.text:
+            harvest.snapshot = self._snapshot(harvest, answer, "blocked")
+        harvest.outcome = fetched.outcome
 
-    def _read(self, harvest: Harvest, fetched: Fetched) -> None:
-        task = harvest.task
-        text, _ = decode(fetched.body, fetched.content_type)
-        url = parse(task.url)
-        assert url is not None, "tasks hold web addresses"
-        try:
-            reading = read_page(
-                text,
-                task.url,
-                resolver=LinkResolver(url, self._links),
-                agent=self._agent,
-                known=self._sieve.known_hrefs(url),
-            )
-        except TooComplexError as error:
-            harvest.outcome, fetched.error = Outcome.TOO_COMPLEX, str(error)
-            return
-        harvest.snapshot = self._snapshot(harvest, fetched, text, reading)
-        if reading.nofollow or _header_nofollow(fetched, self._agent):
-            counted = Counter({(harvest.lane.host_id, "nofollow"): len(reading.links)})
+    def _keep_page(self, harvest: Harvest, answer: Answer) -> None:
+        fetched, reading = answer.fetched, answer.reading
+        assert reading is not None
+        said = directives_of(fetched.raw_headers, reading, self._agent)
+        objection = _objection(harvest, said)
+        if fetched.outcome is not Outcome.OK:
+            harvest.snapshot = self._snapshot(harvest, answer, fetched.outcome)
+        elif objection is not None:
+            fetched.outcome, fetched.error = Outcome.ROBOTS, objection
+            harvest.raw_hash = None
         else:
-            harvest.found, counted = self._sieve.sift(harvest.lane, task, url, reading)
-        self._inbox.refuse_links(counted)
+            harvest.snapshot = self._snapshot(harvest, answer, None, said)
+        self._read_links(harvest, answer, said)
+
+    def _read_links(self, harvest: Harvest, answer: Answer, said: PageDirectives) -> None:
+        reading = answer.reading
+        assert reading is not None
+        if answer.fetched.outcome not in (Outcome.OK, Outcome.ROBOTS):
+            return  # the links of a block or an error page are not the site's
+        lane, task = harvest.lane, harvest.task
+        if said.nofollow and lane.policy.directives == "respect":
+            self._inbox.refuse_links(Counter({(lane.host_id, "nofollow"): len(reading.links)}))
+            return
+        harvest.found, refused = self._sieve.sift(lane, task, answer.url, reading)
+        self._inbox.refuse_links(refused)
+        if reading.refresh is not None and reading.refresh != task.url:
+            self._follow(harvest, answer, reading.refresh)
+
+    def _follow(self, harvest: Harvest, answer: Answer, location: str | None) -> None:
+        """A redirect of either kind: its target is a page of its own, within one budget of hops."""
+        found, why_not = self._sieve.follow(harvest.lane, harvest.task, location)
+        harvest.found += found
+        if why_not:
+            answer.fetched.error = why_not
+            if answer.fetched.outcome is Outcome.REDIRECTED and "out of" in why_not:
+                answer.fetched.outcome = Outcome.REDIRECTED_OUT
 
     def _snapshot(
-        self, harvest: Harvest, fetched: Fetched, text: str, reading: PageReading
+        self,
+        harvest: Harvest,
+        answer: Answer,
+        verdict: str | None,
+        said: PageDirectives | None = None,
     ) -> Snapshot:
-        lane, task = harvest.lane, harvest.task
+        lane, task, fetched = harvest.lane, harvest.task, answer.fetched
+        reading = answer.reading
         assert fetched.status is not None
-        assert harvest.raw_hash is not None
-        data = hashing.encode_data(reading.structured)
-        record = warc.response(
-            task.url,
-            fetched.status,
-            fetched.reason,
-            fetched.raw_headers,
-            body=fetched.body,
-            gzipped=fetched.wire if fetched.keeps_gzip else None,
-        )
+        data = hashing.encode_data(reading.structured) if reading else b""
+        raw_hash = answer.raw_hash or hashing.raw_hash(fetched.body)
         return Snapshot(
             page_id=task.page_id,
             host_id=lane.host_id,
             token=lane.token,
-            content_hash=hashing.content_hash(reading.markdown, None, text),
+            content_hash=hashing.content_hash(
+                reading.markdown if reading else "", None, answer.text
+            ),
             data_hash=hashing.data_hash(data),
-            raw_hash=harvest.raw_hash,
-            place=self._archive.append(record),
+            raw_hash=raw_hash,
+            place=self._archived(answer, raw_hash),
             size=fetched.size,
             status_code=fetched.status,
             content_type=clean(fetched.content_type),
-            title=reading.title or None,
-            description=reading.description or None,
-            language=reading.language or None,
-            markdown=reading.markdown,
+            title=(reading.title or None) if reading else None,
+            description=(reading.description or None) if reading else None,
+            language=(reading.language or None) if reading else None,
+            markdown=reading.markdown if reading else "",
             data=data.decode() if data else None,
             state="new" if task.snapshot_id is None else "changed",
             previous_id=task.snapshot_id,
+            provider=fetched.provider,
+            verdict=verdict,
+            signals=_encode(said.reservations).decode() if said and said.reservations else None,
         )
 
+    def _archived(self, answer: Answer, raw_hash: bytes) -> Place:
+        """Where the bytes lie; the same bytes are written once."""
+        known = self._bodies.get(raw_hash)
+        if known is not None and self._archive.has(known[0]):
+            place, pages = known[0], known[1] + 1
+            if pages >= SAME_BODY and answer.fetched.gate is None:
+                answer.fetched.gate = "duplicate"
+        else:
+            place, pages = self._archive.append(_record(answer)), 1
+        self._bodies[raw_hash] = (place, pages)
+        if len(self._bodies) > REMEMBERED_BODIES:
+            self._bodies.popitem(last=False)
+        return place
 
-def _header_nofollow(fetched: Fetched, agent: str) -> bool:
-    """Whether X-Robots-Tag asks us, by name or among all, not to follow links."""
-    tag = fetched.headers.get("X-Robots-Tag")
-    if not tag:
-        return False
-    name, colon, rest = tag.lower().partition(":")
-    if colon and name.strip() not in (agent.lower(), "robots"):
-        return False
-    words = (rest if colon else name).replace(",", " ").split()
-    return "nofollow" in words or "none" in words
+
+def _record(answer: Answer) -> bytes:
+    fetched = answer.fetched
+    assert fetched.status is not None
+    return warc.response(
+        answer.url.href,
+        fetched.status,
+        fetched.reason,
+        fetched.raw_headers,
+        body=fetched.body,
+        gzipped=fetched.wire if fetched.keeps_gzip else None,
+    )
+
+
+def _objection(harvest: Harvest, said: PageDirectives) -> str | None:
+    """Why a page may not be kept by what it says of itself, under the domain's terms."""
+    policy = harvest.lane.policy
+    if said.noindex and policy.directives == "respect":
+        return f"the page asks not to be indexed ({said.noindex})"
+    if said.reservations and policy.reservations == "respect":
+        return f"the page reserves its rights ({', '.join(sorted(said.reservations))})"
+    return None

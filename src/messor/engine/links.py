@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
 
 from messor.courtesy.lanes import Lane
+from messor.frontier.categories import categorise, priority
 from messor.frontier.pages import NewPage
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import Task
+from messor.frontier.traps import pattern_key, trap_of
+from messor.kit import clock
 from messor.web.html import PageReading
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Link, Url, parse, url_hash
 
 KNOWN_HREFS = 60_000  # remembered by their spelling, over all hosts
+LISTED_DEPTH = 1  # of pages found in a sitemap
 
 
 class LinkSieve:
     """Sorts links by scope, depth and what is known; one per worker."""
 
-    def __init__(self, seen: SeenFilter, max_redirects: int) -> None:
+    def __init__(
+        self, seen: SeenFilter, max_redirects: int, full_patterns: AbstractSet[tuple[str, str]]
+    ) -> None:
         self._seen = seen
         self._max_redirects = max_redirects
+        self._full_patterns = full_patterns
         self._domains: dict[str, str | None] = {}
         self._hrefs: dict[str, set[str]] = {}
         self._hrefs_size = 0
@@ -48,13 +58,44 @@ class LinkSieve:
                 continue
             elif link.url_hash in self._seen.of(link.authority):
                 continue
-            if link.nofollow:
+            if link.nofollow and policy.directives == "respect":
                 refused[lane.host_id, "nofollow"] += 1
             elif too_deep:
                 refused[lane.host_id, "depth"] += 1
             else:
-                found.append(self._page(lane, task, link, by="link", depth=depth, hops=0))
+                page = self._page(lane, task, link, by="link", depth=depth)
+                if page is None:
+                    refused[lane.host_id, "trap"] += 1
+                else:
+                    found.append(page)
         return found, refused
+
+    def sift_listed(
+        self, lane: Lane, task: Task, entries: Sequence[tuple[str, datetime | None]]
+    ) -> tuple[list[NewPage], Counter[tuple[int, str]]]:
+        """The same for what a sitemap lists; pages it lists lie at depth 1."""
+        found: list[NewPage] = []
+        refused: Counter[tuple[int, str]] = Counter()
+        if lane.policy.max_crawl_depth < LISTED_DEPTH:
+            refused[lane.host_id, "depth"] += len(entries)
+            return found, refused
+        for text, lastmod in entries:
+            url = parse(text, task.url)
+            if url is None or not self.is_within(lane, url.authority):
+                refused[lane.host_id, "scope"] += 1
+                continue
+            link = Link(url.href, url.authority, url_hash(url))
+            page = self._page(lane, task, link, by="sitemap", depth=LISTED_DEPTH)
+            if page is None:
+                refused[lane.host_id, "trap"] += 1
+            else:
+                page.lastmod = lastmod
+                found.append(page)
+        return found, refused
+
+    def is_within(self, lane: Lane, authority: str) -> bool:
+        """Whether a host belongs to the lane's domain."""
+        return self._domain_of(authority) == lane.policy.domain
 
     def _remember(self, url: Url, href: str) -> None:
         # What starts with a slash, and not with two, means the same on every page of its origin.
@@ -75,11 +116,17 @@ class LinkSieve:
         if task.hops >= self._max_redirects:
             return [], f"redirected more than {self._max_redirects} times"
         link = Link(target.href, target.authority, url_hash(target))
-        if link.url_hash in self._seen.of(link.authority):
+        start = lane.is_main and task.depth == 0 and is_root(task.url)
+        if link.url_hash in self._seen.of(link.authority) and not start:
             return [], ""
-        return [
-            self._page(lane, task, link, by="redirect", depth=task.depth, hops=task.hops + 1)
-        ], ""
+        page = self._page(lane, task, link, by="redirect", depth=task.depth)
+        if page is None:
+            return [], "redirected into a trap"
+        page.hops = task.hops + 1
+        page.due = True  # whoever asked for the page asked for where it leads
+        page.priority = min(page.priority, task.priority)
+        page.is_main = start and target.authority != lane.host
+        return [page], ""
 
     def _domain_of(self, authority: str) -> str | None:
         try:
@@ -91,8 +138,14 @@ class LinkSieve:
             domain = self._domains[authority] = registrable_domain(host)
             return domain
 
-    @staticmethod
-    def _page(lane: Lane, task: Task, link: Link, *, by: str, depth: int, hops: int) -> NewPage:
+    def _page(self, lane: Lane, task: Task, link: Link, *, by: str, depth: int) -> NewPage | None:
+        """The page a link leads to; None when that would be a trap."""
+        if trap_of(link.href, clock.this_year()) is not None:
+            return None
+        category = categorise("/" + link.href.partition("://")[2].partition("/")[2])
+        pattern = pattern_key(link.href)
+        if pattern is not None and (link.authority, pattern) in self._full_patterns:
+            return None
         return NewPage(
             lane.policy.domain_id,
             link.authority,
@@ -101,5 +154,14 @@ class LinkSieve:
             by,
             task.page_id,
             depth,
-            hops,
+            0,
+            finder=lane.host_id,
+            category=category.name if category else None,
+            priority=priority(category, depth, listing=pattern is not None),
+            pattern=pattern,
+            due=lane.policy.harvest == "site",
         )
+
+
+def is_root(url: str) -> bool:
+    return url.count("/") == 3 and url.endswith("/")

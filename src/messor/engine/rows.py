@@ -12,16 +12,20 @@ from messor.store.database import Connection
 
 LOG_FETCHES = """
 INSERT INTO messor.http_fetches (page_id, host_id, visit_token, fetched_at, outcome, status_code,
-       size, duration_ms, waited_ms, rule, policy_version, robots_id, final_url, headers_json,
-       error_json)
+       size, duration_ms, waited_ms, delay_ms, rule, policy_version, robots_id, final_url,
+       headers_json, error_json, fetch_provider, provider_cost, quality_gate_failed, proxy_id,
+       detail)
 SELECT g.page_id, g.host_id, g.token, (SELECT messor.clock()) - make_interval(secs => g.age),
-       g.outcome, g.status_code, g.size, g.duration_ms, g.waited_ms, g.rule, g.policy_version,
-       g.robots_id, g.final_url, g.headers_json, g.error_json
+       g.outcome, g.status_code, g.size, g.duration_ms, g.waited_ms, g.delay_ms, g.rule,
+       g.policy_version, g.robots_id, g.final_url, g.headers_json, g.error_json, g.provider,
+       g.cost, g.gate, g.proxy_id, g.detail
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::float8[], $6::text[], $7::smallint[],
-              $8::int[], $9::int[], $10::int[], $11::text[], $12::int[], $13::bigint[],
-              $14::text[], $15::jsonb[], $16::jsonb[])
-       AS g (page_id, host_id, token, age, outcome, status_code, size, duration_ms, waited_ms, rule,
-             policy_version, robots_id, final_url, headers_json, error_json)
+              $8::int[], $9::int[], $10::int[], $11::int[], $12::text[], $13::int[], $14::bigint[],
+              $15::text[], $16::jsonb[], $17::jsonb[], $18::text[], $19::numeric[], $20::text[],
+              $21::int[], $22::jsonb[])
+       AS g (page_id, host_id, token, age, outcome, status_code, size, duration_ms, waited_ms,
+             delay_ms, rule, policy_version, robots_id, final_url, headers_json, error_json,
+             provider, cost, gate, proxy_id, detail)
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
 """
 
@@ -35,14 +39,15 @@ UPDATE messor.crawl_tasks t
                            ELSE t.completed_at END,
        last_status = coalesce(g.last_status, t.last_status),
        snapshot_id = coalesce(g.snapshot_id, t.snapshot_id),
+       provider = CASE WHEN g.snapshot_id IS NULL THEN t.provider ELSE g.provider END,
        raw_hash = coalesce(g.raw_hash, t.raw_hash),
        etag = CASE WHEN g.raw_hash IS NULL THEN t.etag ELSE g.etag END,
        last_modified = CASE WHEN g.raw_hash IS NULL THEN t.last_modified ELSE g.last_modified END
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::float8[],
               $8::smallint[], $9::text[], $10::text[], $11::bool[], $12::smallint[],
-              $13::bigint[], $14::bytea[], $15::text[], $16::text[])
+              $13::bigint[], $14::bytea[], $15::text[], $16::text[], $17::text[])
        AS g (page_id, host_id, token, status, outcome, due_in, retry_count, refusal, error_message,
-             fetched, last_status, snapshot_id, raw_hash, etag, last_modified)
+             fetched, last_status, snapshot_id, raw_hash, etag, last_modified, provider)
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
  WHERE t.page_id = g.page_id
 """
@@ -81,29 +86,35 @@ def clean(text: str | None) -> str | None:
 
 async def log_fetches(connection: Connection, worker_id: int, harvests: Sequence[Harvest]) -> None:
     """One row per attempt, also when no connection came about."""
-    sent = [h for h in harvests if h.fetched is not None and h.fetched.began_at]
+    sent = [(h, f, outcome) for h in harvests for f, outcome in h.attempts if f.began_at]
     if not sent:
         return
     now = clock.now()
-    fetches = [h.fetched for h in sent if h.fetched is not None]
+    fetches = [fetched for _, fetched, _ in sent]
     await connection.execute(
         LOG_FETCHES,
         worker_id,
-        [h.task.page_id for h in sent],
-        [h.lane.host_id for h in sent],
-        [h.lane.token for h in sent],
+        [h.task.page_id for h, _, _ in sent],
+        [h.lane.host_id for h, _, _ in sent],
+        [h.lane.token for h, _, _ in sent],
         [now - f.began_at for f in fetches],
-        [h.outcome for h in sent],
+        [outcome for _, _, outcome in sent],
         [f.status for f in fetches],
         [f.size for f in fetches],
         [int(f.duration * 1000) for f in fetches],
         [int(f.gap * 1000) for f in fetches],
-        [h.decision.rule for h in sent],
-        [h.lane.policy.version for h in sent],
-        [h.lane.robots_id for h in sent],
+        [int(f.delay * 1000) for f in fetches],
+        [h.decision.rule for h, _, _ in sent],
+        [h.lane.policy.version for h, _, _ in sent],
+        [h.robots_id for h, _, _ in sent],
         [clean(f.location) for f in fetches],
         [_headers(f.headers) for f in fetches],
         [_error(f.error_type, f.error) for f in fetches],
+        [f.provider for f in fetches],
+        [f.cost for f in fetches],
+        [f.gate for f in fetches],
+        [f.proxy_id for f in fetches],
+        [_encode(f.detail).decode() if f.detail else None for f in fetches],
     )
 
 
@@ -128,10 +139,11 @@ async def update_tasks(
         [clean(h.fetched.error) if h.fetched else None for h in harvests],
         [h.fetched is not None for h in harvests],
         [h.fetched.status if h.fetched else None for h in harvests],
-        [snapshot_ids.get(h.task.page_id) for h in harvests],
+        [snapshot_ids.get(h.task.page_id) if h.is_good else None for h in harvests],
         [h.raw_hash for h in harvests],
-        [clean(h.fetched.headers.get("ETag")) if h.fetched else None for h in harvests],
-        [clean(h.fetched.headers.get("Last-Modified")) if h.fetched else None for h in harvests],
+        [clean(h.headers.get("ETag")) for h in harvests],
+        [clean(h.headers.get("Last-Modified")) for h in harvests],
+        [h.other_provider for h in harvests],
     )
 
 
@@ -151,7 +163,7 @@ async def store_refusals(
         [h.decision.rule for h in refused],
         [clean(h.decision.reason) for h in refused],
         [h.lane.policy.version for h in refused],
-        [h.lane.robots_id for h in refused],
+        [h.robots_id for h in refused],
         [clean(h.refusal) for h in refused],
     )
 

@@ -1,4 +1,7 @@
-"""The ordered rules of a fetch: registry, robots, scope, budget. The first "no" wins."""
+"""The ordered rules of a fetch: registry, risk, robots, scope, depth, trap. The first "no" wins.
+
+Budgets are kept where pages are admitted, the cache where an ingestion plans.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from dataclasses import dataclass
 
 from messor.courtesy.lanes import Lane
 from messor.frontier.tasks import Task
+from messor.frontier.traps import trap_of
+from messor.kit import clock
 from messor.ledger.decisions import Decision, Verdict, decide, deferred, denied
 from messor.web.suffixes import registrable_domain
 
@@ -28,6 +33,13 @@ def registry_rule(candidate: Candidate) -> Decision | None:
     return None
 
 
+def risk_rule(candidate: Candidate) -> Decision | None:
+    lane = candidate.lane
+    if lane.standing.is_critical and not lane.assisted:
+        return deferred("risk", f"{lane.host} is left alone at risk {lane.standing.score:.0f}")
+    return None
+
+
 def robots_rule(candidate: Candidate) -> Decision | None:
     if candidate.task.kind == "robots":
         return None  # robots.txt itself is always allowed (RFC 9309 2.2.2)
@@ -37,6 +49,8 @@ def robots_rule(candidate: Candidate) -> Decision | None:
 
 
 def scope_rule(candidate: Candidate) -> Decision | None:
+    if candidate.task.kind == "robots":
+        return None  # another host's robots.txt may lie here
     policy, name = candidate.lane.policy, candidate.lane.host.partition(":")[0]
     if registrable_domain(name) != policy.domain:
         return denied("scope", f"{name} is not within {policy.domain}")
@@ -45,12 +59,20 @@ def scope_rule(candidate: Candidate) -> Decision | None:
 
 def depth_rule(candidate: Candidate) -> Decision | None:
     limit = candidate.lane.policy.max_crawl_depth
-    if candidate.task.depth > limit:
+    if candidate.task.kind == "page" and candidate.task.depth > limit:
         return denied("depth", f"depth {candidate.task.depth} is over the domain's {limit}")
     return None
 
 
-RULES = (registry_rule, robots_rule, scope_rule, depth_rule)
+def trap_rule(candidate: Candidate) -> Decision | None:
+    task = candidate.task
+    if task.kind != "page" or task.depth == 0:
+        return None  # what a person asked for is no trap
+    trap = trap_of(task.url, clock.this_year())
+    return denied("trap", trap) if trap else None
+
+
+RULES = (registry_rule, risk_rule, robots_rule, scope_rule, depth_rule, trap_rule)
 
 
 def decide_task(candidate: Candidate) -> Decision:

@@ -23,9 +23,13 @@ from messor.engine.flush import Flusher
 from messor.engine.inbox import Inbox
 from messor.engine.keep import Keeper
 from messor.engine.links import LinkSieve
+from messor.engine.read import Reader
+from messor.engine.robots import RobotsReader
+from messor.engine.sitemaps import SitemapReader
 from messor.engine.visit import Visit, Visitor
 from messor.errors import UnavailableError
 from messor.fetch.http import HttpFetcher
+from messor.fetch.router import Router
 from messor.frontier import tasks
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import Task
@@ -39,6 +43,7 @@ REAP_SECONDS = 1.0
 UPKEEP_SECONDS = 12 * 3600.0
 URGENT_SECONDS = 0.01  # how long an urgent flush waits for company
 DRAIN_SECONDS = 25.0
+SLOW_SHARE = 4  # a quarter of the visits, at most, wait for hosts that take long
 
 Repair = Callable[[], Awaitable[None]]
 
@@ -51,6 +56,7 @@ class Shift:
         settings: Settings,
         database: Database,
         fetcher: HttpFetcher,
+        router: Router,
         lease: WorkerLease,
         *,
         name: str,
@@ -89,9 +95,18 @@ class Shift:
             slots=settings.address_slots,
             exempt=settings.shared_address_ranges,
         )
-        sieve = LinkSieve(seen, settings.max_redirects)
-        keeper = Keeper(self._archive, self._inbox, sieve, agent=settings.agent_token)
-        self._visitor = Visitor(fetcher, keeper, self._inbox, agent=settings.agent_token)
+        agent = settings.agent_token
+        sieve = LinkSieve(seen, settings.max_redirects, self._flusher.full_patterns)
+        self._visitor = Visitor(
+            fetcher,
+            router,
+            Reader(sieve, agent=agent),
+            Keeper(self._archive, self._inbox, sieve, agent=agent),
+            self._inbox,
+            robots=RobotsReader(fetcher, self._inbox, agent=agent),
+            sitemaps=SitemapReader(self._inbox, sieve),
+            agent=agent,
+        )
 
     @property
     def visits(self) -> int:
@@ -114,7 +129,7 @@ class Shift:
             )
             for task in done:
                 task.result()
-            await self._drain(others)
+            await self._drain(flushing, others)
         finally:
             await _cancel([flushing, stopping, *others, *self._visits])
             self._archive.abandon()
@@ -122,13 +137,15 @@ class Shift:
     async def _wait_for_stop(self) -> None:
         await self._stop.wait()
 
-    async def _drain(self, others: list[asyncio.Task[None]]) -> None:
+    async def _drain(self, flushing: asyncio.Task[None], others: list[asyncio.Task[None]]) -> None:
         """Let pages under way finish, commit everything, end the lease."""
         await _cancel(others)
         self._visitor.stop()
         if self._visits:
             await asyncio.wait(list(self._visits), timeout=DRAIN_SECONDS)
         await _cancel(list(self._visits))
+        async with self._flushing:  # never in the middle of one
+            await _cancel([flushing])
         await self._flush_once()
         await self._archive.seal()
         async with self._database.transaction() as connection:
@@ -153,8 +170,14 @@ class Shift:
 
     async def _claim(self, wanted: int) -> int:
         settings = self._settings
+        slow = sum(lane.slow for lane in self._visits.values())
         claimed = await lanes.claim(
-            self._database, self._lease, wanted, settings.default_delay, settings.address_slots
+            self._database,
+            self._lease,
+            wanted,
+            settings.default_delay,
+            settings.address_slots,
+            max(settings.concurrency // SLOW_SHARE - slow, 0),
         )
         if not claimed:
             return 0

@@ -5,27 +5,38 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+from messor.courtesy.friction import Friction
 from messor.courtesy.lanes import Lane
 from messor.courtesy.pace import Permit
-from messor.courtesy.robots import FRESH_SECONDS, RETRY_SECONDS, RobotsFile
+from messor.courtesy.risk import delay_of
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
 from messor.engine.keep import Keeper
+from messor.engine.read import Answer, Reader
+from messor.engine.robots import RobotsReader
 from messor.engine.rules import Candidate, decide_task
+from messor.engine.sitemaps import SitemapReader
 from messor.errors import LeaseLostError, UnavailableError
 from messor.fetch.http import HttpFetcher
 from messor.fetch.outcome import RETRYABLE, Fetched, Outcome
+from messor.fetch.provider import PROVIDER_FAULT
+from messor.fetch.router import Router
 from messor.frontier import cadence
 from messor.frontier.cadence import Schedule
 from messor.frontier.tasks import Task
 from messor.kit import clock
 from messor.ledger.decisions import Decision, Verdict
+from messor.ledger.events import Event
 from messor.web.robots import MAX_BYTES
-from messor.web.suffixes import registrable_domain
-from messor.web.urls import parse
+from messor.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
 
-ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
-SILENT_SECONDS = 60.0  # after 429 or 503 without a Retry-After
+SILENT_SECONDS = 60.0  # after 429 or 503 without a Retry-After; twice as long each time
+LONGEST_SILENCE = 3600.0
+FRICTION_SECONDS = 3600.0  # after a visit that was stopped early
+EXHAUSTED_SECONDS = 3600.0  # before a page is tried again that every provider failed at
+DEFERRED_SECONDS = 5.0  # before a lane is looked at again whose turn has not come
+
+GOOD = frozenset({Outcome.OK, Outcome.UNCHANGED})
 
 # Reading is CPU work on the loop. A few pages per turn, so that flushes, timers and the sockets
 # of other hosts never wait behind a hundred pages that arrived together.
@@ -62,6 +73,10 @@ class Visit:
     def remaining(self) -> float:
         return self._deadline - clock.now()
 
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
     def end(self, reason: str) -> None:
         if not self._ended:
             self._ended = True
@@ -71,10 +86,25 @@ class Visit:
 class Visitor:
     """Carries out visits for one worker."""
 
-    def __init__(self, fetcher: HttpFetcher, keeper: Keeper, inbox: Inbox, *, agent: str) -> None:
+    def __init__(
+        self,
+        fetcher: HttpFetcher,
+        router: Router,
+        reader: Reader,
+        keeper: Keeper,
+        inbox: Inbox,
+        *,
+        robots: RobotsReader,
+        sitemaps: SitemapReader,
+        agent: str,
+    ) -> None:
         self._fetcher = fetcher
+        self._router = router
+        self._reader = reader
         self._keeper = keeper
         self._inbox = inbox
+        self._robots = robots
+        self._sitemaps = sitemaps
         self._agent = agent
         self._reading = asyncio.Semaphore(READ_PER_TURN)
         self._stopping = False
@@ -107,39 +137,115 @@ class Visitor:
             decision = self._decide(lane, task)
             if decision.verdict is Verdict.DEFERRED:
                 visit.end(decision.rule)
+                lane.pace.be_silent(DEFERRED_SECONDS)
                 break
             if decision.verdict is Verdict.DENIED:
                 self._inbox.put(refuse(lane, task, decision))
                 continue
 
-            await self._inbox.room.wait()
-            if lane.pace.ready_in > visit.remaining:
-                visit.end("pace")
+            permit = await self._pace(visit)
+            if permit is None:
                 break
-            permit = await lane.pace.permit()
             fetched = await self._fetch(task, permit)
             visit.pages += 1
-
             if task.kind == "robots":
-                await self._adopt_robots(lane, task, decision, fetched)
+                await self._robots.read(lane, task, decision, fetched)
+                if lane.robots is None:
+                    visit.end("robots")
+            elif task.kind == "sitemap":
+                await self._sitemaps.read(lane, task, decision, fetched)
             else:
-                again = schedule(lane, task, fetched)
-                harvest = Harvest(lane, task, decision, again, fetched.outcome, fetched)
-                async with self._reading:
-                    self._keep(harvest, fetched)
-                    await asyncio.sleep(0)  # the next few read in the loop's next turn
+                hops, answer = await self._read(visit, task, fetched)
+                fetched = answer.fetched
+                again = schedule(lane, task, fetched, len(hops))
+                harvest = Harvest(lane, task, decision, again, fetched.outcome, fetched, hops=hops)
+                self._keep(harvest, answer)
+            await self._heed(visit, fetched)
 
-            if fetched.outcome is Outcome.BLOCKED and fetched.status in (429, 503):
-                visit.end("cool_down")
-                await self._fall_silent(lane, fetched)
+    async def _pace(self, visit: Visit) -> Permit | None:
+        """Wait for the lane's turn; None when it does not come within the visit."""
+        await self._inbox.room.wait()
+        if visit.lane.pace.ready_in > visit.remaining:
+            visit.end("pace")
+            return None
+        permit = await visit.lane.pace.permit()
+        return None if visit.ended else permit
 
-    def _keep(self, harvest: Harvest, fetched: Fetched) -> None:
-        try:
-            self._keeper.keep(harvest, fetched)
-        except UnavailableError:
-            raise  # the archive cannot be written: the page stays due
-        except Exception as error:  # noqa: BLE001 - whatever a page does to a parser, it is its own fault
-            self._inbox.blame(harvest, "parse", error)
+    async def _read(
+        self, visit: Visit, task: Task, fetched: Fetched
+    ) -> tuple[list[Fetched], Answer]:
+        """Read an answer; while it is not good enough and somebody else may do better, ask them."""
+        lane = visit.lane
+        answer = await self._judge(visit, task, fetched)
+        hops: list[Fetched] = []
+        best = answer
+        while provider := self._router.after(
+            lane.policy,
+            answer.fetched,
+            answer.verdict,
+            text_length=answer.reading.text_length if answer.reading else 0,
+            same_shell=answer.same_shell,
+        ):
+            permit = await self._pace(visit)
+            if permit is None:
+                break
+            fetched = await provider.fetch(task.url, permit)
+            visit.pages += 1
+            later = await self._judge(visit, task, fetched)
+            later.raw_hash = answer.raw_hash  # of the site's own answer, to compare the next with
+            if is_better(later, best):
+                hops.append(best.fetched)
+                best = later
+            else:
+                hops.append(later.fetched)
+            answer = later
+        if best.same_shell:
+            best.fetched.outcome = Outcome.UNCHANGED
+        return hops, best
+
+    async def _judge(self, visit: Visit, task: Task, fetched: Fetched) -> Answer:
+        async with self._reading:
+            answer = self._reader.read(task, fetched)
+            await asyncio.sleep(0)  # the next few read in the loop's next turn
+        await self._meet(visit, task, answer)
+        return answer
+
+    async def _meet(self, visit: Visit, task: Task, answer: Answer) -> None:
+        """Friction raises the host's risk and slows the lane; committed before its next request."""
+        lane, fetched = visit.lane, answer.fetched
+        lane.standing.took(fetched.duration)
+        if fetched.outcome in GOOD:
+            lane.standing.refusals = 0
+        if not answer.verdict.signals:
+            return
+        now = clock.now()
+        met = [
+            Friction(lane, task.page_id, signal, points, score, now)
+            for signal, points, score in lane.standing.meet(answer.verdict.signals)
+        ]
+        if not met:
+            return
+        slower = delay_of(lane.standing.score)
+        if slower > lane.pace.delay and visit.runners > 1:
+            visit.end("friction")  # runners side by side cannot keep a distance
+        lane.pace.slow_down_to(slower)
+        signals = [friction.signal for friction in met]
+        data = {"host": lane.host, "signals": signals, "risk": round(lane.standing.score, 1)}
+        event = Event("friction.detected", "worker", lane.policy.domain_id, task.page_id, data)
+        await self._inbox.meet(met, event)
+
+    def _keep(self, harvest: Harvest, answer: Answer) -> None:
+        harvest.raw_hash = answer.raw_hash
+        fault = answer.fault
+        if fault is None:
+            try:
+                self._keeper.keep(harvest, answer)
+            except UnavailableError:
+                raise  # the archive cannot be written: the page stays due
+            except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
+                fault = error
+        if fault is not None:
+            self._inbox.blame(harvest, "parse", fault)
         self._inbox.put(harvest)
 
     def _decide(self, lane: Lane, task: Task) -> Decision:
@@ -150,59 +256,34 @@ class Visitor:
         if task.kind == "robots":  # of a long one the beginning counts (RFC 9309 2.5)
             return await self._fetcher.fetch(task.url, permit, cut_at=MAX_BYTES)
         return await self._fetcher.fetch(
-            task.url, permit, etag=task.etag, last_modified=task.last_modified
+            task.url,
+            permit,
+            etag=task.etag,
+            last_modified=task.last_modified,
+            cut_at=SITEMAP_BYTES if task.kind == "sitemap" else None,
         )
 
-    async def _adopt_robots(
-        self, lane: Lane, task: Task, decision: Decision, fetched: Fetched
-    ) -> None:
-        """Put a robots.txt in force; it is committed before the lane's next request."""
-        fetched = await self._follow_robots(lane, task, fetched)
-        file = RobotsFile.from_answer(fetched.status, fetched.body, self._agent)
-        if fetched.outcome is Outcome.REDIRECTED:
-            file = self._robots_elsewhere(lane, task, fetched)
-        good = file.verdict != "deny_all"
-        again = Schedule("completed", FRESH_SECONDS if good else RETRY_SECONDS, 0)
-        outcome = Outcome.OK if file.verdict == "rules" else fetched.outcome
-        self._inbox.put(Harvest(lane, task, decision, again, outcome, fetched))
-        lane.robots = await self._inbox.adopt_robots(lane, file)
-        lane.robots_id = lane.robots.id
-        lane.pace.slow_down_to(file.crawl_delay or 0.0)
-        if not good:
-            await self._inbox.silence(lane, RETRY_SECONDS, file.reason)
+    async def _heed(self, visit: Visit, fetched: Fetched) -> None:
+        """Leave the host alone as long as it asks, or as its friction asks for it."""
+        lane, standing = visit.lane, visit.lane.standing
+        if fetched.outcome is Outcome.BLOCKED and fetched.status in (429, 503):
+            visit.end("cool_down")
+            seconds = fetched.retry_after
+            if seconds is None:
+                seconds = min(SILENT_SECONDS * 2**standing.refusals, LONGEST_SILENCE)
+            standing.refusals += 1
+            await self._inbox.silence(lane, seconds, f"answered {fetched.status}")
+        if standing.must_stop and not lane.assisted:
+            visit.end("friction")
+            what = f"{standing.signals} signs of friction in a visit, risk {standing.score:.0f}"
+            await self._inbox.silence(lane, FRICTION_SECONDS, what)
 
-    async def _follow_robots(self, lane: Lane, task: Task, fetched: Fetched) -> Fetched:
-        """Follow a robots.txt within its host, as from http to https; each hop is paced."""
-        for _ in range(ROBOTS_REDIRECTS):
-            target = parse(fetched.location or "", task.url)
-            if fetched.outcome is not Outcome.REDIRECTED or target is None:
-                break
-            if target.authority != lane.host:
-                break
-            permit = await lane.pace.permit()
-            fetched = await self._fetcher.fetch(target.href, permit, cut_at=MAX_BYTES)
-        return fetched
 
-    @staticmethod
-    def _robots_elsewhere(lane: Lane, task: Task, fetched: Fetched) -> RobotsFile:
-        """A robots.txt that points to another host, which this lane may not talk to.
-
-        Within the domain that host's own lane reads it, and pages usually follow their robots
-        there. Beyond the domain nobody may look, so nothing may be fetched either.
-        """
-        target = parse(fetched.location or "", task.url)
-        where = target.authority if target else "nowhere"
-        inside = target is not None and registrable_domain(target.host) == lane.policy.domain
-        reason = f"robots.txt redirects to {where}"
-        return RobotsFile(
-            "allow_all" if inside else "deny_all", reason, fetched.status, b"", None, None
-        )
-
-    async def _fall_silent(self, lane: Lane, fetched: Fetched) -> None:
-        """Leave the host alone as long as it asks; committed before its next request."""
-        asked = fetched.retry_after
-        seconds = SILENT_SECONDS if asked is None else asked
-        await self._inbox.silence(lane, seconds, f"answered {fetched.status}")
+def is_better(later: Answer, best: Answer) -> bool:
+    """Whether what another provider brought may stand for the page instead."""
+    if later.fetched.error_type == PROVIDER_FAULT:
+        return False
+    return later.fetched.outcome in GOOD or best.fetched.outcome not in GOOD
 
 
 def refuse(lane: Lane, task: Task, decision: Decision) -> Harvest:
@@ -211,10 +292,11 @@ def refuse(lane: Lane, task: Task, decision: Decision) -> Harvest:
     return Harvest(lane, task, decision, again, decision.rule)
 
 
-def schedule(lane: Lane, task: Task, fetched: Fetched) -> Schedule:
+def schedule(lane: Lane, task: Task, fetched: Fetched, hops: int) -> Schedule:
     """When the page is due again."""
     if fetched.outcome in RETRYABLE:
-        return cadence.after_failure(task, lane.policy.frequency, fetched.retry_after or 0.0)
+        wait = max(fetched.retry_after or 0.0, EXHAUSTED_SECONDS if hops else 0.0)
+        return cadence.after_failure(task, lane.policy.frequency, wait)
     if fetched.outcome is Outcome.NOT_FOUND:
         return cadence.after_gone()
     return cadence.after_success(task, lane.policy.frequency)

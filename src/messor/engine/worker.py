@@ -14,6 +14,7 @@ from messor.courtesy.lease import WorkerLease
 from messor.engine.shift import Repair, Shift
 from messor.errors import LeaseLostError
 from messor.fetch.http import HttpFetcher
+from messor.fetch.router import Router
 from messor.frontier.seen import SeenFilter
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, Database
@@ -48,10 +49,11 @@ class Worker:
         gc.freeze()
         gc.set_threshold(50_000, 50, 50)
         fetcher = HttpFetcher(self._settings, __version__)
+        router = Router([])
         try:
             while not self._stop.is_set():
                 try:
-                    self.shift = await self._begin_shift(fetcher)
+                    self.shift = await self._begin_shift(fetcher, router)
                     await self.shift.run()
                 except LeaseLostError:
                     self._seen = SeenFilter()
@@ -60,9 +62,10 @@ class Worker:
                     await asyncio.sleep(0.5)
         finally:
             self.shift = None
+            await router.close()
             await fetcher.close()
 
-    async def _begin_shift(self, fetcher: HttpFetcher) -> Shift:
+    async def _begin_shift(self, fetcher: HttpFetcher, router: Router) -> Shift:
         settings = self._settings
         lease = await WorkerLease.take(self._database, self._name, settings.worker_lease)
         await seal_abandoned(settings.data_dir / "archive", self._database)
@@ -70,6 +73,7 @@ class Worker:
             settings,
             self._database,
             fetcher,
+            router,
             lease,
             name=self._name,
             seen=self._seen,

@@ -18,16 +18,11 @@ from messor.courtesy.pace import PERMIT, Permit
 from messor.fetch.connector import make_connector
 from messor.fetch.decoding import BadEncodingError, Decoded, TooLargeError, decode_content
 from messor.fetch.guard import AddressGuard, RefusedAddressError
+from messor.fetch.naming import name_outcome
 from messor.fetch.outcome import Fetched, Outcome
-from messor.fetch.retry_after import parse_retry_after
 from messor.kit import clock
 from messor.settings import Settings
 from messor.web.urls import parse
-
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-FRICTION = frozenset({401, 403, 429, 503})
-GONE = frozenset({404, 410})
-_HTML = ("text/html", "application/xhtml+xml")
 
 aiohttp.set_zlib_backend(isal_zlib)
 
@@ -110,7 +105,7 @@ class HttpFetcher:
             PERMIT.reset(token)
         fetched.sent_at = permit.used_at
         fetched.began_at = permit.used_at or started
-        fetched.gap = permit.gap
+        fetched.gap, fetched.delay = permit.gap, permit.delay
         fetched.duration = clock.now() - (permit.used_at or started)
         return fetched
 
@@ -152,49 +147,21 @@ class HttpFetcher:
 
 
 def _judge(response: ClientResponse, wire: bytes, decoded: Decoded) -> Fetched:
-    """Name what the answer means, by its status and type alone."""
+    """What came, and what it means."""
     body = decoded.body
-    status = response.status
-    headers = response.headers
-    fetched = Fetched(
-        Outcome.OK,
-        status=status,
-        headers=headers,
-        raw_headers=response.raw_headers,
-        wire=wire,
-        keeps_gzip=decoded.plain_gzip,
-        body=body,
-        size=len(body),
-        reason=response.reason or "",
+    return name_outcome(
+        Fetched(
+            Outcome.OK,
+            status=response.status,
+            headers=response.headers,
+            raw_headers=response.raw_headers,
+            wire=wire,
+            keeps_gzip=decoded.plain_gzip,
+            body=body,
+            size=len(body),
+            reason=response.reason or "",
+        )
     )
-    if status == 304:
-        fetched.outcome = Outcome.UNCHANGED
-    elif status in REDIRECTS:
-        fetched.outcome = Outcome.REDIRECTED
-        fetched.location = headers.get("Location")
-    elif status in GONE:
-        fetched.outcome = Outcome.NOT_FOUND
-    elif status in FRICTION:
-        fetched.outcome = Outcome.BLOCKED
-        fetched.retry_after = parse_retry_after(headers.get("Retry-After"))
-        fetched.error = f"the site answered {status}"
-    elif not 200 <= status < 300:
-        fetched.outcome = Outcome.ERROR
-        fetched.error = f"the site answered {status}"
-    elif not is_html(headers.get("Content-Type"), body):
-        fetched.outcome = Outcome.NOT_HTML
-    elif not body.strip():
-        fetched.outcome = Outcome.EMPTY
-        fetched.error = "the page has no content"
-    return fetched
-
-
-def is_html(content_type: str | None, body: bytes) -> bool:
-    """Whether to read an answer as HTML; an untyped one is judged by how it begins."""
-    if content_type:
-        return content_type.partition(";")[0].strip().lower() in _HTML
-    start = body[:512].lstrip().lower()
-    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<!--"))
 
 
 def _from_error(error: Exception) -> Fetched:

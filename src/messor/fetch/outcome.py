@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
 
 class Outcome(StrEnum):
@@ -50,10 +51,13 @@ class Fetched:
     sent_at: float = 0.0  # on the deadline clock; 0 when no request went out
     began_at: float = 0.0  # when the attempt began, request or not
     gap: float = 0.0
+    delay: float = 0.0  # the pause that was due before it
     duration: float = 0.0
     provider: str = "http"
     cost: Decimal | None = None  # what the provider charged
     gate: str | None = None  # the quality gate it failed
+    proxy_id: int | None = None
+    detail: dict[str, Any] | None = None  # friction signals, what a render asked for
 
     def let_go(self) -> None:
         """Drop the bytes: a batch waits for its flush with what was made of them."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from messor.frontier.tasks import DEFAULT_PRIORITY, ROBOTS_PRIORITY
 from messor.store.database import Connection
 from messor.web.urls import url_hash
+
+SITEMAPS = "sitemaps"  # the pattern that a host's sitemaps are counted under
+SITEMAP_BUDGET = 2_000
 
 # New hosts of approved domains: host, lane, and first of all the task to read its robots.txt.
 OPEN_HOSTS = """
@@ -50,27 +54,68 @@ SELECT h.host, p.url_hash FROM unnest($1::text[], $2::bytea[]) AS g (host, url_h
 """
 
 ADD = """
-WITH found AS (
-  INSERT INTO messor.pages (host_id, url_hash, url, found_by, found_on, depth, hops)
+WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::text[], $5::bigint[],
-                       $6::smallint[], $7::smallint[]) ORDER BY 1, 2
+                       $6::smallint[], $7::smallint[], $8::text[], $9::text[], $10::smallint[],
+                       $11::timestamptz[], $12::bool[])
+         AS g (host_id, url_hash, url, found_by, found_on, depth, hops, kind, category, priority,
+               lastmod, due)
+), found AS (
+  INSERT INTO messor.pages (host_id, url_hash, url, found_by, found_on, depth, hops, category,
+                            sitemap_lastmod)
+  SELECT host_id, url_hash, url, found_by, found_on, depth, hops, category, lastmod FROM given
+   ORDER BY host_id, url_hash
   ON CONFLICT (host_id, url_hash) DO NOTHING
-  RETURNING id, host_id
+  RETURNING id, host_id, url_hash
 ), task AS (
-  INSERT INTO messor.crawl_tasks (page_id, host_id, priority, due_at)
-  SELECT id, host_id, $8, (SELECT messor.clock()) FROM found
+  INSERT INTO messor.crawl_tasks (page_id, host_id, kind, priority, due_at)
+  SELECT f.id, f.host_id, g.kind, g.priority, CASE WHEN g.due THEN (SELECT messor.clock()) END
+    FROM found f JOIN given g USING (host_id, url_hash)
+  RETURNING host_id, kind, due_at
+), sitemap AS (
+  INSERT INTO messor.sitemaps (page_id, host_id, parent_id, depth)
+  SELECT f.id, f.host_id, CASE WHEN g.found_by = 'sitemap' THEN g.found_on END, g.depth
+    FROM found f JOIN given g USING (host_id, url_hash) WHERE g.kind = 'sitemap'
 ), woken AS (
   UPDATE messor.lanes l
      SET due_at = least(l.due_at, messor.clock()),
          claim_at = CASE WHEN l.worker_id IS NULL
                          THEN greatest(l.ready_at, least(l.due_at, messor.clock()))
                          ELSE l.claim_at END
-   WHERE l.host_id IN (SELECT host_id FROM found) AND NOT l.host_id = ANY ($9::bigint[])
+   WHERE l.host_id IN (SELECT host_id FROM task WHERE due_at IS NOT NULL)
+     AND NOT l.host_id = ANY ($13::bigint[])
 )
 UPDATE messor.domains d SET pages_known = d.pages_known + n.pages
   FROM (SELECT h.domain_id, count(*)::int AS pages
-          FROM found f JOIN messor.hosts h ON h.id = f.host_id GROUP BY 1) n
+          FROM task f JOIN messor.hosts h ON h.id = f.host_id WHERE f.kind = 'page' GROUP BY 1) n
  WHERE d.id = n.domain_id
+"""
+
+# What a sitemap says of pages that are known already.
+DATE = """
+UPDATE messor.pages p SET sitemap_lastmod = g.lastmod
+  FROM unnest($1::bigint[], $2::bytea[], $3::timestamptz[]) AS g (host_id, url_hash, lastmod)
+ WHERE p.host_id = g.host_id AND p.url_hash = g.url_hash
+   AND p.sitemap_lastmod IS DISTINCT FROM g.lastmod
+"""
+
+# Locked, so that two workers never fill the same pattern at a time.
+PATTERNS = """
+INSERT INTO messor.url_patterns AS u (host_id, pattern)
+SELECT * FROM unnest($1::bigint[], $2::text[]) ORDER BY 1, 2
+ON CONFLICT (host_id, pattern) DO UPDATE SET pages = u.pages
+RETURNING host_id, pattern, pages
+"""
+
+COUNT_PATTERNS = """
+UPDATE messor.url_patterns u SET pages = u.pages + g.pages
+  FROM unnest($1::bigint[], $2::text[], $3::int[]) AS g (host_id, pattern, pages)
+ WHERE u.host_id = g.host_id AND u.pattern = g.pattern
+"""
+
+MOVE_MAIN_HOST = """
+UPDATE messor.domains d SET main_host_id = g.host_id
+  FROM unnest($1::uuid[], $2::bigint[]) AS g (domain_id, host_id) WHERE d.id = g.domain_id
 """
 
 REFUSE_LINKS = """
@@ -80,7 +125,7 @@ ON CONFLICT (host_id, rule) DO UPDATE SET links = r.links + excluded.links
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NewPage:
     """A URL found on the way; `host` names its lane, which may not exist yet."""
 
@@ -92,6 +137,14 @@ class NewPage:
     found_on: int
     depth: int
     hops: int
+    finder: int = 0  # the host whose page led here
+    kind: str = "page"
+    category: str | None = None
+    priority: int = DEFAULT_PRIORITY
+    lastmod: datetime | None = None
+    pattern: str | None = None  # of URLs that can go on for ever
+    due: bool = True
+    is_main: bool = False  # where the domain's start page leads
 
 
 async def open_hosts(connection: Connection, hosts: Mapping[str, NewPage]) -> dict[str, int]:
@@ -113,7 +166,9 @@ async def admit(
     connection: Connection, found: Sequence[NewPage]
 ) -> tuple[list[NewPage], list[NewPage]]:
     """Which pages fit their domains' budgets, and which do not; pages known already fit."""
-    wanted = Counter(page.domain_id for page in found)
+    wanted = Counter(page.domain_id for page in found if page.kind == "page")
+    if not wanted:
+        return list(found), []
     rows = await connection.fetch(BUDGETS, sorted(wanted))
     left = {row["id"]: row["remaining"] for row in rows}
     if all(count <= left.get(domain, 0) for domain, count in wanted.items()):
@@ -125,7 +180,7 @@ async def admit(
     admitted: list[NewPage] = []
     refused: list[NewPage] = []
     for page in found:
-        if (page.host, page.url_hash) in known:
+        if page.kind != "page" or (page.host, page.url_hash) in known:
             admitted.append(page)
         elif left.get(page.domain_id, 0) > 0:
             left[page.domain_id] -= 1
@@ -141,22 +196,74 @@ async def add(
     host_ids: Mapping[str, int],
     held: Sequence[int],
 ) -> None:
-    """Put pages on the frontier, due now, and count the new ones towards their budgets.
+    """Put pages on the frontier and count the new ones towards their budgets.
 
     Lanes in `held` are the caller's own: giving them back finds what is due.
     """
+    ids = [host_ids[page.host] for page in pages]
     await connection.execute(
         ADD,
-        [host_ids[page.host] for page in pages],
+        ids,
         [page.url_hash for page in pages],
         [page.url for page in pages],
         [page.found_by for page in pages],
         [page.found_on for page in pages],
         [page.depth for page in pages],
         [page.hops for page in pages],
-        DEFAULT_PRIORITY,
+        [page.kind for page in pages],
+        [page.category for page in pages],
+        [page.priority for page in pages],
+        [page.lastmod for page in pages],
+        [page.due for page in pages],
         held,
     )
+    await _date(connection, pages, ids)
+    main = {
+        page.domain_id: host_id for page, host_id in zip(pages, ids, strict=True) if page.is_main
+    }
+    if main:
+        await connection.execute(MOVE_MAIN_HOST, list(main), list(main.values()))
+
+
+async def _date(connection: Connection, pages: Sequence[NewPage], ids: Sequence[int]) -> None:
+    dated = [(p, host_id) for p, host_id in zip(pages, ids, strict=True) if p.lastmod is not None]
+    if dated:
+        await connection.execute(
+            DATE,
+            [host_id for _, host_id in dated],
+            [page.url_hash for page, _ in dated],
+            [page.lastmod for page, _ in dated],
+        )
+
+
+async def admit_patterns(
+    connection: Connection, found: Sequence[NewPage], host_ids: Mapping[str, int], budget: int
+) -> tuple[list[NewPage], list[NewPage]]:
+    """Which pages fit the budgets of their patterns, and which would lead into a trap."""
+    keys = sorted({(host_ids[page.host], page.pattern) for page in found if page.pattern})
+    if not keys:
+        return list(found), []
+    rows = await connection.fetch(PATTERNS, [key[0] for key in keys], [key[1] for key in keys])
+    pages = {(row["host_id"], row["pattern"]): row["pages"] for row in rows}
+    taken: Counter[tuple[int, str]] = Counter()
+    admitted: list[NewPage] = []
+    refused: list[NewPage] = []
+    for page in found:
+        key = (host_ids[page.host], page.pattern or "")
+        if page.pattern is None:
+            admitted.append(page)
+        elif pages[key] + taken[key] < (SITEMAP_BUDGET if page.pattern == SITEMAPS else budget):
+            taken[key] += 1
+            admitted.append(page)
+        else:
+            refused.append(page)
+    await connection.execute(
+        COUNT_PATTERNS,
+        [host_id for host_id, _ in taken],
+        [pattern for _, pattern in taken],
+        list(taken.values()),
+    )
+    return admitted, refused
 
 
 async def refuse_links(connection: Connection, counts: Mapping[tuple[int, str], int]) -> None:

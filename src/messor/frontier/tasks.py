@@ -12,13 +12,15 @@ from messor.store.database import Connection, Database
 from messor.web.urls import Url, url_hash
 
 ROBOTS_PRIORITY = 0  # before everything a person can ask for
+ASKED_PRIORITY = 1  # a person waits for it
+SITEMAP_PRIORITY = 2
 DEFAULT_PRIORITY = 5
 
 # One index probe per priority and lane: tasks that are not due are never looked at.
 DUE = """
 SELECT t.page_id, t.host_id, t.kind, t.priority, p.url, p.depth, p.hops, t.retry_count,
        t.max_retries, t.crawl_frequency, t.outcome, t.snapshot_id, t.raw_hash, t.etag,
-       t.last_modified, t.refusal
+       t.last_modified, t.refusal, t.provider, t.deaths
   FROM unnest($1::bigint[]) AS lane (host_id)
  CROSS JOIN generate_series(0, 10) AS rank (priority)
  CROSS JOIN LATERAL (
@@ -103,6 +105,8 @@ class Task:
     etag: str | None
     last_modified: str | None
     refusal: str | None
+    provider: str | None = None  # who brought the newest good content, when not HTTP
+    deaths: int = 0  # processes it killed
 
 
 async def due(

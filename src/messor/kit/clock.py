@@ -15,3 +15,8 @@ _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 def now() -> float:
     """Seconds on the deadline clock."""
     return time.clock_gettime(_CLOCK)
+
+
+def this_year() -> int:
+    """The year people write now; no deadline depends on it."""
+    return time.gmtime().tm_year

@@ -38,7 +38,7 @@ EVENT_TYPES = {
 COLUMNS = """id, domain, base_url, status, processing, submitted_by, submitter_type,
   submission_context, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth, page_budget,
   crawl_delay_seconds, max_concurrent_requests, is_trusted_domain, active, policy_version,
-  pages_known, created_at,
+  pages_known, harvest, created_at,
   (SELECT max(h.last_request_at) FROM messor.hosts h WHERE h.domain_id = domains.id)
     AS last_scraped_at"""
 
@@ -64,6 +64,7 @@ UPDATE messor.domains
        max_concurrent_requests = coalesce($3, max_concurrent_requests),
        max_crawl_depth = coalesce($4, max_crawl_depth),
        page_budget = coalesce($5, page_budget),
+       harvest = coalesce($6, harvest),
        policy_version = policy_version + 1, updated_at = messor.clock()
  WHERE id = $1
 RETURNING {COLUMNS}
@@ -93,6 +94,7 @@ class Domain:
     active: bool
     policy_version: int
     pages_known: int
+    harvest: str  # site: all its pages; asked: only those somebody asks for
     created_at: datetime
     last_scraped_at: datetime | None
 
@@ -178,6 +180,7 @@ async def configure(
     max_concurrent_requests: int | None = None,
     max_crawl_depth: int | None = None,
     page_budget: int | None = None,
+    harvest: str | None = None,
 ) -> Domain:
     """Change how a domain is crawled; only what is given changes."""
     changes: dict[str, Any] = {
@@ -185,6 +188,7 @@ async def configure(
         "max_concurrent_requests": max_concurrent_requests,
         "max_crawl_depth": max_crawl_depth,
         "page_budget": page_budget,
+        "harvest": harvest,
     }
     row = await connection.fetchrow(CONFIGURE, domain.id, *changes.values())
     assert row is not None

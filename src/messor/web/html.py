@@ -16,6 +16,7 @@ import turbohtml
 from turbohtml import Document, Element
 
 from messor.errors import MessorError
+from messor.web.depth import MAX_DEPTH, is_too_deep
 from messor.web.structured import read_structured
 from messor.web.text import one_line, storable
 from messor.web.urls import Link, LinkResolver, parse
@@ -60,6 +61,7 @@ class PageReading:
     refresh: str | None = None  # where a meta refresh leads
     noindex: bool = False
     nofollow: bool = False
+    reservations: dict[str, str] = field(default_factory=dict)  # of rights, as the page puts them
     structured: dict[str, Any] = field(default_factory=dict)
     markdown: str = ""
     text_length: int = 0  # visible characters; of the markdown where there is plenty
@@ -74,6 +76,8 @@ def parse_document(html: str) -> Document:
     """The tree of a page, within bounds of time and memory."""
     if len(html) > MAX_CHARS:
         raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
+    if is_too_deep(html):
+        raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements within each other.")
     if len(html) <= _SAFE_CHARS:
         return turbohtml.parse(html, positions=False)
     parser = turbohtml.IncrementalParser(positions=False)
@@ -144,6 +148,13 @@ def _read_meta(meta: Element, reading: PageReading, agent: str) -> None:
         words = (meta.attr("content") or "").lower().replace(",", " ").split()
         reading.noindex |= "noindex" in words or "none" in words
         reading.nofollow |= "nofollow" in words or "none" in words
+        for word in ("noai", "noimageai"):
+            if word in words:
+                reading.reservations[word] = "meta robots"
+    elif name in ("tdm-reservation", "tdm-policy"):
+        value = one_line(meta.attr("content") or "", 500)
+        if value not in ("", "0"):
+            reading.reservations[name] = value
     elif name == "description" or (name == "og:description" and not reading.description):
         reading.description = one_line(meta.attr("content") or "", _MAX_DESCRIPTION)
     elif name == "refresh" and reading.refresh is None:

@@ -8,7 +8,7 @@ DROP TABLE messor.tiles, messor.ingestion_pages, messor.ingestion_runs, messor.o
 DROP FUNCTION messor.critical_until, messor.risk_level, messor.risk_delay, messor.risk_at;
 ALTER TABLE messor.page_snapshots DROP verdict, DROP signals;
 ALTER TABLE messor.http_fetches DROP delay_ms, DROP proxy_id, DROP detail;
-ALTER TABLE messor.crawl_tasks DROP deaths;
+ALTER TABLE messor.crawl_tasks DROP deaths, DROP provider;
 ALTER TABLE messor.pages DROP sitemap_lastmod;
 ALTER TABLE messor.robots_files DROP signals, DROP redirected_to;
 ALTER TABLE messor.lanes DROP slow, DROP mode_delay, DROP mode_until, DROP assisted_until;

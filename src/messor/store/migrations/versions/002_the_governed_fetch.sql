@@ -76,7 +76,9 @@ ALTER TABLE messor.robots_files
 -- Frontier: sitemaps, patterns -----------------------------------------------------------------
 
 ALTER TABLE messor.pages ADD sitemap_lastmod timestamptz;
-ALTER TABLE messor.crawl_tasks ADD deaths smallint NOT NULL DEFAULT 0;  -- processes it killed
+ALTER TABLE messor.crawl_tasks
+  ADD provider text,                           -- who brought the newest good content; NULL: HTTP
+  ADD deaths smallint NOT NULL DEFAULT 0;      -- processes it killed
 
 CREATE TABLE messor.sitemaps (
   page_id bigint PRIMARY KEY REFERENCES messor.pages ON DELETE CASCADE,

@@ -1,0 +1,188 @@
+"""The import of saved pages: sources in, a report out; nothing is asked of any site.
+
+Pages go through in batches. What was committed stays when a later batch fails, and importing the
+same again changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import platform
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from messor import __version__
+from messor.archive.segments import SegmentWriter
+from messor.courtesy.lease import WorkerLease
+from messor.engine.imports.batch import ERROR, OK, UNCHANGED, BatchImporter, Imported
+from messor.engine.imports.reading import Candidate, address
+from messor.engine.imports.saved import Damage, Items, SavedPage, Unreadable, printable
+from messor.engine.imports.sources import Source
+from messor.errors import MessorError, UnavailableError
+from messor.registry.domains import Submission
+from messor.settings import Settings
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+
+BATCH_PAGES = 200
+BATCH_BYTES = 32_000_000
+MAX_RESULTS = 10_000  # told one by one; beyond that they are only counted
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What became of everything that was handed over."""
+
+    counts: Counter[str] = field(default_factory=Counter)  # pages by outcome
+    passed_over: int = 0  # images, redirects and the like
+    results: list[Imported] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether anything is held that was handed over."""
+        return bool(self.counts[OK] or self.counts[UNCHANGED])
+
+    def add(self, results: Sequence[Imported]) -> None:
+        self.counts.update(result.outcome for result in results)
+        self.results += results[: max(MAX_RESULTS - len(self.results), 0)]
+
+    def warn(self, warning: str) -> None:
+        if len(self.warnings) < MAX_RESULTS:
+            self.warnings.append(warning)
+
+
+Progress = Callable[[ImportReport], None]
+
+
+async def import_pages(
+    database: Database,
+    settings: Settings,
+    sources: Sequence[Source],
+    *,
+    actor: str,
+    only: Collection[str] = (),
+    approve: Sequence[Submission] = (),
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Import saved pages as snapshots.
+
+    `only` names the domains whose pages are wanted, all by default. Domains in `approve` that are
+    new or wait for review are approved for this, as an act of `actor`; nothing of them is fetched.
+    """
+    report = ImportReport()
+    async with _importer(database, settings, actor, only, approve) as importer:
+        for source in sources:
+            batcher = _Batcher(source.read(settings.max_decoded_bytes), report)
+            while batch := await asyncio.to_thread(batcher.next):
+                report.add(await importer.run(source.name, batch))
+                if progress is not None:
+                    progress(report)
+    return report
+
+
+@asynccontextmanager
+async def _importer(
+    database: Database,
+    settings: Settings,
+    actor: str,
+    only: Collection[str],
+    approve: Sequence[Submission],
+) -> AsyncIterator[BatchImporter]:
+    """The means of an import: a worker lease, kept alive, and segments written under it."""
+    try:
+        name = f"import-{platform.node()}-{os.getpid()}"
+        lease = await WorkerLease.take(database, name, settings.worker_lease)
+        archive = SegmentWriter(
+            settings.data_dir / "archive",
+            database,
+            worker_id=lease.id,
+            name=f"{name}-{lease.id}",
+            limit=settings.segment_bytes,
+            software=f"Messor/{__version__}",
+        )
+        beating = asyncio.create_task(_keep_alive(database, lease))
+        try:
+            yield BatchImporter(
+                database,
+                lease,
+                archive,
+                actor=actor,
+                agent=settings.agent_token,
+                approve={submission.domain: submission for submission in approve},
+                only=only,
+            )
+            await archive.seal()
+        finally:
+            beating.cancel()
+            await asyncio.wait([beating])
+            archive.abandon()
+            async with database.transaction() as connection:
+                await lease.end(connection)
+    except LOST_CONNECTION as error:
+        raise UnavailableError(
+            f"The database was lost during the import ({error}). What was imported is kept; "
+            "run the same command again for the rest."
+        ) from error
+
+
+async def _keep_alive(database: Database, lease: WorkerLease) -> None:
+    """Renew the lease while files are read; a batch that finds it lost says so."""
+    while True:
+        await asyncio.sleep(lease.seconds / 4)
+        with contextlib.suppress(MessorError, *LOST_CONNECTION, *TRY_AGAIN):
+            async with database.transaction() as connection:
+                await lease.renew(connection, 0)
+
+
+class _Batcher:
+    """Cuts a source into batches: bounded in pages and bytes, no page twice in one."""
+
+    def __init__(self, items: Items, report: ImportReport) -> None:
+        self._items = items
+        self._report = report
+        self._held: Candidate | None = None
+
+    def next(self) -> list[Candidate]:
+        """The next batch; empty at the end of the source. Blocks while it reads."""
+        now = datetime.now(UTC)
+        batch: dict[bytes, Candidate] = {}
+        size = 0
+        held, self._held = self._held, None
+        if held is not None:
+            batch[held.url_hash] = held
+            size = len(held.page.body)
+        while len(batch) < BATCH_PAGES and size < BATCH_BYTES:
+            item = next(self._items, None)
+            if item is None:
+                break
+            candidate = self._candidate(item, now)
+            if candidate is None:
+                continue
+            if candidate.url_hash in batch:
+                self._held = candidate
+                break
+            batch[candidate.url_hash] = candidate
+            size += len(candidate.page.body)
+        return list(batch.values())
+
+    def _candidate(self, item: object, now: datetime) -> Candidate | None:
+        """A page that knows where it is from; everything else is told to the report."""
+        if isinstance(item, SavedPage):
+            try:
+                return address(item, now)
+            except MessorError as error:
+                url = printable(item.url[:2000]) if item.url else None
+                self._report.add([Imported(item.origin, ERROR, url, str(error))])
+        elif isinstance(item, Unreadable):
+            url = printable(item.url[:2000]) if item.url else None
+            self._report.add([Imported(item.origin, ERROR, url, item.reason)])
+        elif isinstance(item, Damage):
+            self._report.warn(f"{item.origin}: {item.reason}")
+        else:
+            self._report.passed_over += 1
+        return None

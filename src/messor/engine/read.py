@@ -1,0 +1,140 @@
+"""Read: from what a provider brought to what it says and whether it may be believed.
+
+Decoding, one parse, the quality gates. An answer whose bytes are the same as last time is not
+parsed. What becomes of it is decided by the router (another provider?) and the keeper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from messor.archive import hashing
+from messor.engine.links import LinkSieve
+from messor.fetch.gates import Verdict, judge
+from messor.fetch.naming import is_html
+from messor.fetch.outcome import Fetched, Outcome
+from messor.frontier.tasks import Task
+from messor.web.encodings import decode
+from messor.web.html import PageReading, TooComplexError, read_page
+from messor.web.urls import LinkCache, LinkResolver, Url, parse
+
+KNOWN_LINKS = 8_000  # resolved hrefs a worker remembers
+MAX_JUDGED = 262_144  # of a refusal's body, enough for every known challenge
+
+_PASSED = Verdict()
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a provider brought, read and judged."""
+
+    fetched: Fetched
+    url: Url
+    text: str = ""
+    reading: PageReading | None = None
+    verdict: Verdict = _PASSED
+    raw_hash: bytes | None = None
+    fault: Exception | None = None  # what reading it did to the reader
+    same_shell: bool = False  # HTTP brought the bytes it brought before another provider was asked
+
+
+class Reader:
+    """Reads and judges for one worker."""
+
+    def __init__(self, sieve: LinkSieve, *, agent: str) -> None:
+        self._sieve = sieve
+        self._agent = agent
+        self._links = LinkCache(KNOWN_LINKS)
+
+    def read(self, task: Task, fetched: Fetched) -> Answer:
+        """Set the outcome by what the content is, and say which gates it failed."""
+        url = parse(task.url)
+        assert url is not None, "tasks hold web addresses"
+        answer = Answer(fetched, url)
+        try:
+            self._read(answer, task)
+        except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
+            fetched.outcome, answer.fault, answer.raw_hash = Outcome.ERROR, error, None
+        return answer
+
+    def _read(self, answer: Answer, task: Task) -> None:
+        fetched = answer.fetched
+        if fetched.outcome is Outcome.OK:
+            self._read_page(answer, task)
+        elif fetched.outcome is Outcome.UNCHANGED:
+            _check_unchanged(answer, task)
+        elif fetched.status is not None and fetched.outcome in (Outcome.BLOCKED, Outcome.ERROR):
+            self._judge_refusal(answer)
+        elif fetched.outcome is Outcome.EMPTY:
+            answer.verdict = Verdict(("size", "empty"), None, ("empty",))
+            fetched.gate = "empty"
+
+    def _read_page(self, answer: Answer, task: Task) -> None:
+        fetched = answer.fetched
+        answer.raw_hash = hashing.raw_hash(fetched.body)
+        if answer.raw_hash == task.raw_hash and task.snapshot_id is not None:
+            if fetched.provider == "http" and task.provider is not None:
+                answer.same_shell = True
+                fetched.gate = "spa_shell"
+            else:
+                fetched.outcome = Outcome.UNCHANGED
+            return
+        answer.text, _ = decode(fetched.body, fetched.content_type)
+        try:
+            answer.reading = read_page(
+                answer.text,
+                task.url,
+                resolver=LinkResolver(answer.url, self._links),
+                agent=self._agent,
+                known=self._sieve.known_hrefs(answer.url),
+            )
+        except TooComplexError as error:
+            fetched.outcome, fetched.error = Outcome.TOO_COMPLEX, str(error)
+            return
+        self._judge(answer)
+
+    def _judge(self, answer: Answer) -> None:
+        fetched = answer.fetched
+        assert fetched.status is not None
+        verdict = judge(
+            status=fetched.status,
+            headers=fetched.headers,
+            html=answer.text,
+            reading=answer.reading,
+            size=fetched.size,
+        )
+        answer.verdict = verdict
+        if verdict.gates:
+            fetched.gate = verdict.gates[0]
+        if verdict.signals:
+            fetched.detail = {**(fetched.detail or {}), "signals": list(verdict.signals)}
+        if verdict.block is not None:
+            fetched.outcome = Outcome.BLOCKED
+            fetched.error = f"{verdict.block.by}: {verdict.block.evidence}"[:500]
+        elif "soft_404" in verdict.gates:
+            fetched.outcome, fetched.error = Outcome.NOT_FOUND, "the page says it is not there"
+        elif "empty" in verdict.gates or "spa_shell" in verdict.gates:
+            fetched.outcome, fetched.error = Outcome.EMPTY, "the page has no text without scripts"
+
+    def _judge_refusal(self, answer: Answer) -> None:
+        """Name who refuses, where the body of a refusal tells."""
+        fetched = answer.fetched
+        if fetched.body and is_html(fetched.content_type, fetched.body):
+            answer.text, _ = decode(fetched.body[:MAX_JUDGED], fetched.content_type)
+        before = fetched.outcome
+        sentence = fetched.error
+        self._judge(answer)
+        if answer.verdict.block is None:
+            fetched.outcome, fetched.error = before, sentence
+        elif sentence:
+            fetched.error = f"{sentence} ({fetched.error})"
+
+
+def _check_unchanged(answer: Answer, task: Task) -> None:
+    """Not modified: since what? An answer to a question nobody asked is an error."""
+    fetched = answer.fetched
+    if task.snapshot_id is None:
+        fetched.outcome = Outcome.ERROR
+        fetched.error = "the site answered 304 though no copy is held"
+    elif task.provider is not None and fetched.provider == "http":
+        answer.same_shell = True

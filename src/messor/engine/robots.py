@@ -1,0 +1,166 @@
+"""Robots tasks: reading a robots.txt, following it where it moved, and what it leads to.
+
+Within its host a redirect is followed at once, each hop paced. Beyond it the page is read in the
+lane of its own host, and this one waits. A robots.txt names sitemaps; they become tasks too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from messor.courtesy.lanes import Lane
+from messor.courtesy.robots import FRESH_SECONDS, RETRY_SECONDS, RobotsFile
+from messor.courtesy.robots_redirects import MAX_HOPS, RobotsAnswer
+from messor.engine.harvest import Harvest
+from messor.engine.inbox import Inbox
+from messor.fetch.http import HttpFetcher
+from messor.fetch.outcome import Fetched, Outcome
+from messor.frontier.cadence import Schedule
+from messor.frontier.pages import SITEMAPS, NewPage
+from messor.frontier.tasks import ROBOTS_PRIORITY, SITEMAP_PRIORITY, Task
+from messor.ledger.decisions import Decision
+from messor.web.robots import MAX_BYTES
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import Url, parse, url_hash
+
+WAIT_SECONDS = 5.0  # how often a host looks whether its robots.txt was read elsewhere
+MAX_SITEMAPS = 50  # of one robots.txt
+
+
+@dataclass(slots=True)
+class _Followed:
+    """Where following a robots.txt within its host came to."""
+
+    fetched: Fetched
+    url: str
+    hops: int
+    before: list[Fetched]
+
+
+class RobotsReader:
+    """Reads robots.txt files for one worker."""
+
+    def __init__(self, fetcher: HttpFetcher, inbox: Inbox, *, agent: str) -> None:
+        self._fetcher = fetcher
+        self._inbox = inbox
+        self._agent = agent
+
+    async def read(self, lane: Lane, task: Task, decision: Decision, fetched: Fetched) -> None:
+        """Put a robots.txt in force; it is committed before the lane's next request."""
+        end = await self._follow(lane, task, fetched)
+        harvest = Harvest(
+            lane, task, decision, Schedule("completed", FRESH_SECONDS, 0), end.fetched.outcome
+        )
+        harvest.fetched, harvest.hops = end.fetched, end.before
+        target = parse(end.fetched.location or "", end.url)
+        moved = end.fetched.outcome is Outcome.REDIRECTED
+        if moved and target is not None and target.authority != lane.host and end.hops < MAX_HOPS:
+            await self._read_elsewhere(harvest, target, end.hops + 1)
+            return
+        file = self._understand(lane, end) if not moved else _lost(end, target)
+        if file.verdict == "deny_all":
+            harvest.schedule = Schedule("completed", RETRY_SECONDS, 0)
+        elif file.verdict == "rules":
+            harvest.outcome = Outcome.OK
+        await self._adopt(harvest, file, end)
+
+    async def _follow(self, lane: Lane, task: Task, fetched: Fetched) -> _Followed:
+        end = _Followed(fetched, task.url, 0, [])
+        while end.fetched.outcome is Outcome.REDIRECTED and end.hops < MAX_HOPS:
+            target = parse(end.fetched.location or "", end.url)
+            if target is None or target.authority != lane.host:
+                break
+            end.before.append(end.fetched)
+            permit = await lane.pace.permit()
+            end.fetched = await self._fetcher.fetch(target.href, permit, cut_at=MAX_BYTES)
+            end.url, end.hops = target.href, end.hops + 1
+        return end
+
+    def _understand(self, lane: Lane, end: _Followed) -> RobotsFile:
+        file = RobotsFile.from_answer(end.fetched.status, end.fetched.body, self._agent)
+        if end.fetched.status in (401, 403) and lane.policy.robots_forbidden == "deny":
+            reason = f"{file.reason}, and this domain's terms take that for a no"
+            return RobotsFile("deny_all", reason, file.status_code, b"", None, None)
+        return file
+
+    async def _adopt(self, harvest: Harvest, file: RobotsFile, end: _Followed) -> None:
+        lane, task = harvest.lane, harvest.task
+        self._inbox.answer_robots(RobotsAnswer(task.page_id, end.url, file))
+        if not is_own(lane, task):
+            self._inbox.put(harvest)
+            return
+        if file.verdict != "deny_all":
+            harvest.found = sitemaps_of(lane, task, file)
+        self._inbox.put(harvest)
+        lane.robots = await self._inbox.adopt_robots(lane, file)
+        lane.robots_id = lane.robots.id
+        lane.pace.slow_down_to(file.crawl_delay or 0.0)
+        if file.verdict == "deny_all":
+            await self._inbox.silence(lane, RETRY_SECONDS, file.reason)
+
+    async def _read_elsewhere(self, harvest: Harvest, target: Url, hops: int) -> None:
+        """Have the page read in the lane of its host; until then nothing is asked of this one."""
+        lane, task = harvest.lane, harvest.task
+        page = NewPage(
+            lane.policy.domain_id,
+            target.authority,
+            url_hash(target),
+            target.href,
+            "redirect",
+            task.page_id,
+            0,
+            hops,
+            finder=lane.host_id,
+            kind="robots",
+            priority=ROBOTS_PRIORITY,
+        )
+        harvest.found = [page]
+        self._inbox.put(harvest)
+        await self._inbox.await_robots(lane, task, page, hops, own=is_own(lane, task))
+        lane.robots, lane.robots_id = None, None
+        lane.pace.be_silent(WAIT_SECONDS)
+
+
+def is_own(lane: Lane, task: Task) -> bool:
+    """Whether a robots task reads its own host's robots.txt, not one that another was sent to."""
+    url = parse(task.url)
+    return (
+        url is not None
+        and url.href == f"{url.origin}/robots.txt"
+        and registrable_domain(url.host) == lane.policy.domain
+    )
+
+
+def sitemaps_of(lane: Lane, task: Task, file: RobotsFile) -> list[NewPage]:
+    """The sitemaps a robots.txt names, or the usual place when it names none."""
+    named = file.rules.sitemaps[:MAX_SITEMAPS] if file.rules else []
+    found: dict[bytes, NewPage] = {}
+    for text in named or ["/sitemap.xml"]:
+        url = parse(text, task.url)
+        if url is None or registrable_domain(url.host) != lane.policy.domain:
+            continue
+        page = NewPage(
+            lane.policy.domain_id,
+            url.authority,
+            url_hash(url),
+            url.href,
+            "robots",
+            task.page_id,
+            0,
+            0,
+            finder=lane.host_id,
+            kind="sitemap",
+            priority=SITEMAP_PRIORITY,
+            pattern=SITEMAPS,
+        )
+        found[page.url_hash] = page
+    return list(found.values())
+
+
+def _lost(end: _Followed, target: Url | None) -> RobotsFile:
+    """A robots.txt that cannot be reached by its redirects."""
+    if target is None:
+        reason = "robots.txt redirects to nowhere"
+        return RobotsFile("deny_all", reason, end.fetched.status, b"", None, None)
+    reason = f"robots.txt redirects more than {MAX_HOPS} times"
+    return RobotsFile("allow_all", reason, end.fetched.status, b"", None, None)

@@ -1,0 +1,11 @@
+"""Quality gates: whether an answer is the page that was asked for.
+
+Pure functions of one answer, run on every page. What follows from a verdict — a retry, the next
+provider, a raised risk — is left to the router and to `courtesy`.
+"""
+
+from messor.fetch.gates.judging import judge
+from messor.fetch.gates.verdict import Block, Verdict
+from messor.fetch.gates.walls import soft_404
+
+__all__ = ["Block", "Verdict", "judge", "soft_404"]

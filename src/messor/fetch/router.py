@@ -1,0 +1,66 @@
+"""The router: who is asked next when an answer is not good enough.
+
+HTTP first, then a browser, Crawl4AI, Firecrawl, whichever are there. A page that is a shell, too
+small or nearly all markup goes to the next at once. A refusal is friction first: only a domain
+whose terms say `failover` has somebody else ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from messor.courtesy.lanes import Policy
+from messor.fetch.gates import Verdict
+from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.provider import PROVIDER_FAULT, Provider
+
+# Gates that another provider may well pass, and that are no refusal. Nearly half of the web's
+# pages have less text than a twentieth of their markup and are sound all the same, so the ratio
+# counts only where there is little text at all.
+WORTH_ANOTHER = frozenset({"size", "spa_shell", "empty"})
+LITTLE_TEXT = 2_000
+_REFUSED = frozenset({Outcome.BLOCKED})
+
+
+class Router:
+    """Chooses among the providers there are besides HTTP, in order."""
+
+    def __init__(self, others: Sequence[Provider]) -> None:
+        self._others = list(others)
+
+    async def close(self) -> None:
+        for provider in self._others:
+            await provider.close()
+
+    def after(
+        self,
+        policy: Policy,
+        fetched: Fetched,
+        verdict: Verdict,
+        *,
+        text_length: int = 0,
+        same_shell: bool = False,
+    ) -> Provider | None:
+        """Who is asked after this answer; None when it is the last word."""
+        if policy.render == "never" or not self._others:
+            return None
+        thin = "text_ratio" in verdict.gates and text_length < LITTLE_TEXT
+        if not (thin or same_shell or self._is_worth_another(policy, fetched, verdict)):
+            return None
+        for provider in self._after(fetched.provider):
+            # Bytes that are the same prove a page unchanged, as far as money is concerned.
+            if not (same_shell and provider.paid):
+                return provider
+        return None
+
+    def _after(self, name: str) -> list[Provider]:
+        names = [provider.name for provider in self._others]
+        return self._others[names.index(name) + 1 :] if name in names else self._others
+
+    @staticmethod
+    def _is_worth_another(policy: Policy, fetched: Fetched, verdict: Verdict) -> bool:
+        if fetched.error_type == PROVIDER_FAULT:
+            return True
+        if fetched.outcome in _REFUSED:
+            return policy.on_block == "failover"
+        return not WORTH_ANOTHER.isdisjoint(verdict.gates)

@@ -1,0 +1,85 @@
+"""What a page says about being kept: robots directives and reservations, in headers and markup.
+
+X-Robots-Tag may be sent several times and may name an agent. Reservations are the TDM protocol's
+and the `noai` words; what a policy makes of either is not decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+
+from messor.web.html import PageReading
+
+_TELLING = frozenset({b"x-robots-tag", b"tdm-reservation", b"tdm-policy", b"content-signal"})
+_AI_WORDS = frozenset({"noai", "noimageai"})
+# Directives that take a value; every other "word:" names the agent that is meant.
+_WITH_VALUE = frozenset(
+    {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
+)
+
+
+class PageDirectives(NamedTuple):
+    """What was said, and where."""
+
+    noindex: str  # where it says so; empty when it does not
+    nofollow: bool
+    reservations: dict[str, str]
+
+
+def directives_of(
+    raw_headers: Iterable[tuple[bytes, bytes]], reading: PageReading, agent: str
+) -> PageDirectives:
+    """Headers and markup together; either can say no."""
+    noindex = "meta robots" if reading.noindex else ""
+    nofollow = reading.nofollow
+    reservations = dict(reading.reservations)
+    for raw_name, raw_value in raw_headers:
+        name = raw_name.lower()
+        if name not in _TELLING:
+            continue
+        value = raw_value.decode("latin-1").strip()
+        if name != b"x-robots-tag":
+            if value not in ("", "0"):
+                reservations[name.decode()] = value[:500]
+            continue
+        words = _words_for(value.lower(), agent.lower())
+        if not words.isdisjoint({"noindex", "none"}):
+            noindex = noindex or "X-Robots-Tag"
+        nofollow |= not words.isdisjoint({"nofollow", "none"})
+        reservations.update(dict.fromkeys(words & _AI_WORDS, "X-Robots-Tag"))
+    return PageDirectives(noindex, nofollow, reservations)
+
+
+def _words_for(value: str, agent: str) -> set[str]:
+    """The directives of one header that are meant for everybody or for us."""
+    words: set[str] = set()
+    ours = True
+    for part in value.split(","):
+        name, colon, rest = part.partition(":")
+        name = name.strip()
+        if colon and name == "unavailable_after":
+            if ours and _is_past(f"{rest}{value.partition(part)[2]}"):
+                words.add("noindex")
+            break  # a date has commas of its own
+        if colon and name not in _WITH_VALUE:
+            ours = name in (agent, "robots", "*")
+            name = rest.strip()
+        if ours:
+            words.update(name.split())
+    return words
+
+
+def _is_past(text: str) -> bool:
+    try:
+        moment = parsedate_to_datetime(text.strip())
+    except ValueError:
+        try:
+            moment = datetime.fromisoformat(text.strip())
+        except ValueError:
+            return False
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return moment < datetime.now(UTC)

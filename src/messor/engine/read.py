@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from messor.archive import hashing
+from messor.engine.cage import Cage
 from messor.engine.links import LinkSieve
+from messor.engine.marks import Mark
 from messor.fetch.gates import Verdict, judge
 from messor.fetch.naming import is_html
 from messor.fetch.outcome import Fetched, Outcome
@@ -34,6 +36,7 @@ class Answer:
     reading: PageReading | None = None
     verdict: Verdict = _PASSED
     raw_hash: bytes | None = None
+    needs_cage: bool = False  # its page may end or stall the process that reads it
     fault: Exception | None = None  # what reading it did to the reader
     same_shell: bool = False  # HTTP brought the bytes it brought before another provider was asked
 
@@ -41,9 +44,11 @@ class Answer:
 class Reader:
     """Reads and judges for one worker."""
 
-    def __init__(self, sieve: LinkSieve, *, agent: str) -> None:
+    def __init__(self, sieve: LinkSieve, mark: Mark, *, agent: str) -> None:
         self._sieve = sieve
+        self._mark = mark
         self._agent = agent
+        self._cage = Cage(agent=agent)
         self._links = LinkCache(KNOWN_LINKS)
 
     def read(self, task: Task, fetched: Fetched) -> Answer:
@@ -80,6 +85,10 @@ class Reader:
                 fetched.outcome = Outcome.UNCHANGED
             return
         answer.text, _ = decode(fetched.body, fetched.content_type)
+        if task.deaths:
+            answer.needs_cage = True
+            return
+        self._mark.set(task.page_id)
         try:
             answer.reading = read_page(
                 answer.text,
@@ -88,10 +97,21 @@ class Reader:
                 agent=self._agent,
                 known=self._sieve.known_hrefs(answer.url),
             )
-        except TooComplexError as error:
-            fetched.outcome, fetched.error = Outcome.TOO_COMPLEX, str(error)
+        except TooComplexError:
+            answer.needs_cage = True
             return
+        finally:
+            self._mark.clear()
         self._judge(answer)
+
+    async def read_caged(self, task: Task, answer: Answer) -> None:
+        """Read a page that may do harm where it can do none."""
+        try:
+            answer.reading = await self._cage.read(answer.text, task.url)
+        except TooComplexError as error:
+            answer.fetched.outcome, answer.fetched.error = Outcome.TOO_COMPLEX, str(error)
+        else:
+            self._judge(answer)
 
     def _judge(self, answer: Answer) -> None:
         fetched = answer.fetched

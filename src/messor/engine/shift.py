@@ -23,6 +23,7 @@ from messor.engine.flush import Flusher
 from messor.engine.inbox import Inbox
 from messor.engine.keep import Keeper
 from messor.engine.links import LinkSieve
+from messor.engine.marks import Mark, blame_dead
 from messor.engine.read import Reader
 from messor.engine.robots import RobotsReader
 from messor.engine.sitemaps import SitemapReader
@@ -95,12 +96,14 @@ class Shift:
             slots=settings.address_slots,
             exempt=settings.shared_address_ranges,
         )
+        self._marks = settings.data_dir / "marks"
+        self._mark = Mark(self._marks, lease.id)
         agent = settings.agent_token
         sieve = LinkSieve(seen, settings.max_redirects, self._flusher.full_patterns)
         self._visitor = Visitor(
             fetcher,
             router,
-            Reader(sieve, agent=agent),
+            Reader(sieve, self._mark, agent=agent),
             Keeper(self._archive, self._inbox, sieve, agent=agent),
             self._inbox,
             robots=RobotsReader(fetcher, self._inbox, agent=agent),
@@ -133,6 +136,7 @@ class Shift:
         finally:
             await _cancel([flushing, stopping, *others, *self._visits])
             self._archive.abandon()
+            self._mark.close()
 
     async def _wait_for_stop(self) -> None:
         await self._stop.wait()
@@ -230,6 +234,7 @@ class Shift:
     async def _reap_loop(self) -> None:
         while True:
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
+                await blame_dead(self._database, self._marks)  # before its lane is free again
                 await lanes.reap(self._database)
             await asyncio.sleep(REAP_SECONDS)
 

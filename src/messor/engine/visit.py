@@ -207,6 +207,8 @@ class Visitor:
         async with self._reading:
             answer = self._reader.read(task, fetched)
             await asyncio.sleep(0)  # the next few read in the loop's next turn
+        if answer.needs_cage:
+            await self._reader.read_caged(task, answer)
         await self._meet(visit, task, answer)
         return answer
 

@@ -72,8 +72,10 @@ class PageReading:
         return len(self.markdown.split())
 
 
-def parse_document(html: str) -> Document:
-    """The tree of a page, within bounds of time and memory."""
+def parse_document(html: str, *, bounded: bool = True) -> Document:
+    """The tree of a page, within bounds of time and memory unless its process has such bounds."""
+    if not bounded:
+        return turbohtml.parse(html, positions=False)
     if len(html) > MAX_CHARS:
         raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
     if is_too_deep(html):
@@ -96,13 +98,14 @@ def read_page(
     resolver: LinkResolver | None = None,
     agent: str = "messor",
     known: AbstractSet[str] = frozenset(),
+    bounded: bool = True,
 ) -> PageReading:
     """Read a page that was found at `url`; `agent` is the robots token looked for in meta tags.
 
     Links whose href is in `known` are passed over: nearly all links of a site's pages are the
     same, and finding that out by their spelling costs next to nothing.
     """
-    document = parse_document(html)
+    document = parse_document(html, bounded=bounded)
     reading = PageReading(url=url, base=url)
     resolver = resolver or LinkResolver(url)
     base = _declared_base(document, url)

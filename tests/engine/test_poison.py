@@ -1,0 +1,81 @@
+"""A page that ends its reader's process: blamed, caged, and of no harm to the others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from messor.engine.cage import Cage
+from messor.engine.marks import Mark, blame_dead
+from messor.fetch.outcome import Outcome
+from messor.store.database import Database
+from messor.web.html import TooComplexError
+from tests.crawling import admit, crawl, outcomes
+from tests.held_lanes import lease
+from tests.little_web import LittleWeb, page
+
+DIE_WHILE_READING = """
+import os, signal, sys
+from pathlib import Path
+from messor.engine.marks import Mark
+mark = Mark(Path(sys.argv[1]), int(sys.argv[2]))
+mark.set(int(sys.argv[3]))
+os.kill(os.getpid(), signal.SIGSEGV)
+"""
+
+
+async def test_a_page_whose_reader_died_is_blamed_once(database: Database, tmp_path: Path) -> None:
+    async with LittleWeb(tmp_path, {"one.test": {"/": page("home")}}) as web:
+        await admit(database, "http://one.test/")
+        await crawl(web.settings(), database)
+    page_id = await database.fetchval("SELECT page_id FROM messor.crawl_tasks WHERE kind = 'page'")
+    holder = await lease(database, seconds=0.01)
+    died = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", DIE_WHILE_READING, tmp_path, str(holder.id), str(page_id)
+    )
+    assert await died.wait() == -signal.SIGSEGV
+    assert await blame_dead(database, tmp_path) == [page_id]
+    assert await blame_dead(database, tmp_path) == []
+    assert await database.fetchval("SELECT deaths FROM messor.crawl_tasks WHERE kind = 'page'") == 1
+
+
+async def test_a_living_reader_is_not_blamed(database: Database, tmp_path: Path) -> None:
+    holder = await lease(database, seconds=60)
+    with Mark(tmp_path, holder.id) as mark:
+        mark.set(7)
+        assert await blame_dead(database, tmp_path) == []
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - a test may wait
+
+
+async def test_a_blamed_page_is_read_in_the_cage_and_kept(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deadly(*args: object, **options: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    async with LittleWeb(tmp_path, {"one.test": {"/": page("home")}}) as web:
+        await admit(database, "http://one.test/")
+        await database.fetch("UPDATE messor.crawl_tasks SET deaths = 1 WHERE kind = 'page'")
+        monkeypatch.setattr("messor.engine.read.read_page", deadly)  # here, not in the cage
+        await crawl(web.settings(), database)
+    assert (await outcomes(database))["http://one.test/"] == Outcome.OK
+    assert await database.fetchval("SELECT title FROM messor.page_snapshots") == "home"
+
+
+async def test_what_breaks_the_cage_is_too_complex() -> None:
+    # Every paragraph opens all the bold elements anew: the tree has ten million of them.
+    bold = "".join(f"<b id={n}>" for n in range(400))
+    with pytest.raises(TooComplexError):
+        await Cage(agent="MessorBot").read(bold + "<p>x</p>" * 50_000, "http://one.test/")
+
+
+async def test_the_cage_reads_what_is_only_large() -> None:
+    text = "<p>" + "word " * 2_000_000 + '</p><a href="/next">next</a>'
+    reading = await Cage(agent="MessorBot").read(text, "http://one.test/")
+    assert [link.href for link in reading.links] == ["http://one.test/next"]
+    assert reading.text_length > 9_000_000

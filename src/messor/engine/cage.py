@@ -16,7 +16,7 @@ import msgspec
 
 from messor.web.html import PageReading, TooComplexError, read_page
 
-SECONDS = 5.0
+SECONDS = 5
 MEMORY = 512 * 1024 * 1024
 _AT_ONCE = 2
 
@@ -26,8 +26,10 @@ Order = tuple[str, str, str]  # html, url, agent
 class Cage:
     """Reads pages in processes that may die."""
 
-    def __init__(self, *, agent: str) -> None:
+    def __init__(self, *, agent: str, seconds: int = SECONDS, memory: int = MEMORY) -> None:
         self._agent = agent
+        self._seconds = seconds
+        self._memory = memory
         self._room = asyncio.Semaphore(_AT_ONCE)
 
     async def read(self, html: str, url: str) -> PageReading:
@@ -37,16 +39,18 @@ class Cage:
                 sys.executable,
                 "-m",
                 "messor.engine.cage",
+                str(self._seconds),
+                str(self._memory),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
             )
             order = msgspec.msgpack.encode((html, url, self._agent))
             try:
-                async with asyncio.timeout(2 * SECONDS):
+                async with asyncio.timeout(2 * self._seconds):
                     answer, _ = await process.communicate(order)
             except TimeoutError:
-                raise TooComplexError(f"Reading the page takes over {SECONDS:.0f} s.") from None
+                raise TooComplexError(f"Reading the page takes over {self._seconds} s.") from None
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()
@@ -58,8 +62,9 @@ class Cage:
 
 def main() -> None:
     """Read one order from standard input within bounds, and write the reading."""
-    resource.setrlimit(resource.RLIMIT_CPU, (int(SECONDS), int(SECONDS)))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    seconds, memory = int(sys.argv[1]), int(sys.argv[2])
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     html, url, agent = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Order)
     reading = read_page(html, url, agent=agent, bounded=False)

@@ -7,10 +7,12 @@ Sources, strongest first: arguments, `MESSOR_*` variables, `.env`, the TOML file
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from ipaddress import ip_address, ip_network
 from pathlib import Path
+from typing import Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -108,6 +110,44 @@ class Settings(BaseSettings):
     )
     ca_file: Path | None = Field(
         default=None, description="Extra certificate authorities (PEM) trusted for TLS"
+    )
+    secret_key: SecretStr | None = Field(
+        default=None,
+        description="Seals proxy passwords; needed when workers run on several machines",
+    )
+
+    crawl4ai_url: str | None = Field(default=None, description="A Crawl4AI server to fall back on")
+    crawl4ai_key: SecretStr | None = Field(default=None, description="Its bearer token")
+    crawl4ai_contract: Literal["auto", "current", "spec"] = Field(
+        default="auto", description="Which form of its requests to use"
+    )
+    crawl4ai_cost: Decimal = Field(
+        default=Decimal(0), ge=0, description="What one of its pages costs"
+    )
+    crawl4ai_monthly_budget: Decimal | None = Field(
+        default=None, ge=0, description="Most to spend on it in a month"
+    )
+    firecrawl_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("firecrawl_url", "messor_firecrawl_url", "firecrawl_api_url"),
+        description="A Firecrawl server; the public one when only a key is set (also FIRECRAWL_API_URL)",
+    )
+    firecrawl_key: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("firecrawl_key", "messor_firecrawl_key", "firecrawl_api_key"),
+        description="Its bearer token (also FIRECRAWL_API_KEY)",
+    )
+    firecrawl_contract: Literal["auto", "current", "spec"] = Field(
+        default="auto", description="Which form of its requests to use"
+    )
+    firecrawl_cost: Decimal = Field(
+        default=Decimal("0.001"), ge=0, description="What one of its credits costs"
+    )
+    firecrawl_monthly_budget: Decimal | None = Field(
+        default=None, ge=0, description="Most to spend on it in a month"
+    )
+    service_timeout: float = Field(
+        default=30.0, gt=0, description="Seconds a service has for one page"
     )
 
     @classmethod

@@ -13,8 +13,9 @@ from messor.courtesy.robots import FRESH_SECONDS, RETRY_SECONDS, RobotsFile
 from messor.courtesy.robots_redirects import MAX_HOPS, RobotsAnswer
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
-from messor.fetch.http import HttpFetcher
 from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.proxies.proxy import PROXY_FAULT
+from messor.fetch.terms import TermsFetcher
 from messor.frontier.cadence import Schedule
 from messor.frontier.pages import SITEMAPS, NewPage
 from messor.frontier.tasks import ROBOTS_PRIORITY, SITEMAP_PRIORITY, Task
@@ -24,6 +25,7 @@ from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, parse, url_hash
 
 WAIT_SECONDS = 5.0  # how often a host looks whether its robots.txt was read elsewhere
+PROXY_SECONDS = 60.0  # before it is asked again after a proxy failed
 MAX_SITEMAPS = 50  # of one robots.txt
 
 
@@ -40,7 +42,7 @@ class _Followed:
 class RobotsReader:
     """Reads robots.txt files for one worker."""
 
-    def __init__(self, fetcher: HttpFetcher, inbox: Inbox, *, agent: str) -> None:
+    def __init__(self, fetcher: TermsFetcher, inbox: Inbox, *, agent: str) -> None:
         self._fetcher = fetcher
         self._inbox = inbox
         self._agent = agent
@@ -52,6 +54,10 @@ class RobotsReader:
             lane, task, decision, Schedule("completed", FRESH_SECONDS, 0), end.fetched.outcome
         )
         harvest.fetched, harvest.hops = end.fetched, end.before
+        if end.fetched.error_type == PROXY_FAULT:
+            harvest.schedule = Schedule("pending", PROXY_SECONDS, 0)
+            self._inbox.put(harvest)  # the site was not heard: what it said before still counts
+            return
         target = parse(end.fetched.location or "", end.url)
         moved = end.fetched.outcome is Outcome.REDIRECTED
         if moved and target is not None and target.authority != lane.host and end.hops < MAX_HOPS:
@@ -72,7 +78,9 @@ class RobotsReader:
                 break
             end.before.append(end.fetched)
             permit = await lane.pace.permit()
-            end.fetched = await self._fetcher.fetch(target.href, permit, cut_at=MAX_BYTES)
+            end.fetched = await self._fetcher.fetch(
+                lane.policy, target.href, permit, cut_at=MAX_BYTES
+            )
             end.url, end.hops = target.href, end.hops + 1
         return end
 

@@ -30,7 +30,9 @@ from messor.engine.sitemaps import SitemapReader
 from messor.engine.visit import Visit, Visitor
 from messor.errors import UnavailableError
 from messor.fetch.http import HttpFetcher
+from messor.fetch.proxies.pool import Pool
 from messor.fetch.router import Router
+from messor.fetch.terms import TermsFetcher
 from messor.frontier import tasks
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import Task
@@ -44,6 +46,7 @@ REAP_SECONDS = 1.0
 UPKEEP_SECONDS = 12 * 3600.0
 URGENT_SECONDS = 0.01  # how long an urgent flush waits for company
 DRAIN_SECONDS = 25.0
+TEND_SECONDS = 2.0
 SLOW_SHARE = 4  # a quarter of the visits, at most, wait for hosts that take long
 
 Repair = Callable[[], Awaitable[None]]
@@ -57,9 +60,10 @@ class Shift:
         settings: Settings,
         database: Database,
         fetcher: HttpFetcher,
-        router: Router,
         lease: WorkerLease,
         *,
+        router: Router,
+        pool: Pool,
         name: str,
         seen: SeenFilter,
         outcomes: Counter[str],
@@ -98,15 +102,17 @@ class Shift:
         )
         self._marks = settings.data_dir / "marks"
         self._mark = Mark(self._marks, lease.id)
+        self._pool = pool
+        terms = TermsFetcher(fetcher, pool)
         agent = settings.agent_token
         sieve = LinkSieve(seen, settings.max_redirects, self._flusher.full_patterns)
         self._visitor = Visitor(
-            fetcher,
+            terms,
             router,
             Reader(sieve, self._mark, agent=agent),
             Keeper(self._archive, self._inbox, sieve, agent=agent),
             self._inbox,
-            robots=RobotsReader(fetcher, self._inbox, agent=agent),
+            robots=RobotsReader(terms, self._inbox, agent=agent),
             sitemaps=SitemapReader(self._inbox, sieve),
             agent=agent,
         )
@@ -124,6 +130,7 @@ class Shift:
             asyncio.create_task(self._watch_lease()),
             asyncio.create_task(self._reap_loop()),
             asyncio.create_task(self._upkeep_loop()),
+            asyncio.create_task(self._tend_loop()),
         ]
         stopping = asyncio.create_task(self._wait_for_stop())
         try:
@@ -152,6 +159,7 @@ class Shift:
             await _cancel([flushing])
         await self._flush_once()
         await self._archive.seal()
+        await self._pool.write()
         async with self._database.transaction() as connection:
             await self._lease.end(connection)
 
@@ -244,6 +252,13 @@ class Shift:
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
                 await self._database.fetchval("SELECT messor.make_all_partitions()")
             await asyncio.sleep(UPKEEP_SECONDS)
+
+    async def _tend_loop(self) -> None:
+        """Keep the pool of proxies: what they did, which are active, which may come back."""
+        while True:
+            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
+                await self._pool.tend()
+            await asyncio.sleep(TEND_SECONDS)
 
     async def _flush_loop(self) -> None:
         """Flush when the batch is full, urgent or old; renew the lease in any case."""

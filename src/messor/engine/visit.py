@@ -17,10 +17,11 @@ from messor.engine.robots import RobotsReader
 from messor.engine.rules import Candidate, decide_task
 from messor.engine.sitemaps import SitemapReader
 from messor.errors import LeaseLostError, UnavailableError
-from messor.fetch.http import HttpFetcher
 from messor.fetch.outcome import RETRYABLE, Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT
+from messor.fetch.proxies.proxy import PROXY_FAULT
 from messor.fetch.router import Router
+from messor.fetch.terms import TermsFetcher
 from messor.frontier import cadence
 from messor.frontier.cadence import Schedule
 from messor.frontier.tasks import Task
@@ -35,6 +36,9 @@ LONGEST_SILENCE = 3600.0
 FRICTION_SECONDS = 3600.0  # after a visit that was stopped early
 EXHAUSTED_SECONDS = 3600.0  # before a page is tried again that every provider failed at
 DEFERRED_SECONDS = 5.0  # before a lane is looked at again whose turn has not come
+
+# Of these, when long, the beginning counts (RFC 9309 2.5, sitemaps.org).
+CUT_AT = {"robots": MAX_BYTES, "sitemap": SITEMAP_BYTES}
 
 GOOD = frozenset({Outcome.OK, Outcome.UNCHANGED})
 
@@ -88,7 +92,7 @@ class Visitor:
 
     def __init__(
         self,
-        fetcher: HttpFetcher,
+        fetcher: TermsFetcher,
         router: Router,
         reader: Reader,
         keeper: Keeper,
@@ -146,7 +150,7 @@ class Visitor:
             permit = await self._pace(visit)
             if permit is None:
                 break
-            fetched = await self._fetch(task, permit)
+            fetched = await self._fetch(lane, task, permit)
             visit.pages += 1
             if task.kind == "robots":
                 await self._robots.read(lane, task, decision, fetched)
@@ -215,7 +219,8 @@ class Visitor:
     async def _meet(self, visit: Visit, task: Task, answer: Answer) -> None:
         """Friction raises the host's risk and slows the lane; committed before its next request."""
         lane, fetched = visit.lane, answer.fetched
-        lane.standing.took(fetched.duration)
+        if fetched.error_type not in (PROXY_FAULT, PROVIDER_FAULT):
+            lane.standing.took(fetched.duration)
         if fetched.outcome in GOOD:
             lane.standing.refusals = 0
         if not answer.verdict.signals:
@@ -254,15 +259,14 @@ class Visitor:
         closed = lane.host_id in self._inbox.closed
         return decide_task(Candidate(lane, task, self._agent, closed))
 
-    async def _fetch(self, task: Task, permit: Permit) -> Fetched:
-        if task.kind == "robots":  # of a long one the beginning counts (RFC 9309 2.5)
-            return await self._fetcher.fetch(task.url, permit, cut_at=MAX_BYTES)
+    async def _fetch(self, lane: Lane, task: Task, permit: Permit) -> Fetched:
         return await self._fetcher.fetch(
+            lane.policy,
             task.url,
             permit,
             etag=task.etag,
             last_modified=task.last_modified,
-            cut_at=SITEMAP_BYTES if task.kind == "sitemap" else None,
+            cut_at=CUT_AT.get(task.kind),
         )
 
     async def _heed(self, visit: Visit, fetched: Fetched) -> None:

@@ -14,6 +14,10 @@ from messor.courtesy.lease import WorkerLease
 from messor.engine.shift import Repair, Shift
 from messor.errors import LeaseLostError
 from messor.fetch.http import HttpFetcher
+from messor.fetch.providers import make_router
+from messor.fetch.proxies.pool import Pool
+from messor.fetch.proxies.probing import Prober
+from messor.fetch.proxies.sealing import seal_for
 from messor.fetch.router import Router
 from messor.frontier.seen import SeenFilter
 from messor.settings import Settings
@@ -49,11 +53,13 @@ class Worker:
         gc.freeze()
         gc.set_threshold(50_000, 50, 50)
         fetcher = HttpFetcher(self._settings, __version__)
-        router = Router([])
+        router = make_router(self._settings, self._database, fetcher)
+        prober = Prober(seconds=self._settings.connect_timeout, ca_file=self._settings.ca_file)
+        pool = Pool(self._database, seal_for(self._settings), prober)
         try:
             while not self._stop.is_set():
                 try:
-                    self.shift = await self._begin_shift(fetcher, router)
+                    self.shift = await self._begin_shift(fetcher, router, pool)
                     await self.shift.run()
                 except LeaseLostError:
                     self._seen = SeenFilter()
@@ -65,7 +71,7 @@ class Worker:
             await router.close()
             await fetcher.close()
 
-    async def _begin_shift(self, fetcher: HttpFetcher, router: Router) -> Shift:
+    async def _begin_shift(self, fetcher: HttpFetcher, router: Router, pool: Pool) -> Shift:
         settings = self._settings
         lease = await WorkerLease.take(self._database, self._name, settings.worker_lease)
         await seal_abandoned(settings.data_dir / "archive", self._database)
@@ -73,8 +79,9 @@ class Worker:
             settings,
             self._database,
             fetcher,
-            router,
             lease,
+            router=router,
+            pool=pool,
             name=self._name,
             seen=self._seen,
             outcomes=self.outcomes,

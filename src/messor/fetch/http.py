@@ -15,11 +15,13 @@ from isal import isal_zlib
 from yarl import URL
 
 from messor.courtesy.pace import PERMIT, Permit
-from messor.fetch.connector import make_connector
+from messor.fetch.connector import PermitConnector, make_connector
 from messor.fetch.decoding import BadEncodingError, Decoded, TooLargeError, decode_content
 from messor.fetch.guard import AddressGuard, RefusedAddressError
 from messor.fetch.naming import name_outcome
 from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.proxies.proxy import Proxy, ProxyError
+from messor.fetch.proxies.tunnel import ProxySessions
 from messor.kit import clock
 from messor.settings import Settings
 from messor.web.urls import parse
@@ -39,8 +41,16 @@ class HttpFetcher:
         self._settings = settings
         self.guard = AddressGuard(settings.allowed_networks)
         self._connector = make_connector(self.guard, ca_file=settings.ca_file)
-        self._session = ClientSession(
-            connector=self._connector,
+        self._agent = user_agent(settings, version)
+        self._session = self._make_session(self._connector)
+        self._proxied = ProxySessions(
+            self._connector, self.guard, self._make_session, ca_file=settings.ca_file
+        )
+
+    def _make_session(self, connector: PermitConnector) -> ClientSession:
+        settings = self._settings
+        return ClientSession(
+            connector=connector,
             cookie_jar=DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,
@@ -48,13 +58,14 @@ class HttpFetcher:
                 total=settings.total_timeout, sock_connect=settings.connect_timeout
             ),
             headers={
-                "User-Agent": user_agent(settings, version),
+                "User-Agent": self._agent,
                 "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
                 "Accept-Encoding": "gzip, deflate",
             },
         )
 
     async def close(self) -> None:
+        await self._proxied.close()
         await self._session.close()
 
     async def address_of(self, host: str, port: int) -> str | None:
@@ -73,10 +84,13 @@ class HttpFetcher:
         etag: str | None = None,
         last_modified: str | None = None,
         cut_at: int | None = None,
+        via: Proxy | None = None,
+        verify: bool = True,
     ) -> Fetched:
-        """Send one request and read its answer; never raises for what a site does.
+        """Send one request and read its answer; never raises for what a site or a proxy does.
 
-        With `cut_at` a longer body is cut there instead of being refused.
+        With `cut_at` a longer body is cut there instead of being refused. Certificates are
+        checked unless the domain's terms say otherwise.
         """
         url = parse(href)
         refusal = "not a web address" if url is None else self.guard.refusal_of_url(url)
@@ -92,7 +106,7 @@ class HttpFetcher:
             headers["If-Modified-Since"] = last_modified
         token = PERMIT.set(permit)
         try:
-            fetched = await self._attempt(href, headers, permit, cut_at)
+            fetched = await self._attempt(href, headers, permit, cut_at, via, verify=verify)
         except TimeoutError:
             fetched = _failed(Outcome.TIMEOUT, "no complete answer in time", "timeout")
         except TooLargeError as error:
@@ -105,15 +119,24 @@ class HttpFetcher:
             PERMIT.reset(token)
         fetched.sent_at = permit.used_at
         fetched.began_at = permit.used_at or started
+        fetched.proxy_id = via.id if via else None
         fetched.gap, fetched.delay = permit.gap, permit.delay
         fetched.duration = clock.now() - (permit.used_at or started)
         return fetched
 
     async def _attempt(
-        self, href: str, headers: dict[str, str], permit: Permit, cut_at: int | None
+        self,
+        href: str,
+        headers: dict[str, str],
+        permit: Permit,
+        cut_at: int | None,
+        via: Proxy | None,
+        *,
+        verify: bool,
     ) -> Fetched:
-        async with self._session.get(
-            URL(href, encoded=True), headers=headers, allow_redirects=False
+        session = self._proxied.by(via) if via else self._session
+        async with session.get(
+            URL(href, encoded=True), headers=headers, allow_redirects=False, ssl=verify
         ) as response:
             permit.answered()
             wire = await self._read(response, cut_at)
@@ -169,6 +192,8 @@ def _from_error(error: Exception) -> Fetched:
     while cause is not None:
         if isinstance(cause, RefusedAddressError):
             return _failed(Outcome.REFUSED_ADDRESS, cause.strerror or "", "refused_address")
+        if isinstance(cause, ProxyError):
+            return cause.as_fetched()
         if isinstance(cause, asyncio.TimeoutError):
             return _failed(Outcome.TIMEOUT, "no connection in time", "timeout")
         cause = getattr(cause, "os_error", None) or cause.__cause__

@@ -21,7 +21,16 @@ class Provider(Protocol):
     """
 
     name: str
-    paid: bool
+
+    @property
+    def paid(self) -> bool:
+        """Whether a page costs money."""
+        ...
+
+    @property
+    def available(self) -> bool:
+        """Whether asking makes sense now."""
+        ...
 
     async def fetch(self, href: str, permit: Permit) -> Fetched: ...
 

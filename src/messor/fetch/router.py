@@ -7,7 +7,7 @@ whose terms say `failover` has somebody else ask.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from messor.courtesy.lanes import Policy
 from messor.fetch.gates import Verdict
@@ -25,12 +25,17 @@ _REFUSED = frozenset({Outcome.BLOCKED})
 class Router:
     """Chooses among the providers there are besides HTTP, in order."""
 
-    def __init__(self, others: Sequence[Provider]) -> None:
+    def __init__(
+        self, others: Sequence[Provider], on_close: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         self._others = list(others)
+        self._on_close = on_close
 
     async def close(self) -> None:
         for provider in self._others:
             await provider.close()
+        if self._on_close is not None:
+            await self._on_close()
 
     def after(
         self,
@@ -42,14 +47,14 @@ class Router:
         same_shell: bool = False,
     ) -> Provider | None:
         """Who is asked after this answer; None when it is the last word."""
-        if policy.render == "never" or not self._others:
-            return None
+        if policy.render == "never" or policy.proxies != "none" or not self._others:
+            return None  # they go out on ways of their own, which a domain's terms may exclude
         thin = "text_ratio" in verdict.gates and text_length < LITTLE_TEXT
         if not (thin or same_shell or self._is_worth_another(policy, fetched, verdict)):
             return None
         for provider in self._after(fetched.provider):
             # Bytes that are the same prove a page unchanged, as far as money is concerned.
-            if not (same_shell and provider.paid):
+            if provider.available and not (same_shell and provider.paid):
                 return provider
         return None
 

@@ -1,0 +1,264 @@
+"""`messor proxies`: other ways to the sites whose domains ask for them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from decimal import Decimal, InvalidOperation
+from typing import TypeVar
+
+import click
+
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.errors import UnavailableError, UsageError
+from messor.fetch.proxies import registry
+from messor.fetch.proxies.probing import Finding, Prober
+from messor.fetch.proxies.proxy import check_password, understand
+from messor.fetch.proxies.registry import KnownProxy
+from messor.fetch.proxies.sealing import seal_for
+from messor.settings import Settings
+from messor.store.database import Connection
+from messor.store.session import open_session
+
+Answer = TypeVar("Answer")
+
+LOCAL_ADMIN = "local-admin"
+HEAD = ("id", "proxy", "user", "state", "successes", "failures", "in a row", "ms", "cost", "last used")  # fmt: skip
+_LONGEST_LINE = 4096
+
+
+@click.group()
+def proxies() -> None:
+    """Name the proxies that domains with the policy `pool` are reached through.
+
+    Without that policy a domain is always reached directly. A proxy never raises the rate at
+    which a host is asked, and it is told addresses that passed the guard, never names.
+
+    \b
+    Example:
+      messor proxies add socks5://user@proxy.example:1080 --password-stdin < password.txt
+      messor proxies list
+    """
+
+
+@proxies.command()
+@click.argument("url")
+@click.option("--password-stdin", is_flag=True,
+              help="Read the password from standard input: it stays out of the shell's history.")  # fmt: skip
+@click.option("--cost", help="What one request through it costs, in your currency.")
+@json_option
+def add(url: str, password_stdin: bool, cost: str | None, as_json: bool) -> None:
+    """Put a proxy into the pool; its password is encrypted.
+
+    \b
+    Example:
+      messor proxies add http://proxy.example:3128
+      messor proxies add https://user@proxy.example:8443 --password-stdin < password.txt
+      messor proxies add socks5://user:password@10.0.0.7:1080 --cost 0.0004
+    """
+    endpoint, password = understand(url)
+    price = _price(cost)
+    if password_stdin:
+        if password is not None:
+            raise UsageError("Give the password in the URL or on standard input, not both.")
+        password = _password_from_stdin()
+        check_password(endpoint, password)
+    seal = seal_for(Settings())
+
+    async def act(connection: Connection) -> KnownProxy:
+        return await registry.add(
+            connection, seal, endpoint, password, actor=LOCAL_ADMIN, cost_per_request=price
+        )
+
+    known = run(_transact(act))
+    say(f"{endpoint.name} is in the pool. Try it: messor proxies probe {known.id}")
+    _show(known, as_json)
+
+
+def _price(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    try:
+        price = Decimal(text)
+    except InvalidOperation:
+        price = Decimal("NaN")
+    if not price.is_finite() or not 0 <= price < 1_000_000:
+        raise UsageError("The cost of a request is a number such as 0.0004.")
+    return price
+
+
+def _password_from_stdin() -> str:
+    line = sys.stdin.buffer.readline(_LONGEST_LINE)
+    try:
+        password = line.rstrip(b"\r\n").decode()
+    except UnicodeDecodeError as error:
+        raise UsageError("The password on standard input is not UTF-8.") from error
+    if not password:
+        raise UsageError("There is no password on standard input.")
+    return password
+
+
+@proxies.command(name="list")
+@json_option
+def list_proxies(as_json: bool) -> None:
+    """List the proxies and how they did.
+
+    \b
+    Example:
+      messor proxies list --json
+    """
+
+    async def read() -> list[KnownProxy]:
+        async with open_session(Settings(), pool_size=1) as session:
+            return await registry.listing(session.database)
+
+    found = run(read())
+    if as_json:
+        print_json([asdict(known) for known in found])
+    elif found:
+        print_table(HEAD, [_row(known) for known in found])
+    else:
+        say("No proxies yet. Add one: messor proxies add http://proxy.example:3128")
+
+
+@proxies.command()
+@click.argument("proxy")
+@json_option
+def show(proxy: str, as_json: bool) -> None:
+    """Show all that is known of a proxy, named by its number or its URL.
+
+    \b
+    Example:
+      messor proxies show 1
+    """
+
+    async def read() -> KnownProxy:
+        async with open_session(Settings(), pool_size=1) as session:
+            return await registry.get(session.database, proxy)
+
+    found = run(read())
+    if as_json:
+        print_json(found)
+        return
+    for name, value in asdict(found).items():
+        emit(f"{name:24} {value if value is not None else '-'}")
+
+
+@proxies.command()
+@click.argument("proxy")
+def remove(proxy: str) -> None:
+    """Forget a proxy and its password.
+
+    \b
+    Example:
+      messor proxies remove 1
+    """
+
+    async def act(connection: Connection) -> KnownProxy:
+        known = await registry.get(connection, proxy)
+        await registry.remove(connection, known, actor=LOCAL_ADMIN)
+        return known
+
+    known = run(_transact(act))
+    say(f"{known.endpoint.name} is removed; workers let go of it within half a minute.")
+
+
+@proxies.command()
+@click.argument("proxy")
+@json_option
+def enable(proxy: str, as_json: bool) -> None:
+    """Use a proxy again, with its failures forgotten.
+
+    \b
+    Example:
+      messor proxies enable 1
+    """
+    _show(run(_transact(_switcher(proxy, active=True))), as_json)
+
+
+@proxies.command()
+@click.argument("proxy")
+@json_option
+def disable(proxy: str, as_json: bool) -> None:
+    """Leave a proxy out until it is enabled; no probe brings it back.
+
+    \b
+    Example:
+      messor proxies disable 1
+    """
+    _show(run(_transact(_switcher(proxy, active=False))), as_json)
+
+
+def _switcher(name: str, *, active: bool) -> Callable[[Connection], Awaitable[KnownProxy]]:
+    async def act(connection: Connection) -> KnownProxy:
+        known = await registry.get(connection, name)
+        return await registry.switch(connection, known, active=active, actor=LOCAL_ADMIN)
+
+    return act
+
+
+@proxies.command()
+@click.argument("proxy")
+@json_option
+def probe(proxy: str, as_json: bool) -> None:
+    """Shake hands with a proxy; one that failures had disabled is used again if it answers.
+
+    No site is asked for: this tells whether the proxy is there and takes the login.
+
+    \b
+    Example:
+      messor proxies probe 1
+    """
+    finding, known = run(_probe(proxy))
+    if finding.error is not None:
+        raise UnavailableError(finding.error)
+    say(f"{finding.endpoint.name} answers.")
+    _show(known, as_json)
+
+
+async def _probe(name: str) -> tuple[Finding, KnownProxy]:
+    settings = Settings()
+    prober = Prober(seconds=settings.connect_timeout, ca_file=settings.ca_file)
+    async with open_session(settings, pool_size=1) as session:
+        known = await registry.get(session.database, name)
+        finding = await prober.probe_known(session.database, seal_for(settings), known)
+        if finding.error is None:
+            known = await registry.get(session.database, str(known.id))
+        return finding, known
+
+
+async def _transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+    async with (
+        open_session(Settings(), pool_size=1) as session,
+        session.database.transaction() as connection,
+    ):
+        return await act(connection)
+
+
+def _show(known: KnownProxy, as_json: bool) -> None:
+    if as_json:
+        print_json(known)
+    else:
+        print_table(HEAD, [_row(known)])
+
+
+def _row(known: KnownProxy) -> tuple[object, ...]:
+    return (
+        known.id,
+        known.endpoint.name,
+        known.proxy_username or None,
+        _state(known),
+        known.success_count,
+        known.failures,
+        known.failure_count,
+        known.avg_response_time_ms,
+        known.cost,
+        known.last_used_at,
+    )
+
+
+def _state(known: KnownProxy) -> str:
+    if known.is_active:
+        return "active"
+    return "disabled" if known.probe_at is None else f"failed, probed {known.probe_at:%H:%M}"

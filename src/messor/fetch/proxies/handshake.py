@@ -1,0 +1,188 @@
+"""The handshakes: what is said to a proxy until it stands aside.
+
+A proxy is asked for an address, never for a name: CONNECT (RFC 9110 section 9.3.6) over plain TCP
+or TLS, and SOCKS5 (RFC 1928, RFC 1929). Plain http to a site goes through CONNECT as well. The
+older form, `GET http://…` to the proxy, has no room for both a name and an address: the proxy
+would resolve the name again, past the guard. A proxy that refuses CONNECT to port 80 is thus of
+no use for plain http, and says so in its error. Of what a proxy says only codes are quoted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from ipaddress import IPv4Address, IPv6Address
+from typing import cast
+
+from messor.fetch.proxies.proxy import Endpoint, Proxy, ProxyError, authority
+
+Address = IPv4Address | IPv6Address
+
+LONGEST_ANSWER = 16_384
+_STATUS = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])[ \r]")
+_HEAD_END = b"\r\n\r\n"
+
+_SOCKS = 5
+_NO_LOGIN, _LOGIN, _NONE_FITS = 0, 2, 0xFF
+_V4, _NAME, _V6 = 1, 3, 4
+_SOCKS_REFUSALS = {
+    1: "it failed",
+    2: "its rules forbid the address",
+    3: "the network cannot be reached",
+    4: "the host cannot be reached",
+    5: "the connection was refused",
+    6: "the way is too long",
+    7: "it does not open connections",
+    8: "it does not know this kind of address",
+}
+_NOT_ABOUT_THE_TARGET = 7
+
+
+class Conversation(asyncio.Protocol):
+    """A connection to a proxy while it is being talked to.
+
+    Not a stream: a stream's writer closes the transport when it is dropped, and the transport is
+    to be handed on to the site's protocol.
+    """
+
+    transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self._heard = bytearray()
+        self._ended = False
+        self._news = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # Every transport of a connection reads and writes; uvloop's has no common base.
+        self.transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._heard += data
+        if len(self._heard) > LONGEST_ANSWER:
+            self.transport.abort()
+        self._news.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the base's signature
+        self._ended = True
+        self._news.set()
+
+    def say(self, data: bytes) -> None:
+        self.transport.write(data)
+
+    async def hear(self, size: int) -> bytes:
+        """The next `size` bytes."""
+        while len(self._heard) < size:
+            await self._more()
+        return self._take(size)
+
+    async def hear_head(self) -> bytes:
+        """The head of an HTTP answer."""
+        while (end := self._heard.find(_HEAD_END)) < 0:
+            await self._more()
+        return self._take(end + len(_HEAD_END))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the other side hung up, or spoke although it was its turn to listen."""
+        return self._ended or bool(self._heard) or self.transport.is_closing()
+
+    async def _more(self) -> None:
+        if self._ended or len(self._heard) > LONGEST_ANSWER:
+            raise ProxyError("it hung up or said too much")
+        self._news.clear()
+        await self._news.wait()
+
+    def _take(self, size: int) -> bytes:
+        taken = bytes(self._heard[:size])
+        del self._heard[:size]
+        return taken
+
+
+async def ask(talk: Conversation, proxy: Proxy, address: Address, port: int) -> None:
+    """Ask a proxy for a tunnel to an address; it stands when this returns."""
+    if proxy.endpoint.protocol == "socks5":
+        await log_in(talk, proxy)
+        await _socks_connect(talk, address, port)
+    else:
+        place = authority(str(address), port)
+        status = await _request(talk, proxy, f"CONNECT {place} HTTP/1.1", f"Host: {place}")
+        if not 200 <= status < 300:
+            raise ProxyError(
+                f"it answered {status} when asked for {place}", at_target=status != 407
+            )
+    if talk.is_over:
+        raise ProxyError("it hung up, or spoke before the site was asked")
+
+
+async def greet(talk: Conversation, proxy: Proxy) -> None:
+    """Find out whether a proxy is there and takes the login, without going anywhere through it.
+
+    With Max-Forwards 0 the proxy itself must answer (RFC 9110 section 7.6.2); whatever it makes of
+    the question, it looked at the login first.
+    """
+    if proxy.endpoint.protocol == "socks5":
+        await log_in(talk, proxy)
+        return
+    host = f"Host: {proxy.endpoint.authority}"
+    status = await _request(talk, proxy, "OPTIONS * HTTP/1.1", host, "Max-Forwards: 0")
+    if status == 407 or (status >= 500 and status != 501):
+        raise ProxyError(f"it answered {status}")
+
+
+async def log_in(talk: Conversation, proxy: Proxy) -> None:
+    """The first half of SOCKS5: agree on a way to log in, and do."""
+    has_login = bool(proxy.endpoint.username)
+    methods = bytes([_NO_LOGIN, _LOGIN] if has_login else [_NO_LOGIN])
+    talk.say(bytes([_SOCKS, len(methods)]) + methods)
+    version, method = await talk.hear(2)
+    if version != _SOCKS:
+        raise ProxyError("it does not speak SOCKS5")
+    if method == _NONE_FITS or method not in methods:
+        raise ProxyError("it wants another login" if has_login else "it wants a login")
+    if method == _LOGIN:
+        username, password = proxy.endpoint.username.encode(), (proxy.password or "").encode()
+        talk.say(bytes([1, len(username)]) + username + bytes([len(password)]) + password)
+        _, status = await talk.hear(2)
+        if status != 0:
+            raise ProxyError("it refused the login")
+
+
+async def _socks_connect(talk: Conversation, address: Address, port: int) -> None:
+    kind = _V4 if address.version == 4 else _V6
+    talk.say(bytes([_SOCKS, 1, 0, kind]) + address.packed + port.to_bytes(2, "big"))
+    version, status, _, bound = await talk.hear(4)
+    if version != _SOCKS:
+        raise ProxyError("it does not speak SOCKS5")
+    if status != 0:
+        why = _SOCKS_REFUSALS.get(status, f"it answered {status}")
+        place = authority(str(address), port)
+        raise ProxyError(f"asked for {place}: {why}", at_target=status != _NOT_ABOUT_THE_TARGET)
+    if bound == _NAME:
+        (size,) = await talk.hear(1)
+    elif bound in (_V4, _V6):
+        size = 4 if bound == _V4 else 16
+    else:
+        raise ProxyError("it does not speak SOCKS5")
+    await talk.hear(size + 2)
+
+
+async def _request(talk: Conversation, proxy: Proxy, *lines: str) -> int:
+    """Send a request without a body to the proxy itself; answers the status."""
+    login = _basic(proxy.endpoint, proxy.password)
+    head = "\r\n".join([*lines, *login, "", ""])
+    talk.say(head.encode("ascii"))
+    while True:
+        answer = _STATUS.match(await talk.hear_head())
+        if answer is None:
+            raise ProxyError("it does not speak HTTP")
+        status = int(answer[1])
+        if status >= 200:
+            return status
+
+
+def _basic(endpoint: Endpoint, password: str | None) -> list[str]:
+    if not endpoint.username:
+        return []
+    login = f"{endpoint.username}:{password or ''}".encode()
+    return [f"Proxy-Authorization: Basic {base64.b64encode(login).decode()}"]

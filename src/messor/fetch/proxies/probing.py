@@ -1,0 +1,140 @@
+"""Probing: how a disabled proxy comes back.
+
+A probe is the handshake with the proxy itself: TCP, TLS where it is spoken, and the login. It
+asks for no site, so it needs no permit and costs nobody anything; whether the proxy's own way out
+works shows in the next uses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from messor.errors import UnavailableError
+from messor.fetch.proxies.accounting import ACTOR, MOST_IN_A_ROW, PROBE_AFTER
+from messor.fetch.proxies.handshake import greet
+from messor.fetch.proxies.proxy import Endpoint, Proxy, ProxyError
+from messor.fetch.proxies.registry import KnownProxy, endpoint_of, fact, unsealed
+from messor.fetch.proxies.sealing import Seal
+from messor.fetch.proxies.tunnel import dial, proxy_context
+from messor.ledger.events import record
+from messor.store.database import Connection, Database
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 50
+
+LOGIN = "proxy_protocol, proxy_url, proxy_port, proxy_username, proxy_password"
+
+# Taking one puts its next probe off, so that one worker probes and not all of them.
+TAKE_DUE = f"""
+UPDATE messor.proxies p SET probe_at = messor.clock() + interval '5 minutes'
+  FROM (SELECT id FROM messor.proxies
+         WHERE NOT is_active AND probe_at <= messor.clock()
+         ORDER BY probe_at LIMIT {AT_ONCE} FOR UPDATE SKIP LOCKED) due
+ WHERE p.id = due.id
+RETURNING p.id, {LOGIN}
+"""
+
+# One that the operator disabled stays so, whatever a probe says.
+SETTLE = f"""
+WITH told AS (
+  SELECT p.id, p.is_active, NOT p.is_active AND p.probe_at IS NULL AS kept_out,
+         CASE WHEN $2::text IS NULL THEN 0 ELSE p.failure_count + 1 END AS failure_count
+    FROM messor.proxies p WHERE p.id = $1 FOR NO KEY UPDATE
+)
+UPDATE messor.proxies p
+   SET failure_count = t.failure_count,
+       failures = p.failures + ($2::text IS NOT NULL)::int,
+       is_active = NOT t.kept_out AND ($2::text IS NULL
+                     OR p.is_active AND t.failure_count <= {MOST_IN_A_ROW}),
+       probe_at = CASE WHEN t.kept_out OR $2::text IS NULL
+                         OR p.is_active AND t.failure_count <= {MOST_IN_A_ROW} THEN NULL
+                       ELSE messor.clock() + {PROBE_AFTER % {"count": "t.failure_count"}} END,
+       last_success_at = CASE WHEN $2::text IS NULL THEN messor.clock() ELSE p.last_success_at END,
+       last_failure_at = CASE WHEN $2::text IS NULL THEN p.last_failure_at ELSE messor.clock() END,
+       last_error = coalesce($2, p.last_error),
+       updated_at = messor.clock()
+  FROM told t WHERE p.id = t.id
+RETURNING t.is_active AS was_active, p.is_active
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a probe found; without an error the proxy is well."""
+
+    proxy_id: int
+    endpoint: Endpoint
+    error: str | None
+
+
+class Prober:
+    """Probes proxies within a time limit."""
+
+    def __init__(self, *, seconds: float, ca_file: Path | None = None) -> None:
+        self._seconds = seconds
+        self._context: ssl.SSLContext = proxy_context(ca_file)
+
+    async def probe(self, proxy: Proxy) -> Finding:
+        """Say whether a proxy is there and takes the login."""
+        error = None
+        try:
+            async with asyncio.timeout(self._seconds):
+                talk = await dial(proxy, self._context)
+                try:
+                    await greet(talk, proxy)
+                finally:
+                    talk.transport.abort()
+        except ProxyError as failure:
+            error = f"The proxy {proxy.endpoint.name} failed: {failure}."
+        except TimeoutError:
+            error = f"The proxy {proxy.endpoint.name} did not answer in time."
+        return Finding(proxy.id, proxy.endpoint, error)
+
+    async def probe_known(self, database: Database, seal: Seal, known: KnownProxy) -> Finding:
+        """Probe a proxy of the registry now, by the operator's word, and settle what was found."""
+        sql = f"SELECT id, {LOGIN} FROM messor.proxies WHERE id = $1"
+        row = await database.fetchrow(sql, known.id)
+        if row is None:
+            return Finding(known.id, known.endpoint, f"There is no proxy {known.id} any more.")
+        finding = await self.probe(unsealed(row, seal))
+        await _settle(database, [finding])
+        return finding
+
+    async def probe_due(self, database: Database, seal: Seal) -> list[Finding]:
+        """Probe the disabled proxies whose time has come; those that answer are active again."""
+        rows = await database.fetch(TAKE_DUE)
+        if not rows:
+            return []
+        findings = await asyncio.gather(*(self._probe_row(row, seal) for row in rows))
+        await _settle(database, findings)
+        return findings
+
+    async def _probe_row(self, row: Any, seal: Seal) -> Finding:
+        try:
+            proxy = unsealed(row, seal)
+        except UnavailableError as error:
+            return Finding(row["id"], endpoint_of(row), str(error))
+        return await self.probe(proxy)
+
+
+async def _settle(database: Database, findings: list[Finding]) -> None:
+    async with database.transaction() as connection:
+        for finding in sorted(findings, key=lambda finding: finding.proxy_id):
+            await settle(connection, finding)
+
+
+async def settle(connection: Connection, finding: Finding) -> None:
+    """Write what a probe found; coming back and going leave an event."""
+    row = await connection.fetchrow(SETTLE, finding.proxy_id, finding.error)
+    if row is None or row["was_active"] == row["is_active"]:
+        return
+    kind = "restored" if row["is_active"] else "disabled"
+    logger.info("The proxy %s is %s.", finding.endpoint.name, kind)
+    reason = finding.error or "a probe succeeded"
+    await record(connection, [fact(kind, ACTOR, finding.proxy_id, finding.endpoint, reason=reason)])

@@ -1,0 +1,158 @@
+"""A proxy: where it is, how to log in there, and what it means when it fails.
+
+It is written as a URL, `socks5://user:password@host:1080`. The password is part of no text that
+this module makes, sentences about bad input included.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+
+from messor.errors import UsageError
+from messor.fetch.outcome import Fetched, Outcome
+
+PROTOCOLS = ("http", "https", "socks5")
+EXAMPLE = "socks5://user@proxy.example:1080"
+HIDDEN = "***"
+# `error_type` of a fetch that failed at the proxy, before the site was heard.
+PROXY_FAULT = "proxy"
+_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
+_LONGEST_NAME = 255
+_LONGEST_USERNAME = 100
+# RFC 1929 gives the length of a password one byte.
+_LONGEST_PASSWORD = 255
+
+
+class ProxyError(OSError):
+    """The proxy failed, not the site; an OSError so that every HTTP library lets it through.
+
+    `at_target` tells that the proxy itself works, but would or could not reach the address it was
+    asked for: the fault may be on either side of it.
+    """
+
+    def __init__(self, sentence: str, *, at_target: bool = False) -> None:
+        super().__init__(sentence)
+        self.at_target = at_target
+
+    def as_fetched(self) -> Fetched:
+        """The fetch that came to this: worth another try, and no mark against the host."""
+        return Fetched(
+            Outcome.ERROR,
+            error=str(self),
+            error_type=PROXY_FAULT,
+            detail={"at_target": self.at_target},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a proxy is and who logs in there; one row of the registry each."""
+
+    protocol: str
+    host: str
+    port: int
+    username: str = ""
+
+    @property
+    def name(self) -> str:
+        """For people and logs: without the login."""
+        return f"{self.protocol}://{self.authority}"
+
+    @property
+    def url(self) -> str:
+        """What tells it from all others: with the user, without the password."""
+        user = f"{quote(self.username, safe='')}@" if self.username else ""
+        return f"{self.protocol}://{user}{self.authority}"
+
+    @property
+    def authority(self) -> str:
+        return authority(self.host, self.port)
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy ready for use."""
+
+    id: int
+    endpoint: Endpoint
+    password: str | None = field(default=None, repr=False)
+
+
+def authority(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def understand(text: str) -> tuple[Endpoint, str | None]:
+    """A proxy as a person writes it, and the password if it was written along."""
+    try:
+        parts = urlsplit(text.strip())
+        port = parts.port
+    except ValueError as error:
+        raise UsageError(f"That is not the URL of a proxy. Write it like {EXAMPLE}.") from error
+    protocol = parts.scheme
+    if protocol.startswith("socks") and protocol != "socks5":
+        raise UsageError(
+            "Of the SOCKS protocols only socks5 is spoken; names are always resolved here. "
+            f"Write it like {EXAMPLE}."
+        )
+    if protocol not in PROTOCOLS or not parts.hostname:
+        raise UsageError(f"A proxy is http, https or socks5. Write it like {EXAMPLE}.")
+    if parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise UsageError(f"A proxy has no path. Write it like {EXAMPLE}.")
+    if not port:
+        raise UsageError(f"Say the port of the proxy. Write it like {EXAMPLE}.")
+    username, password = _login(parts)
+    _check_login(protocol, username, password)
+    return Endpoint(protocol, _host(parts.hostname), port, username), password
+
+
+def check_password(endpoint: Endpoint, password: str) -> None:
+    """Whether this password can be sent at all."""
+    _check_login(endpoint.protocol, endpoint.username, password)
+
+
+def _login(parts: SplitResult) -> tuple[str, str | None]:
+    try:
+        username = unquote(parts.username or "", errors="strict")
+        password = None if parts.password is None else unquote(parts.password, errors="strict")
+    except UnicodeDecodeError as error:
+        raise UsageError("The login in the proxy's URL is not UTF-8.") from error
+    return username, password
+
+
+def _check_login(protocol: str, username: str, password: str | None) -> None:
+    if not (username + (password or "")).isprintable():
+        raise UsageError("The login of a proxy has no control characters.")
+    if len(username) > _LONGEST_USERNAME:
+        raise UsageError(f"The user of a proxy has at most {_LONGEST_USERNAME} characters.")
+    if protocol != "socks5" and ":" in username:
+        raise UsageError("The user of an http proxy has no colon.")  # RFC 7617 section 2
+    if password is None:
+        return
+    if not username:
+        raise UsageError(f"A password needs a user. Write it like {EXAMPLE}.")
+    if not 0 < len(password.encode()) <= _LONGEST_PASSWORD:
+        raise UsageError(f"The password of a proxy has 1 to {_LONGEST_PASSWORD} bytes.")
+
+
+def _host(host: str) -> str:
+    """A host name or an address, in one spelling."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        name = host.lower().removesuffix(".")
+        if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name) or _looks_numeric(name):
+            raise UsageError("The host of the proxy is neither a name nor an address.") from None
+        return name
+    if isinstance(address, IPv6Address) and address.scope_id:
+        raise UsageError("The address of the proxy must be without a zone.")
+    return str(address)
+
+
+def _looks_numeric(name: str) -> bool:
+    """Old spellings of IPv4 addresses ("127.1"), which resolvers read each in their own way."""
+    last = name.rpartition(".")[2]
+    return last.isdigit() or last.startswith("0x")

@@ -1,0 +1,196 @@
+"""The registry of proxies: what the operator named, and how each has done.
+
+Passwords enter it sealed and leave it only through `active`, for use. How uses are counted is
+`accounting`'s to say, when a failed one comes back `probing`'s.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from messor.errors import ConflictError, NotFoundError, UnavailableError
+from messor.fetch.proxies.proxy import HIDDEN, Endpoint, Proxy, understand
+from messor.fetch.proxies.sealing import Seal
+from messor.ledger.events import Event, record
+from messor.store.database import Connection, Database
+
+logger = logging.getLogger(__name__)
+
+COLUMNS = f"""id, proxy_protocol, proxy_url, proxy_port, proxy_username,
+  CASE WHEN proxy_password IS NOT NULL THEN '{HIDDEN}' END AS proxy_password,
+  is_active, failure_count, success_count, failures, cost_per_request, cost, avg_response_time_ms,
+  last_used_at, last_success_at, last_failure_at, last_error, probe_at, created_at, updated_at"""
+
+ADD = f"""
+INSERT INTO messor.proxies (proxy_protocol, proxy_url, proxy_port, proxy_username, proxy_password,
+                            cost_per_request)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT DO NOTHING
+RETURNING {COLUMNS}
+"""
+
+LISTING = f"SELECT {COLUMNS} FROM messor.proxies ORDER BY id"
+
+BY_ID = f"SELECT {COLUMNS} FROM messor.proxies WHERE id = $1"
+
+BY_ENDPOINT = f"""
+SELECT {COLUMNS} FROM messor.proxies
+ WHERE proxy_protocol = $1 AND proxy_url = $2 AND proxy_port = $3
+   AND ($4 = '' OR proxy_username = $4) ORDER BY id
+"""
+
+REMOVE = "DELETE FROM messor.proxies WHERE id = $1 RETURNING id"
+
+# One that the operator disabled has no `probe_at`: nothing but the operator brings it back.
+SWITCH = f"""
+UPDATE messor.proxies SET is_active = $2, probe_at = NULL, updated_at = messor.clock(),
+       failure_count = CASE WHEN $2 THEN 0 ELSE failure_count END
+ WHERE id = $1
+RETURNING {COLUMNS}
+"""
+
+ACTIVE = """
+SELECT id, proxy_protocol, proxy_url, proxy_port, proxy_username, proxy_password, failure_count
+  FROM messor.proxies WHERE is_active ORDER BY last_used_at NULLS FIRST, id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProxy:
+    """One row of the registry, fit to be shown: in the password's place stands `***`."""
+
+    id: int
+    proxy_protocol: str
+    proxy_url: str
+    proxy_port: int
+    proxy_username: str
+    proxy_password: str | None
+    is_active: bool
+    failure_count: int  # in a row
+    success_count: int
+    failures: int  # in all
+    cost_per_request: Decimal | None
+    cost: Decimal
+    avg_response_time_ms: int | None
+    last_used_at: datetime | None
+    last_success_at: datetime | None
+    last_failure_at: datetime | None
+    last_error: str | None
+    probe_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return endpoint_of(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An active proxy and how many of its latest uses failed in a row."""
+
+    proxy: Proxy
+    in_a_row: int
+
+
+def endpoint_of(row: Any) -> Endpoint:
+    """Where a row of the table is; from a record or from what was made of one."""
+    if isinstance(row, KnownProxy):
+        return Endpoint(row.proxy_protocol, row.proxy_url, row.proxy_port, row.proxy_username)
+    return Endpoint(
+        row["proxy_protocol"], row["proxy_url"], row["proxy_port"], row["proxy_username"]
+    )
+
+
+def fact(kind: str, actor: str, proxy_id: int, endpoint: Endpoint, **data: Any) -> Event:
+    """An event about a proxy; it never tells the login."""
+    return Event(f"proxy.{kind}", actor, data={"proxy": proxy_id, "at": endpoint.name, **data})
+
+
+async def add(
+    connection: Connection,
+    seal: Seal,
+    endpoint: Endpoint,
+    password: str | None,
+    *,
+    actor: str,
+    cost_per_request: Decimal | None = None,
+) -> KnownProxy:
+    """Put a proxy into the pool."""
+    sealed = None if password is None else seal.close(password, endpoint.url)
+    row = await connection.fetchrow(
+        ADD,
+        endpoint.protocol,
+        endpoint.host,
+        endpoint.port,
+        endpoint.username,
+        sealed,
+        cost_per_request,
+    )
+    if row is None:
+        raise ConflictError(
+            f"{endpoint.url} is already known. To change its password, remove it and add it again."
+        )
+    known = KnownProxy(**row)
+    await record(connection, [fact("added", actor, known.id, endpoint)])
+    return known
+
+
+async def listing(source: Connection | Database) -> list[KnownProxy]:
+    return [KnownProxy(**row) for row in await source.fetch(LISTING)]
+
+
+async def get(source: Connection | Database, name: str) -> KnownProxy:
+    """A proxy by its number, or by its URL as far as it tells it from the others."""
+    if name.isascii() and name.isdigit():
+        number = int(name) if len(name) < 10 else 0
+        rows = await source.fetch(BY_ID, number)
+    else:
+        at, _ = understand(name)
+        rows = await source.fetch(BY_ENDPOINT, at.protocol, at.host, at.port, at.username)
+        name = at.url
+    if not rows:
+        raise NotFoundError(f"There is no proxy {name}. See: messor proxies list")
+    if len(rows) > 1:
+        raise ConflictError(f"{name} stands for {len(rows)} proxies. Give the number of one.")
+    return KnownProxy(**rows[0])
+
+
+async def remove(connection: Connection, known: KnownProxy, *, actor: str) -> None:
+    """Forget a proxy and its password; what it carried stays counted by domain and hour."""
+    if await connection.fetchval(REMOVE, known.id) is not None:
+        await record(connection, [fact("removed", actor, known.id, known.endpoint)])
+
+
+async def switch(
+    connection: Connection, known: KnownProxy, *, active: bool, actor: str
+) -> KnownProxy:
+    """Enable or disable a proxy by the operator's word."""
+    row = await connection.fetchrow(SWITCH, known.id, active)
+    if row is None:
+        raise NotFoundError(f"There is no proxy {known.id}. See: messor proxies list")
+    kind = "enabled" if active else "disabled"
+    await record(connection, [fact(kind, actor, known.id, known.endpoint, reason="operator")])
+    return KnownProxy(**row)
+
+
+async def active(source: Connection | Database, seal: Seal) -> list[Candidate]:
+    """The proxies in use, the least recently used first; one that cannot be unsealed is left out."""
+    found = []
+    for row in await source.fetch(ACTIVE):
+        try:
+            found.append(Candidate(unsealed(row, seal), row["failure_count"]))
+        except UnavailableError as error:
+            logger.warning("A proxy is left out: %s", error)
+    return found
+
+
+def unsealed(row: Any, seal: Seal) -> Proxy:
+    """A row of the table as a proxy ready for use."""
+    endpoint, sealed = endpoint_of(row), row["proxy_password"]
+    password = None if sealed is None else seal.open(bytes(sealed), endpoint.url)
+    return Proxy(row["id"], endpoint, password)

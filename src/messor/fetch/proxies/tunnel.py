@@ -1,0 +1,195 @@
+"""Tunnels: connections to sites by way of a proxy, for the HTTP library and under a permit.
+
+Names are resolved by the direct connector, whose resolver and cache are guarded; every address is
+judged before the proxy hears of it. The proxy's own address is the operator's word and passes no
+guard. Each proxy has a connector of its own, so no idle connection ever changes its way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, cast
+
+from aiohttp import (
+    ClientConnectionError,
+    ClientRequest,
+    ClientSession,
+    ClientSSLError,
+    ClientTimeout,
+)
+from aiohttp.abc import ResolveResult
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.tracing import Trace
+
+from messor.fetch.connector import PermitConnector
+from messor.fetch.guard import AddressGuard, AddrInfo, RefusedAddressError
+from messor.fetch.proxies.handshake import Address, Conversation, ask
+from messor.fetch.proxies.proxy import Proxy, ProxyError
+
+Place = tuple[Address, int]
+
+
+async def dial(proxy: Proxy, context: ssl.SSLContext) -> Conversation:
+    """Connect to a proxy."""
+    at = proxy.endpoint
+    loop = asyncio.get_running_loop()
+    secure = context if at.protocol == "https" else None
+    try:
+        _, talk = await loop.create_connection(Conversation, at.host, at.port, ssl=secure)
+    except ssl.SSLError as error:
+        raise ProxyError(f"no TLS with it: {error.reason or 'it broke off'}") from error
+    except OSError as error:
+        raise ProxyError(f"it cannot be reached: {error.strerror or 'no connection'}") from error
+    return talk
+
+
+async def open_tunnel(
+    proxy: Proxy, places: Sequence[Place], context: ssl.SSLContext, seconds: float
+) -> Conversation:
+    """A tunnel to the first of these addresses that the proxy reaches."""
+    try:
+        async with asyncio.timeout(seconds):
+            for place in places[:-1]:
+                try:
+                    return await _attempt(proxy, place, context)
+                except ProxyError as error:
+                    if not error.at_target:
+                        raise
+            return await _attempt(proxy, places[-1], context)
+    except ProxyError as error:
+        sentence = f"The proxy {proxy.endpoint.name} failed: {error}."
+        raise ProxyError(sentence, at_target=error.at_target) from error
+    except TimeoutError as error:
+        raise ProxyError(f"The proxy {proxy.endpoint.name} did not answer in time.") from error
+
+
+async def _attempt(proxy: Proxy, place: Place, context: ssl.SSLContext) -> Conversation:
+    talk = await dial(proxy, context)
+    try:
+        await ask(talk, proxy, *place)
+    except BaseException:
+        talk.transport.abort()
+        raise
+    return talk
+
+
+class TunnelConnector(PermitConnector):
+    """Hands out connections through one proxy to those who may use them."""
+
+    def __init__(
+        self, proxy: Proxy, direct: PermitConnector, guard: AddressGuard, context: ssl.SSLContext
+    ) -> None:
+        super().__init__(
+            resolver=direct._resolver,  # noqa: SLF001 - the same connector by another way
+            socket_factory=guard.socket_factory,
+            ssl=direct._ssl,  # noqa: SLF001
+            limit=0,
+            keepalive_timeout=15,
+        )
+        self._direct = direct
+        self._guard = guard
+        self._proxy = proxy
+        self._context = context
+
+    async def _resolve_host(
+        self, host: str, port: int, traces: Sequence[Trace] | None = None
+    ) -> list[ResolveResult]:
+        return await self._direct._resolve_host(host, port, traces)  # noqa: SLF001 - shares the cache
+
+    async def _wrap_create_connection(
+        self,
+        *args: Any,  # noqa: ARG002 - the library's signature
+        addr_infos: list[AddrInfo],
+        req: ClientRequest,
+        timeout: ClientTimeout,  # noqa: ASYNC109 - the library's signature
+        **kwargs: Any,  # noqa: ARG002
+    ) -> tuple[asyncio.Transport, ResponseHandler]:
+        places = self._judged(addr_infos)
+        talk = await open_tunnel(self._proxy, places, self._context, _patience(timeout))
+        if req.is_ssl():
+            return await self._secure(talk.transport, req, timeout)
+        protocol = self._factory()
+        talk.transport.set_protocol(protocol)
+        protocol.connection_made(talk.transport)
+        return talk.transport, protocol
+
+    async def _secure(
+        self,
+        tunnel: asyncio.Transport,
+        req: ClientRequest,
+        timeout: ClientTimeout,  # noqa: ASYNC109 - handed on to the library
+    ) -> tuple[asyncio.Transport, ResponseHandler]:
+        """TLS with the site itself, by its name, inside the tunnel."""
+        try:
+            transport, protocol = await self._start_tls_connection(tunnel, req, timeout)
+        except ClientSSLError:
+            raise
+        except ClientConnectionError as error:
+            raise self._broke_off() from error
+        # TLS within TLS on uvloop: a tunnel cut during the handshake comes back as a closed one.
+        if transport.is_closing() or transport.get_extra_info("cipher") is None:
+            raise self._broke_off()
+        return cast(asyncio.Transport, transport), protocol
+
+    def _broke_off(self) -> ProxyError:
+        """Either side may have hung up; there are proxies that connect only after agreeing."""
+        name = self._proxy.endpoint.name
+        sentence = f"The tunnel of the proxy {name} broke off before the site answered."
+        return ProxyError(sentence, at_target=True)
+
+    def _judged(self, infos: Sequence[AddrInfo]) -> list[Place]:
+        """The addresses to ask for, IPv4 first: few proxies know the other. One refused refuses all."""
+        places = [(ip_address(info[4][0].partition("%")[0]), int(info[4][1])) for info in infos]
+        for address, port in places:
+            refusal = self._guard.refusal(address, port)
+            if refusal is not None:
+                raise RefusedAddressError(refusal)
+        return sorted(places, key=lambda place: place[0].version)
+
+
+def _patience(timeout: ClientTimeout) -> float:
+    """How long a proxy may take: less than the request, so that its silence is told from the site's."""
+    limits = [timeout.sock_connect, timeout.total and timeout.total / 2]
+    return min((limit for limit in limits if limit), default=10.0)
+
+
+class ProxySessions:
+    """A session for each proxy, made when it is first used."""
+
+    def __init__(
+        self,
+        direct: PermitConnector,
+        guard: AddressGuard,
+        make_session: Callable[[PermitConnector], ClientSession],
+        *,
+        ca_file: Path | None = None,
+    ) -> None:
+        self._direct = direct
+        self._guard = guard
+        self._make_session = make_session
+        self._context = proxy_context(ca_file)
+        self._sessions: dict[Proxy, ClientSession] = {}
+
+    def by(self, proxy: Proxy) -> ClientSession:
+        session = self._sessions.get(proxy)
+        if session is None:
+            connector = TunnelConnector(proxy, self._direct, self._guard, self._context)
+            session = self._sessions[proxy] = self._make_session(connector)
+        return session
+
+    async def close(self) -> None:
+        for session in self._sessions.values():
+            await session.close()
+        self._sessions.clear()
+
+
+def proxy_context(ca_file: Path | None) -> ssl.SSLContext:
+    """TLS with proxies: certificates are always verified."""
+    context = ssl.create_default_context()
+    if ca_file is not None:
+        context.load_verify_locations(cafile=str(ca_file))
+    return context

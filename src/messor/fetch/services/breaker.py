@@ -1,0 +1,110 @@
+"""The circuit breaker of one service: after some faults in a row it is left alone for a while.
+
+It is counted in this process alone; then one request goes ahead to see whether the service is
+back. How long a service itself asks to be left alone is honoured at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from messor.kit import clock
+
+FAULTS_IN_A_ROW = 5
+FIRST_WAIT = 60.0
+LONGEST_WAIT = 3600.0
+LONGEST_HOLD = 24 * 3600.0  # however long a service asks for
+
+
+class Breaker:
+    """Says whether a service may be asked."""
+
+    def __init__(self, *, now: Callable[[], float] = clock.now) -> None:
+        self._now = now
+        self._faults = 0
+        self._wait = FIRST_WAIT
+        self._until: float | None = None  # None while closed
+        self._probing = False
+        self.reason = ""  # of the last fault
+
+    @property
+    def available(self) -> bool:
+        """Whether a request would be let through now."""
+        return self._until is None or (self.remaining <= 0 and not self._probing)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the service is tried again."""
+        return max(self._until - self._now(), 0.0) if self._until is not None else 0.0
+
+    @property
+    def sentence(self) -> str:
+        """Why a request is not let through."""
+        if self.remaining <= 0:
+            return f"another request is finding out whether it is back; before: {self.reason}"
+        return f"it is left alone for another {math.ceil(self.remaining)} s: {self.reason}"
+
+    def admit(self) -> Ticket | None:
+        """Leave to ask the service once; None when it is left alone."""
+        if not self.available:
+            return None
+        probe = self._until is not None
+        self._probing = probe
+        return Ticket(self, probe=probe)
+
+    def close(self) -> None:
+        self._faults, self._wait, self._until, self._probing = 0, FIRST_WAIT, None, False
+
+    def answered(self, *, probe: bool) -> None:
+        """The service did its work; one that was asked before it failed proves nothing."""
+        if probe:
+            self.close()
+        elif self._until is None:
+            self._faults = 0
+
+    def failed(self, reason: str, hold: float, *, probe: bool) -> None:
+        self.reason = reason
+        hold = min(hold, LONGEST_HOLD)
+        if probe:
+            self._probing = False
+            self._open_longer(hold)
+        elif self._until is None:
+            self._faults += 1
+            if self._faults >= FAULTS_IN_A_ROW:
+                self._open_longer(hold)
+            elif hold > 0:
+                self._until = self._now() + hold
+        else:
+            self._until = max(self._until, self._now() + hold)
+
+    def give_up_probe(self) -> None:
+        self._probing = False
+
+    def _open_longer(self, hold: float) -> None:
+        self._until = self._now() + max(self._wait, hold)
+        self._wait = min(self._wait * 2, LONGEST_WAIT)
+
+
+class Ticket:
+    """Leave for one request; what came of it is told once."""
+
+    __slots__ = ("_breaker", "_probe", "_told")
+
+    def __init__(self, breaker: Breaker, *, probe: bool) -> None:
+        self._breaker = breaker
+        self._probe = probe
+        self._told = False
+
+    def answered(self) -> None:
+        self._told = True
+        self._breaker.answered(probe=self._probe)
+
+    def failed(self, reason: str, hold: float = 0.0) -> None:
+        self._told = True
+        self._breaker.failed(reason, hold, probe=self._probe)
+
+    def give_back(self) -> None:
+        """Nothing was learnt, because nothing was asked or nobody waited for the answer."""
+        if self._probe and not self._told:
+            self._breaker.give_up_probe()

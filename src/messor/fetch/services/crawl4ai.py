@@ -1,0 +1,142 @@
+"""Crawl4AI, self-hosted: a browser behind an HTTP API, asked for one page at a time.
+
+Two contracts: that of server 0.9, and the older one that asks for `url` and gives `cleaned_html`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from messor.fetch.outcome import Outcome
+from messor.fetch.services.answer import Answer
+from messor.fetch.services.faults import ProviderFaultError, fault_of_status, one_line, said_by
+from messor.fetch.services.reading import Brought, Seen, failed, failure_at_site, judge
+from messor.fetch.services.service import Contract, Service, read_json
+from messor.web.urls import canonical
+
+WORD_COUNT_THRESHOLD = 50
+LONGEST_PAGE_MS = 60_000  # the server cuts longer ones down to this
+# Not accepted, or not there: nothing was fetched.
+FOREIGN = frozenset({400, 404, 405, 422})
+_BLOCKED = "Blocked by anti-bot protection"
+_GUESSED = "Structural:"  # the service's guess from how small a page is; we judge that ourselves
+
+
+class Result(msgspec.Struct):
+    """One page of an answer; `status_code` is that of the first hop."""
+
+    url: str = ""
+    success: bool = False
+    status_code: int | None = None
+    redirected_url: str | None = None
+    html: str | None = None
+    cleaned_html: str | None = None
+    error_message: str | None = None
+    response_headers: dict[str, Any] | None = None
+
+
+class Results(msgspec.Struct):
+    results: list[Result]
+
+
+class PlainResult(msgspec.Struct):
+    """The answer of the older contract."""
+
+    success: bool
+    cleaned_html: str | None = None
+    error_message: str | None = None
+    error: str | None = None
+
+
+class Crawl4AI(Service):
+    """Fetches through a Crawl4AI server."""
+
+    name = "crawl4ai"
+    title = "Crawl4AI"
+    paid = False  # self-hosted, so free unless the operator puts a price on it
+
+    def contracts(self) -> Sequence[Contract]:
+        return (
+            Contract("current", "crawl", self._ask_current, self._read_current, FOREIGN),
+            Contract("spec", "crawl", self._ask_plain, self._read_plain, FOREIGN),
+        )
+
+    def _ask_current(self, href: str) -> dict[str, Any]:
+        # Its browser accepts any certificate unless told otherwise.
+        browser: dict[str, Any] = {"ignore_https_errors": False}
+        if self._settings.user_agent:
+            browser["user_agent"] = self._settings.user_agent
+        page_timeout = min(int(self._settings.timeout * 1000), LONGEST_PAGE_MS)
+        return {
+            "urls": [href],
+            "browser_config": {"type": "BrowserConfig", "params": browser},
+            "crawler_config": {
+                "type": "CrawlerRunConfig",
+                "params": {"page_timeout": page_timeout},
+            },
+        }
+
+    def _ask_plain(self, href: str) -> dict[str, Any]:
+        return {"url": href, "word_count_threshold": WORD_COUNT_THRESHOLD}
+
+    def _read_current(self, answer: Answer, href: str) -> Brought:
+        if answer.status != 200:
+            return self._from_error(answer)
+        found: Results = read_json(self.title, answer, Results)
+        asked = canonical(href)
+        result = next((r for r in found.results if canonical(r.url) == asked), None)
+        if result is None:
+            raise ProviderFaultError(f"{self.title} answered about another page.", charged=True)
+        return self._judge(result, href)
+
+    def _judge(self, result: Result, href: str) -> Brought:
+        has_page = bool(result.html) and result.status_code is not None
+        if not result.success and not has_page:
+            return self._from_message(result.error_message or "", result.status_code)
+        given = result.response_headers or {}
+        headers = {name.lower(): text for name, text in given.items() if isinstance(text, str)}
+        seen = Seen(
+            status=result.status_code,
+            final_url=result.redirected_url,
+            html=result.html if result.html is not None else result.cleaned_html,
+            content_type=headers.get("content-type"),
+            headers=headers,
+        )
+        return Brought(judge(self.title, href, seen, self._settings.max_page_bytes))
+
+    def _read_plain(self, answer: Answer, href: str) -> Brought:
+        if answer.status != 200:
+            return self._from_error(answer)
+        result: PlainResult = read_json(self.title, answer, PlainResult)
+        if not result.success:
+            return self._from_message(result.error_message or result.error or "", None)
+        seen = Seen(html=result.cleaned_html)
+        return Brought(judge(self.title, href, seen, self._settings.max_page_bytes))
+
+    def _from_error(self, answer: Answer) -> Brought:
+        """The server fails as a whole when its only page failed; its text may say why."""
+        if answer.status == 500 and (said := said_by(answer.value)):
+            site = failure_at_site(said)
+            if site is not None:
+                return Brought(site)
+            if _BLOCKED in said:
+                return self._from_message(said, None)
+        raise fault_of_status(self.title, answer)
+
+    def _from_message(self, said: str, status: int | None) -> Brought:
+        """A page that failed: at the site, or in the service."""
+        site = failure_at_site(said)
+        if site is not None:
+            return Brought(site)
+        if status is not None and status >= 400:
+            seen = Seen(status=status, html="")
+            return Brought(judge(self.title, "", seen, self._settings.max_page_bytes))
+        if _BLOCKED in said and _GUESSED not in said:
+            return Brought(failed(Outcome.BLOCKED, f"the site blocked {self.title}", "blocked"))
+        raise ProviderFaultError(
+            f"{self.title} could not fetch the page: {one_line(said) or 'it does not say why'}",
+            of_the_page=_BLOCKED in said,
+        )

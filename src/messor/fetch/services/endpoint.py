@@ -1,0 +1,125 @@
+"""The way out to one operator endpoint: a service named in the configuration, and nothing else.
+
+An operator endpoint may have a private address, so the address guard does not judge it; instead
+the client is bound to the configured origin, follows no redirect and knows no proxy. What is
+asked and what the answer means is left to the contracts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Any
+
+import aiohttp
+from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from multidict import CIMultiDict
+from yarl import URL
+
+from messor.fetch.decoding import BadEncodingError, TooLargeError, decode_content
+from messor.fetch.services.answer import Answer
+from messor.fetch.services.faults import ProviderFaultError
+from messor.fetch.services.options import ServiceSettings
+
+CONNECT_SECONDS = 10.0
+
+
+class Endpoint:
+    """Posts JSON to one origin."""
+
+    def __init__(self, title: str, settings: ServiceSettings) -> None:
+        self._title = title
+        self._settings = settings
+        self._base = URL(settings.base_url)
+        key = settings.api_key
+        self._key = key.get_secret_value() if key is not None else ""
+        context = ssl.create_default_context()
+        if settings.ca_file is not None:
+            context.load_verify_locations(cafile=str(settings.ca_file))
+        # A page takes seconds there, so a connection per request costs nothing; a kept one may
+        # be closed under a POST, which cannot be sent again.
+        connector = TCPConnector(ssl=context, force_close=True)
+        self._session = ClientSession(
+            connector=connector,
+            cookie_jar=DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+            timeout=ClientTimeout(
+                total=settings.timeout + settings.grace, sock_connect=CONNECT_SECONDS
+            ),
+            headers={"Accept": "application/json", "Accept-Encoding": "gzip, deflate"},
+        )
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    def url_of(self, path: str) -> URL:
+        """Where a path of the service lies; an address of another origin is refused."""
+        joined = self._base.with_path(self._base.path.rstrip("/") + "/")
+        url = joined.join(URL(path.lstrip("/") if "://" not in path else path))
+        if url.origin() != self._base.origin():
+            raise ProviderFaultError(
+                f"{self._title} is asked at {self._base.origin()} only, not at {url.origin()}."
+            )
+        return url
+
+    def scrub(self, text: str) -> str:
+        """Text without our key: services like to repeat what they refuse."""
+        return text.replace(self._key, "[key]") if self._key else text
+
+    async def post(self, path: str, body: dict[str, Any]) -> Answer:
+        """Ask, and read the whole answer; raises ProviderFaultError when none comes."""
+        url = self.url_of(path)
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        try:
+            async with self._session.post(
+                url, json=body, headers=headers, allow_redirects=False
+            ) as response:
+                return await self._read(response)
+        except aiohttp.ClientConnectorError as error:
+            raise self._fault(f"cannot be reached: {_reason(error)}.") from error
+        except aiohttp.ConnectionTimeoutError as error:
+            raise self._fault("cannot be reached: no connection in time.") from error
+        except TimeoutError as error:
+            raise self._fault("gave no complete answer in time.", charged=True) from error
+        except TooLargeError as error:
+            raise self._fault(
+                f"sent more than {self._settings.max_answer_bytes} bytes.",
+                charged=True,
+                of_the_page=True,
+            ) from error
+        except BadEncodingError as error:
+            raise self._fault(f"sent what cannot be unpacked: {error}.", charged=True) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise self._fault(f"broke off: {type(error).__name__}.", charged=True) from error
+
+    async def _read(self, response: ClientResponse) -> Answer:
+        cap = self._settings.max_answer_bytes
+        if (response.content_length or 0) > cap:
+            response.close()
+            raise TooLargeError
+        parts: list[bytes] = []
+        size = 0
+        async for chunk in response.content.iter_any():
+            size += len(chunk)
+            if size > cap:
+                response.close()
+                raise TooLargeError
+            parts.append(chunk)
+        encoding = response.headers.get("Content-Encoding", "")
+        # A few megabytes unpack in the time of many requests: not on the loop.
+        decoded = await asyncio.to_thread(decode_content, b"".join(parts), encoding, cap)
+        return Answer(response.status, CIMultiDict(response.headers), decoded.body)
+
+    def _fault(
+        self, what: str, *, charged: bool = False, of_the_page: bool = False
+    ) -> ProviderFaultError:
+        return ProviderFaultError(f"{self._title} {what}", charged=charged, of_the_page=of_the_page)
+
+
+def _reason(error: aiohttp.ClientConnectorError) -> str:
+    if isinstance(error, (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError)):
+        return "its certificate does not hold"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return "its name has no address"
+    return error.os_error.strerror or type(error.os_error).__name__

@@ -1,0 +1,189 @@
+"""The path every service shares: check, breaker, budget, permit, contract, settlement.
+
+What is asked and how an answer is read is each service's own contract; there may be two, of which
+the one that the endpoint understands is found out once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from messor.courtesy.pace import Permit
+from messor.errors import LeaseLostError
+from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.provider import PROVIDER_FAULT
+from messor.fetch.services import budget
+from messor.fetch.services.answer import Answer
+from messor.fetch.services.breaker import Breaker, Ticket
+from messor.fetch.services.endpoint import Endpoint
+from messor.fetch.services.faults import ProviderFaultError
+from messor.fetch.services.options import ServiceSettings
+from messor.fetch.services.reading import Brought
+from messor.fetch.services.target import Check, refusal_of
+from messor.kit import clock
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """One form of asking a service."""
+
+    name: str
+    path: str
+    body: Callable[[str], dict[str, Any]]
+    read: Callable[[Answer, str], Brought]
+    foreign: frozenset[int]  # answers of an endpoint that speaks another form
+
+
+class Service:
+    """A provider that asks an outside service; each service names itself and its contracts."""
+
+    name: str
+    title: str
+    paid: bool
+
+    def __init__(
+        self,
+        settings: ServiceSettings,
+        database: Database,
+        check: Check,
+        *,
+        breaker: Breaker | None = None,
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._check = check
+        self.paid = self.paid or settings.cost > 0
+        self.breaker = breaker or Breaker()
+        self.endpoint = Endpoint(self.title, settings)
+        wanted = settings.contract
+        offered = {contract.name: contract for contract in self.contracts()}
+        self._contracts = list(offered.values()) if wanted == "auto" else [offered[wanted]]
+
+    def contracts(self) -> Sequence[Contract]:
+        """The forms of asking, the one to try first at the front."""
+        raise NotImplementedError
+
+    @property
+    def available(self) -> bool:
+        """Whether it is worth asking now."""
+        return self.breaker.available
+
+    async def close(self) -> None:
+        await self.endpoint.close()
+
+    async def fetch(self, href: str, permit: Permit) -> Fetched:
+        """Have the service fetch one page; raises nothing but a lost lease."""
+        started = clock.now()
+        fetched = await refusal_of(self._check, href)
+        if fetched is None:
+            fetched = await self._unless_left_alone(href, permit)
+        fetched.provider = self.name
+        if fetched.error is not None:
+            fetched.error = self.endpoint.scrub(fetched.error)
+        fetched.sent_at = permit.used_at
+        fetched.began_at = permit.used_at or started
+        fetched.gap = permit.gap
+        fetched.duration = clock.now() - fetched.began_at
+        return fetched
+
+    async def _unless_left_alone(self, href: str, permit: Permit) -> Fetched:
+        ticket = self.breaker.admit()
+        if ticket is None:
+            return _fault(f"{self.title} was not asked: {self.breaker.sentence}")
+        try:
+            return await self._within_budget(href, permit, ticket)
+        finally:
+            ticket.give_back()
+
+    async def _within_budget(self, href: str, permit: Permit, ticket: Ticket) -> Fetched:
+        settings = self._settings
+        try:
+            month = await budget.reserve(
+                self._database, self.name, settings.cost, settings.monthly_budget
+            )
+        except (*LOST_CONNECTION, *TRY_AGAIN) as error:
+            logger.warning("%s's budget cannot be read: %s", self.title, type(error).__name__)
+            return _fault(f"{self.title} was not asked: its budget cannot be read now.")
+        if month is None:
+            return _fault(
+                f"{self.title} was not asked: its budget of {settings.monthly_budget} "
+                "for this month is spent."
+            )
+        try:
+            permit.use()
+        except LeaseLostError:
+            await self._settle(month, 0)
+            raise
+        return await self._asked(href, permit, ticket, month)
+
+    async def _asked(self, href: str, permit: Permit, ticket: Ticket, month: date) -> Fetched:
+        try:
+            brought = await self._ask(href)
+        except ProviderFaultError as fault:
+            if fault.of_the_page:
+                ticket.answered()
+            else:
+                ticket.failed(self.endpoint.scrub(fault.sentence), fault.hold)
+            brought = Brought(_fault(fault.sentence), credits=1 if fault.charged else 0)
+        else:
+            ticket.answered()
+        finally:
+            permit.finished()
+        brought.fetched.cost = self._settings.cost * brought.credits
+        await self._settle(month, brought.credits)
+        return brought.fetched
+
+    async def _ask(self, href: str) -> Brought:
+        contract = self._contracts[0]
+        answer = await self.endpoint.post(contract.path, contract.body(href))
+        if answer.status in contract.foreign and len(self._contracts) > 1:
+            other = self._contracts[1]
+            second = await self.endpoint.post(other.path, other.body(href))
+            if second.status not in other.foreign:
+                contract, answer = other, second
+                if second.status == 200:
+                    self._contracts.reverse()
+        return contract.read(answer, href)
+
+    async def _settle(self, month: date, credits_used: int) -> None:
+        """Bring the reservation of one credit in line with what the service counted."""
+        cost = self._settings.cost
+        try:
+            if credits_used == 0:
+                await budget.refund(self._database, self.name, cost, month)
+            elif credits_used > 1 and cost:
+                extra = cost * (credits_used - 1)
+                await budget.adjust(self._database, self.name, extra, month)
+        except (*LOST_CONNECTION, *TRY_AGAIN) as error:
+            # The reservation stands: rather a page too few this month than one too many.
+            logger.warning("%s's usage was not settled: %s", self.title, type(error).__name__)
+
+
+def read_json(title: str, answer: Answer, kind: Any) -> Any:
+    """A sound answer as a type; a fault when it is not what was agreed."""
+    if not answer.is_json:
+        raise ProviderFaultError(f"{title} answered with something else than JSON.", charged=True)
+    try:
+        return answer.read(kind)
+    except (ValueError, RecursionError) as error:
+        raise ProviderFaultError(
+            f"{title} answered in a form that is not its contract's.", charged=True
+        ) from error
+
+
+def _fault(sentence: str) -> Fetched:
+    return Fetched(Outcome.ERROR, error=sentence, error_type=PROVIDER_FAULT)
+
+
+def credits_for(count: Any, most: int = 1000) -> int:
+    """The credits a service says it counted; one when it says nothing sensible."""
+    is_count = isinstance(count, (int, float)) and not isinstance(count, bool)
+    return int(Decimal(count).to_integral_value()) if is_count and 0 <= count <= most else 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -20,7 +20,7 @@ _PROBE_SHARE = 0.5  # of the time, at most, for growing suspects
 class Finding:
     """One thing that is wrong, with the first input that showed it."""
 
-    kind: str  # "exception", "invariant" or "growth"
+    kind: str  # "exception", "invariant", "growth", "crash" or "hang"
     sentence: str
     data: bytes
     times_seen: int = 1
@@ -48,12 +48,23 @@ class Haul:
             if kind != "growth" and len(data) < len(known.data):
                 known.data, known.sentence = data, sentence
 
+    def add(self, other: Haul) -> None:
+        """Take over another hunt's figures and findings, but not its count of inputs."""
+        self.slowest = max(self.slowest, other.slowest)
+        self.probes += other.probes
+        self.skipped_probes += other.skipped_probes
+        for key, found in other.findings.items():
+            known = self.findings.setdefault(key, found)
+            if known is not found:
+                known.times_seen += found.times_seen
+
 
 class Hunt:
     """Runs one target on seeds, then on mutations of them."""
 
     def __init__(self, name: str, target: Target, seeds: Sequence[bytes], seed: int) -> None:
         self.haul = Haul(name)
+        self.on_finding: Callable[[Haul], None] | None = None
         self._target = target
         self._seeds = seeds
         self._mutator = Mutator(name, seeds, Random(f"{name}-{seed}"))
@@ -61,9 +72,9 @@ class Hunt:
         self._calling = 0.0
         self._probing = 0.0
 
-    def run(self, seconds: float) -> Haul:
+    def run(self, seconds: float, *, seeds_first: bool = True) -> Haul:
         started = time.monotonic()
-        for data in self._seeds:
+        for data in self._seeds if seeds_first else ():
             if time.monotonic() - started < seconds:
                 self._try(Sample(data))
         while time.monotonic() - started < seconds:
@@ -76,10 +87,10 @@ class Hunt:
         try:
             self._target(sample.data)
         except BrokenInvariantError as broken:
-            self.haul.note("invariant", str(broken), str(broken), sample.data)
+            self._note("invariant", str(broken), str(broken), sample.data)
         except Exception as error:  # noqa: BLE001 - any exception at all is what is looked for
             sentence = f"{type(error).__name__}: {str(error)[:120]!a} at {_place(error)}"
-            self.haul.note("exception", _place(error), sentence, sample.data)
+            self._note("exception", _place(error), sentence, sample.data)
         seconds = time.process_time() - started
         self.haul.inputs += 1
         self.haul.slowest = max(self.haul.slowest, seconds)
@@ -98,7 +109,13 @@ class Hunt:
         self._probing += time.process_time() - started
         if found is not None:
             part = sample.data[sample.start : sample.end][:40]
-            self.haul.note("growth", "time", f"{found}; repeating {part!a}", found.data)
+            self._note("growth", "time", f"{found}; repeating {part!a}", found.data)
+
+    def _note(self, kind: str, place: str, sentence: str, data: bytes) -> None:
+        known = len(self.haul.findings)
+        self.haul.note(kind, place, sentence, data)
+        if self.on_finding is not None and len(self.haul.findings) > known:
+            self.on_finding(self.haul)
 
 
 def _place(error: BaseException) -> str:

@@ -12,7 +12,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzz.hunt import Haul, Hunt
+from fuzz.cage import Cage
+from fuzz.hunt import Haul
 from fuzz.seeds import load_seeds
 from fuzz.targets import TARGETS
 
@@ -43,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
 def _hunted(name: str, seed: int, seconds: float) -> Haul:
     seeds = load_seeds(name)
     sys.stderr.write(f"{name}: {len(seeds)} seeds, {seconds:.0f} s\n")
-    haul = Hunt(name, TARGETS[name], seeds, seed).run(seconds)
+    haul = Cage(name, TARGETS[name], seeds, seed).run(seconds)
     sys.stderr.write(f"{name}: {haul.inputs} inputs, {len(haul.findings)} findings\n")
     return haul
 

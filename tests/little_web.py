@@ -106,6 +106,7 @@ class LittleWeb:
             "worker_lease": 5.0,
             "flush_seconds": 0.05,
             "total_timeout": 2.0,
+            "browser": "off",  # its pages are too small for a gate, and meant so
             **values,
         }
         return Settings.model_validate(given)

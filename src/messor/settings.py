@@ -116,6 +116,28 @@ class Settings(BaseSettings):
         description="Seals proxy passwords; needed when workers run on several machines",
     )
 
+    browser: Literal["auto", "off"] = Field(
+        default="auto", description="Render pages with an installed Chromium where a gate asks"
+    )
+    browser_path: Path | None = Field(
+        default=None, description="Chromium's program; empty looks for one"
+    )
+    browser_contexts: int = Field(default=2, ge=1, description="Pages rendered at a time")
+    browser_renders: int = Field(
+        default=50, ge=1, description="Renders before the browser is replaced"
+    )
+    browser_memory_mb: int = Field(
+        default=1024, ge=1, description="Memory above which it is replaced; twice that kills it"
+    )
+    browser_seconds: float = Field(default=30.0, gt=0, description="Longest render")
+    browser_requests_here: int = Field(
+        default=30, ge=0, description="Requests of a page to its own host"
+    )
+    browser_requests_elsewhere: int = Field(
+        default=60, ge=0, description="Requests of a page to other hosts"
+    )
+    browser_bytes: int = Field(default=20_000_000, ge=1, description="Most bytes of a render")
+
     crawl4ai_url: str | None = Field(default=None, description="A Crawl4AI server to fall back on")
     crawl4ai_key: SecretStr | None = Field(default=None, description="Its bearer token")
     crawl4ai_contract: Literal["auto", "current", "spec"] = Field(

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from random import Random
 
 import pytest
+from fuzz.cage import Cage
 from fuzz.growth import find_outgrowth
 from fuzz.hunt import Hunt
 from fuzz.mutate import MAX_SIZE, Mutator, Sample
@@ -20,7 +23,7 @@ def quadratic(data: bytes) -> None:
 
 @pytest.mark.parametrize("name", list(TARGETS))
 def test_a_short_hunt_finds_nothing(name: str) -> None:
-    haul = Hunt(name, TARGETS[name], load_seeds(name), seed=3).run(3)
+    haul = Cage(name, TARGETS[name], load_seeds(name), seed=3).run(3)
     assert haul.inputs > 100
     assert not haul.findings
 
@@ -47,6 +50,32 @@ def test_a_broken_invariant_is_told_apart_from_an_exception() -> None:
     assert [(found.kind, found.sentence) for found in haul.findings.values()] == [
         ("invariant", "two is two")
     ]
+
+
+def test_a_crash_is_a_finding_with_its_input_and_the_hunt_goes_on() -> None:
+    def planted(data: bytes) -> None:
+        if data == b"odd":
+            raise KeyError(data)
+        if data.startswith(b"bad"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    haul = Cage("suffix", planted, [b"odd", b"bad.example", b"co.uk"], seed=0).run(1)
+    exception, crash = haul.findings.values()
+    assert "KeyError" in exception.sentence
+    assert (crash.kind, crash.data[:3]) == ("crash", b"bad")
+    assert "SIGKILL" in crash.sentence
+    assert crash.times_seen > 1
+    assert haul.inputs > 10
+
+
+def test_a_call_that_does_not_return_is_a_finding_with_its_input() -> None:
+    def planted(data: bytes) -> None:
+        while data == b"endless":
+            pass
+
+    haul = Cage("suffix", planted, [b"x", b"endless"], seed=0, grace_seconds=0.2).run(0.1)
+    (found,) = haul.findings.values()
+    assert (found.kind, found.data) == ("hang", b"endless")
 
 
 def test_a_planted_quadratic_function_is_caught() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -112,9 +113,10 @@ def many_attributes(tag: str, count: int) -> str:
     ],
     ids=range(10),
 )
-def test_hostile_pages_are_read_quickly(html: str) -> None:
+def test_hostile_pages_are_read_or_refused_quickly(html: str) -> None:
     started = time.thread_time()
-    read_page(html, URL)
+    with suppress(TooComplexError):
+        read_page(html, URL)
     assert time.thread_time() - started < 2
 
 

@@ -11,12 +11,23 @@ MEASURE = """
 import resource, sys, time
 from messor.web.robots import Robots
 from messor.web import sitemaps
-import gzip
+from messor.web import html
+import gzip, itertools, zlib
 def rss(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def peak():
+    lines = open('/proc/self/status').read().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith('VmHWM')) / 1024
 {prepare}
 before, started = rss(), time.process_time()
 {act}
-print(rss() - before, time.process_time() - started)
+print(rss() - before, time.process_time() - started, peak())
+"""
+
+REFUSED = """
+try:
+    html.read_page(body, 'https://a.example/')
+except html.TooComplexError:
+    pass
 """
 
 CASES = {
@@ -48,11 +59,24 @@ body = f'<!DOCTYPE l [<!ENTITY a "ha">{laughs}]><urlset><url><loc>&m;</loc></url
         150,
         3,
     ),
-    "60,000 URLs": (
-        "body = b'<urlset>' + b'<url><loc>https://a.example/page</loc></url>' * 60_000",
+    "50,001 URLs": (
+        "body = b'<urlset>' + b'<url><loc>https://a.example/page</loc></url>' * 50_001",
         "assert len(sitemaps.read(body).urls) == 50_000",
-        150,
+        40,
         3,
+    ),
+    "100,000 nested divs": (
+        "body = '<div>' * 100_000",
+        REFUSED,
+        200,
+        5,
+    ),
+    "a text of 50 MB": ("body = '<p>' + 'a' * 50_000_000", REFUSED, 200, 5),
+    "a tag of 1 M attributes": (
+        "body = '<p ' + ' '.join(f'a{n}=1' for n in range(1_000_000)) + '>'",
+        REFUSED,
+        450,
+        5,
     ),
 }
 
@@ -65,6 +89,57 @@ def test_hostile_documents_are_bounded(name: str) -> None:
         [sys.executable, "-c", script], capture_output=True, check=False, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    grown, spent = map(float, done.stdout.split())
+    grown, spent, _ = map(float, done.stdout.split())
     assert grown <= megabytes
     assert spent <= seconds * 3  # room for a busy machine
+
+
+STREAMS = {
+    "60 MB": """
+reader = sitemaps.SitemapReader()
+reader.feed(b'<urlset>')
+for _ in range(60):
+    reader.feed(b'<url><loc>https://a.example/page</loc>' + b' ' * 1_000_000 + b'</url>')
+assert reader.is_done and 'larger than 50 MiB' in reader.close().warnings[0]
+""",
+    "a gz bomb of 500 MB": """
+packer = zlib.compressobj(9, wbits=31)
+bomb = packer.compress(b'<urlset><url><loc>https://a.example/</loc></url>')
+zeros = bytes(1 << 20)
+bomb += b''.join(packer.compress(zeros) for _ in range(500)) + packer.flush()
+assert len(sitemaps.read(bomb).urls) == 1
+""",
+    "one comment of 40 MB": """
+reader = sitemaps.SitemapReader()
+reader.feed(b'<urlset><!--')
+for _ in range(40_000):
+    reader.feed(b'<' * 1_000)
+reader.feed(b'--><url><loc>https://a.example/</loc></url>')
+assert len(reader.close().urls) == 1
+""",
+    "an index of 10 M URLs": """
+index = sitemaps.read(b'<sitemapindex>' + b''.join(
+    b'<sitemap><loc>https://a.example/%d.xml</loc></sitemap>' % n for n in range(200)))
+heights = []
+for n, (url, _) in enumerate(index.sitemaps[:4]):
+    reader = sitemaps.SitemapReader(url=url)
+    reader.feed(b'<urlset>')
+    for part in range(100):
+        reader.feed(b''.join(
+            b'<url><loc>/%d/%d/%d</loc></url>' % (n, part, at) for at in range(500)))
+    assert len(reader.close().urls) == 50_000
+    heights.append(peak())
+assert len(index.sitemaps) == 200
+assert heights[-1] - heights[1] < 4, heights
+""",
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_sitemaps_are_read_within_150_mb(name: str) -> None:
+    script = MEASURE.format(prepare="", act=STREAMS[name])
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=False, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[2]) <= 150

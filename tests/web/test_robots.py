@@ -149,13 +149,14 @@ def test_urls_as_they_stand_decide_like_their_normalised_paths(
     patterns: list[tuple[bool, str]], paths: list[str]
 ) -> None:
     octets = [(allow, text.replace("#", "").encode().decode("latin-1")) for allow, text in patterns]
-    rules = [(Rule(allow, f"/{text}" if allow else text), allow) for allow, text in octets if text]
-    asked = RuleSet(rules, otherwise=True)
-    asked.decide_url(f"{SITE}/")
+    rules = [Rule(allow, f"/{text}" if allow else text) for allow, text in octets if text]
+    lines = [f"{'Allow' if rule.allow else 'Disallow'}: {rule.pattern}" for rule in rules]
+    robots = Robots.parse("\n".join(["User-agent: *", *lines]).encode("latin-1"))
+    asked = RuleSet(((rule, rule.allow) for rule in rules), otherwise=True)
+    robots.check("foo", f"{SITE}/")
     for path in paths:
-        url = f"{SITE}/{path}"
-        assert asked.decide_url(url) == asked.decide(robots_path(url))
-        assert asked.decide_url(f"{SITE}{path}") == asked.decide(robots_path(f"{SITE}{path}"))
+        for url in (f"{SITE}/{path}", f"{SITE}{path}"):
+            assert robots.check("foo", url).allowed == asked.decide(robots_path(url))
 
 
 def test_stored_decisions(corpus: Callable[[str], Any]) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import itertools
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -173,3 +174,27 @@ def test_stored_documents(corpus: Callable[[str], Any]) -> None:
         else:
             right += len(listed) == row["expected_count"]
     assert right / len(rows) >= 0.95
+
+
+@given(
+    st.sampled_from(
+        [
+            b"<urlset><!-- <url> --><url><loc><![CDATA[https://a.example/?a=1&b]]></loc></url><!-->",
+            b"<sitemapindex><sitemap><loc>https://a.example/&amp;</loc></sitemap><sitemap><loc>htt",
+            b"https://a.example/1\r\nx\nhttps://a.example/2",
+            gzip.compress(b"<urlset><url><loc>https://a.example/</loc></url></urlset>"),
+            gzip.compress(gzip.compress(b"https://a.example/1\n"))[:-3],
+            "<urlset><url><loc>https://a.example/\u00e9</loc></url>".encode("utf-16"),
+        ]
+    ),
+    st.lists(st.integers(1, 12), min_size=1),
+)
+def test_pieces_of_any_size_read_like_the_whole(body: bytes, sizes: list[int]) -> None:
+    reader = sitemaps.SitemapReader(url="https://a.example/")
+    start = 0
+    for size in itertools.cycle(sizes):
+        reader.feed(body[start : start + size])
+        start += size
+        if start >= len(body):
+            break
+    assert reader.close() == sitemaps.read(body, url="https://a.example/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from messor import __version__
+from messor.fetch.browser import BrowserLimits, BrowserProvider
 from messor.fetch.http import HttpFetcher, user_agent
 from messor.fetch.provider import Provider
 from messor.fetch.router import Router
@@ -21,11 +22,26 @@ def make_router(settings: Settings, database: Database, fetcher: HttpFetcher) ->
     others: list[Provider] = []
     check = TargetCheck(fetcher.guard)
     agent = user_agent(settings, __version__)
+    if settings.browser == "auto":
+        others.append(BrowserProvider(settings, browser_limits(settings), __version__))
     if settings.crawl4ai_url is not None:
         others.append(Crawl4AI(_crawl4ai(settings, settings.crawl4ai_url, agent), database, check))
     if settings.firecrawl_url is not None or settings.firecrawl_key is not None:
         others.append(Firecrawl(_firecrawl(settings, agent), database, check))
     return Router(others, on_close=check.close)
+
+
+def browser_limits(settings: Settings) -> BrowserLimits:
+    return BrowserLimits(
+        path=settings.browser_path,
+        contexts=settings.browser_contexts,
+        renders=settings.browser_renders,
+        memory_mb=settings.browser_memory_mb,
+        render_seconds=settings.browser_seconds,
+        requests_here=settings.browser_requests_here,
+        requests_elsewhere=settings.browser_requests_elsewhere,
+        traffic_bytes=settings.browser_bytes,
+    )
 
 
 def _crawl4ai(settings: Settings, url: str, agent: str) -> ServiceSettings:

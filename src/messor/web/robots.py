@@ -7,6 +7,7 @@ file stays in force, is decided where robots are kept (`courtesy`).
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -116,12 +117,44 @@ class Robots:
         robots._fixed = (allowed, reason)
         return robots
 
-    def check(self, agent_token: str, url: str) -> RobotsDecision:
+    def check(self, agent_token: str, url: str) -> RobotsDecision:  # noqa: C901 - see below
+        """Whether an agent may fetch a URL.
+
+        Every URL of a crawl comes by here, so the usual steps stand in one piece: most are decided
+        by one literal rule, and by no key of a rule in doubt being in the path.
+        """
         try:
             rules = self._asked[agent_token]
         except KeyError:
             rules = self._prepare(agent_token)
-        return rules.decide_url(url)
+        cut = rules.cut
+        bucket = rules.buckets.get(url[: rules.end])
+        if bucket is None:
+            if not url.startswith(rules.origin):
+                return rules.decide_elsewhere(url)
+            bucket, keys, outcome = rules.rest, rules.keys, rules.outcome
+        elif bucket.texts is None:
+            if bucket.begin and not url.startswith(bucket.begin, cut):
+                keys, outcome = bucket.keys, rules.outcome
+            else:
+                keys, outcome = bucket.own_keys, bucket.outcome
+        else:
+            path = url[cut:]
+            node = bucket.nodes[bisect_right(bucket.texts, path) - 1]
+            base = bucket.base
+            while node is not base and not path.startswith(node.text):
+                node = node.parent
+            keys, outcome = bucket.keys if node is base else node.keys, node.outcome
+        if keys:
+            path = url[cut:]
+            for key in keys:
+                if key in path:
+                    rule = bucket.rules[keys.index(key)]
+                    is_plain = rule.is_plain and "%" not in path and "#" not in path
+                    if is_plain and (rule.is_sure or rule.matches(path)):
+                        return rule.outcome
+                    return rules.decide_doubtful(url, bucket, keys, outcome)
+        return outcome
 
     def crawl_delay(self, agent_token: str) -> float | None:
         found = self._find(agent_token)

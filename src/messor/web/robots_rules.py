@@ -3,14 +3,14 @@
 The longest matching pattern wins and an allow wins a tie (RFC 9309 section 2.2.2). Matching is
 linear in the path: between two `*` the leftmost occurrence is always good enough.
 
-Most URLs are decided as they stand (`RuleSet.decide_url`); only those that a rule with `*`, `$`
-or an escape might be about are normalised first (`RuleSet.decide`).
+Most URLs are decided as they stand, by the literals and keys of a bucket (`Robots.check`); only
+those that a rule with `*`, `$` or an escape might be about are normalised first.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from typing import Generic, TypeAlias, TypeVar
 
@@ -86,13 +86,17 @@ class Rule(Struct, frozen=True):
 class _Node(Generic[Outcome]):
     """A literal pattern, the longest other one it starts with, and what weighs most of both."""
 
-    __slots__ = ("outcome", "parent", "text", "weight")
+    __slots__ = ("is_plain", "keys", "outcome", "parent", "text", "weight")
+
+    is_sure = False  # see _Wildcard
 
     def __init__(self, text: str, weight: int, outcome: Outcome) -> None:
         self.text = text
         self.weight = weight
         self.outcome = outcome
         self.parent = self
+        self.is_plain = "%" not in text  # then a path without escapes need not be normalised
+        self.keys: tuple[str, ...] = ()  # of the rules in doubt that outweigh it
 
     def matches(self, path: str) -> bool:
         return path.startswith(self.text)
@@ -110,7 +114,7 @@ class _Exact(_Node[Outcome]):
 class _Wildcard(Generic[Outcome]):
     """A pattern with `*` inside, cut into its literal pieces."""
 
-    __slots__ = ("anchored", "head", "outcome", "pieces", "tail", "weight")
+    __slots__ = ("anchored", "head", "is_plain", "is_sure", "outcome", "pieces", "tail", "weight")
 
     def __init__(self, text: str, weight: int, outcome: Outcome, *, anchored: bool) -> None:
         self.weight = weight
@@ -120,6 +124,13 @@ class _Wildcard(Generic[Outcome]):
         if not anchored:
             pieces.append(self.tail)
         self.pieces = [piece for piece in pieces if piece]
+        self.is_plain = "%" not in text
+        # Whether it is about every path that holds its key, like the usual "/*key".
+        self.is_sure = (
+            len(self.pieces) == 1
+            and not anchored
+            and (not self.head or (self.head == "/" and self.tail[0] != "/"))
+        )
 
     def key(self) -> str:
         """The longest piece: no path matches without it, and looking for it is cheap."""
@@ -156,32 +167,48 @@ class _Doubts(Generic[Outcome]):
         self.keys = tuple(key for key, _ in ordered)
         self.rules = [rule for _, rule in ordered]
 
+    def keys_above(self, weight: int) -> tuple[str, ...]:
+        """The keys of the rules that outweigh a literal of this weight."""
+        if not self.rules or self.rules[-1].weight > weight:
+            return self.keys
+        return self.keys[: bisect_left(self.rules, -weight, key=lambda rule: -rule.weight)]
 
-class _Bucket(Generic[Outcome]):
-    """The literals with one beginning: a single one, or sorted texts and their nodes."""
 
-    __slots__ = ("keys", "node", "nodes", "rules", "texts")
+class Bucket(Generic[Outcome]):
+    """The literals with one beginning: a single one, or sorted texts and their nodes.
+
+    A path that starts with `begin` (empty where all of them do) has the single one's outcome,
+    unless a rule outweighs it whose key is among `own_keys`; what no literal is about has the
+    base's outcome, unless a rule does whose key is among `keys`.
+    """
+
+    __slots__ = ("base", "begin", "keys", "nodes", "outcome", "own_keys", "rules", "texts")
 
     def __init__(
-        self, base: _Node[Outcome], nodes: list[_Node[Outcome]], doubts: _Doubts[Outcome]
+        self,
+        base: _Node[Outcome],
+        nodes: list[_Node[Outcome]],
+        doubts: _Doubts[Outcome],
+        size: int = 0,
     ) -> None:
-        self.node = nodes[0] if nodes else base
+        first = nodes[0] if nodes else base
+        self.base = base
+        self.begin = first.text if nodes and len(first.text) > size else ""
+        self.outcome = first.outcome
         self.nodes = [base, *nodes] if len(nodes) > 1 else []
         self.texts = [node.text for node in self.nodes] or None
         self.rules = doubts.rules
-        self.keys = doubts.keys
+        self.keys = doubts.keys_above(base.weight)
+        self.own_keys = doubts.keys_above(first.weight)
+        for node in nodes:
+            node.keys = doubts.keys_above(node.weight)
 
-    def settle(self, path: str, node: _Node[Outcome], key: str) -> Outcome:
-        """The outcome for a normalised path: `node`'s, unless a rule from `key` on outweighs it."""
-        keys, rules = self.keys, self.rules
-        for at in range(keys.index(key), len(keys)):
-            if keys[at] in path:
-                rule = rules[at]
-                if rule.weight <= node.weight:
-                    break
-                if rule.matches(path):
-                    return rule.outcome
-        return node.outcome
+    def settle(self, path: str, keys: tuple[str, ...], outcome: Outcome) -> Outcome:
+        """The outcome for a normalised path: the one at hand, unless one of these rules matches."""
+        for key, rule in zip(keys, self.rules, strict=False):
+            if key in path and rule.matches(path):
+                return rule.outcome
+        return outcome
 
 
 class _Index(Generic[Outcome]):
@@ -220,13 +247,16 @@ class _Index(Generic[Outcome]):
             everywhere.extend(doubt for own in local.values() for doubt in own)
             local = {}
         doubts = _Doubts(everywhere)
-        self.rest = _Bucket(base, [], doubts)
+        self.rest = Bucket(base, [], doubts)
         grouped: dict[str, list[_Node[Outcome]]] = {begin: [] for begin in local}
         for node in plain:
             grouped.setdefault(node.text[: self.size], []).append(node)
         self.buckets = {
-            begin: _Bucket(
-                base, found, _Doubts(everywhere + local[begin]) if begin in local else doubts
+            begin: Bucket(
+                base,
+                found,
+                _Doubts(everywhere + local[begin]) if begin in local else doubts,
+                self.size,
             )
             for begin, found in grouped.items()
         }
@@ -235,21 +265,25 @@ class _Index(Generic[Outcome]):
 class RuleSet(Generic[Outcome]):
     """Rules with their outcomes, indexed: literals in a sorted list, then the few wildcards.
 
-    A weight is twice the pattern's length, plus one for an allow.
+    A weight is twice the pattern's length, plus one for an allow. A URL that starts with `origin`
+    has its path from `cut` on, and its bucket under what it is up to `end`, if it has any.
     """
 
     __slots__ = (
-        "_buckets",
-        "_cut",
-        "_end",
         "_exact",
+        "_local",
         "_nodes",
-        "_origin",
-        "_rest",
         "_size",
         "_texts",
         "_wildcards",
         "_wildest",
+        "buckets",
+        "cut",
+        "end",
+        "keys",
+        "origin",
+        "outcome",
+        "rest",
     )
 
     def __init__(self, rules: Iterable[tuple[Rule, Outcome]], otherwise: Outcome) -> None:
@@ -269,10 +303,12 @@ class RuleSet(Generic[Outcome]):
         self._texts = [node.text for node in self._nodes]
         self._link_parents()
         index = _Index(self._nodes, self._exact.values(), (one for _, one in self._wildcards))
-        self._buckets, self._rest, self._size = index.buckets, index.rest, index.size
+        self._local, self.rest, self._size = index.buckets, index.rest, index.size
+        self.keys, self.outcome = index.rest.keys, index.rest.outcome
         # A file is about one origin: it is learnt from the first URL, "https://host/".
-        self._origin = "\n"
-        self._cut = self._end = 0
+        self.buckets: dict[str, Bucket[Outcome]] = {}
+        self.origin = "\n"
+        self.cut = self.end = 0
 
     def _add(
         self, pattern: str, allow: bool, outcome: Outcome, literals: dict[str, _Node[Outcome]]
@@ -304,41 +340,27 @@ class RuleSet(Generic[Outcome]):
                     node.weight, node.outcome = node.parent.weight, node.parent.outcome
             open_nodes.append(node)
 
-    def decide_url(self, url: str) -> Outcome:
-        """The outcome for a URL; written for speed, as every URL of a crawl comes by."""
-        if not url.startswith(self._origin):
-            return self._decide_elsewhere(url)
-        cut = self._cut
-        bucket = self._buckets.get(url[cut : self._end])
-        if bucket is None:
-            bucket = self._rest
-            node = bucket.node
-            if not bucket.keys:
-                return node.outcome
-            path = url[cut:]
-        else:
-            path = url[cut:]
-            node = bucket.node
-            texts = bucket.texts
-            if texts is not None:
-                node = bucket.nodes[bisect_right(texts, path) - 1]
-            while not path.startswith(node.text):
-                node = node.parent
-        for key in bucket.keys:
-            if key in path:
-                if not is_clean_path(path):
-                    return self.decide(robots_path(url))
-                return bucket.settle(path, node, key)
-        return node.outcome
+    def decide_doubtful(
+        self, url: str, bucket: Bucket[Outcome], keys: tuple[str, ...], outcome: Outcome
+    ) -> Outcome:
+        """The outcome for a URL whose path holds one of a bucket's keys."""
+        path = url[self.cut :]
+        if not is_clean_path(path):
+            return self.decide(robots_path(url))
+        return bucket.settle(path, keys, outcome)
 
-    def _decide_elsewhere(self, url: str) -> Outcome:
+    def decide_elsewhere(self, url: str) -> Outcome:
+        """The outcome for a URL of any origin."""
         clean = match_clean_url(url)
         if clean is None:
             return self.decide(robots_path(url))
-        if self._cut == 0:
-            self._cut = clean.start(1)
-            self._end = self._cut + self._size
-            self._origin = url[: self._cut + 1]
+        if self.cut == 0:
+            self.cut = clean.start(1)
+            self.end = self.cut + self._size
+            self.origin = url[: self.cut + 1]
+            before = url[: self.cut]
+            self.buckets = {before + begin: bucket for begin, bucket in self._local.items()}
+            self._local = {}
         return self.decide(clean[1])
 
     def decide(self, path: str) -> Outcome:

@@ -2,7 +2,8 @@
 
 It looks for tags and no further: declarations are skipped, so no entity is ever defined,
 expanded or fetched, and a document that ends or breaks in the middle still gives what came
-before. Time and memory are linear in the input, with a bound on the number of tags.
+before. It is fed piece by piece and holds no more than the markup at hand; time is linear in the
+input, with a bound on the number of tags.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 
 MAX_TAGS = 2_000_000
 _MAX_TEXT = 16_384
+_LONGEST_START = len("<![CDATA[")
 
 _UNDEFINED = re.compile(r"&\w+;")
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos);")
@@ -45,10 +47,15 @@ class Entry:
 
 
 class Scanner:
-    """Feeds each entry to `take` until that answers False."""
+    """Hands each entry to `take` until that answers False."""
 
     def __init__(self, take: Callable[[Entry], bool]) -> None:
         self._take = take
+        self._data = bytearray()  # from the text or markup on that is not there as a whole
+        self._awaited = b"<"  # what ends it
+        self._searched = 0  # how much of the data does not hold that
+        self._tags = 0
+        self.is_done = False  # whether no more is wanted
         self.root = b""
         self.warnings: list[str] = []
         self._known: dict[bytes, tuple[bool, bytes, bytes]] = {}
@@ -63,25 +70,57 @@ class Scanner:
         self._open = b""
         self._text: list[str] | None = None
 
-    def scan(self, data: bytes) -> None:
-        position = 0
-        for _ in range(MAX_TAGS):
+    def feed(self, data: bytes) -> None:
+        if self.is_done:
+            return
+        self._data += data
+        if self._data.find(self._awaited, self._searched) < 0:
+            self._searched = max(0, len(self._data) - len(self._awaited))
+        else:
+            self._scan(is_last=False)
+
+    def close(self) -> None:
+        """Handle what is left at the end."""
+        if self.is_done:
+            return
+        self._scan(is_last=True)
+        if not self.is_done:
+            if self._data[:1] == b"<":
+                self._handle_truncated(bytes(self._data[:3]))
+            self._flush()
+        self.is_done = True
+
+    def _scan(self, *, is_last: bool) -> None:
+        """Handle all that is there as a whole, and keep the rest."""
+        data, position = bytes(self._data), 0
+        while not self.is_done:
             start = data.find(b"<", position)
             if start < 0:
-                break
+                self._await(b"<", data[position : position + _MAX_TEXT])
+                return
             if self._text is not None and start > position:
                 self._add_text(data[position : min(start, position + _MAX_TEXT)])
+            if len(data) - start < _LONGEST_START and not is_last:
+                self._await(b"", data[start:])
+                return
             end, position = self._find_end(data, start)
             if end < 0:
-                self._handle_truncated(data[start : start + 3])
-                break
-            if data[start + 1 : start + 2] not in (b"!", b"?") and not self._tag(
-                data[start + 1 : end]
-            ):
+                self._await(_end_of(data, start), data[start:])
                 return
-        else:
+            self._handle(data[start + 1 : end])
+
+    def _await(self, end: bytes, rest: bytes) -> None:
+        self._awaited, self._data = end, bytearray(rest)
+        self._searched = max(0, len(rest) - len(end))
+
+    def _handle(self, tag: bytes) -> None:
+        if tag[:1] not in (b"!", b"?") and not self._tag(tag):
+            self.is_done = True
+        self._tags += 1
+        if self._tags >= MAX_TAGS and not self.is_done:
             self.warnings.append("too many tags; the rest was not read")
-        self._flush()
+            self._flush()
+            self.is_done = True
 
     def _find_end(self, data: bytes, start: int) -> tuple[int, int]:
         """Where the markup that starts here ends, and where what follows begins."""
@@ -199,6 +238,13 @@ class Scanner:
             self.warnings.append("an entry uses an entity of its own; it was dropped")
             return True
         return self._take(entry) if entry.loc else True
+
+
+def _end_of(data: bytes, start: int) -> bytes:
+    """What ends the markup that starts here."""
+    if data.startswith(b"<!--", start):
+        return b"-->"
+    return b"]]>" if data.startswith(b"<![CDATA[", start) else b">"
 
 
 def _parsed_tag(tag: bytes) -> tuple[bool, bytes, bytes]:

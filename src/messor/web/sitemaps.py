@@ -1,28 +1,27 @@
 """Sitemaps and feeds: which URLs a document lists, whatever its dialect or condition.
 
 Reads url sets, indexes, plain text, RSS, Atom and RDF, also gzipped, truncated or malformed,
-within fixed bounds. It opens nothing: following an index, and whether a URL is in scope, is
-left to the caller.
+within fixed bounds, as a whole or piece by piece as it arrives. It opens nothing: following an
+index, and whether a URL is in scope, is left to the caller.
 """
 
 from __future__ import annotations
 
 import re
-import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from messor.web import encodings, urls
+from messor.web import urls
 from messor.web.sitemap_scanner import Entry, Scanner
+from messor.web.sitemap_stream import HEAD, Gunzip, ToUtf8
 
 MAX_BYTES = 50 * 1024 * 1024
 MAX_URLS = 50_000
 
 _TOO_LARGE = "larger than 50 MiB; the rest was not read"
-_GZIP = b"\x1f\x8b"
-_MAX_GZIP_LAYERS = 2
-_XML_HEAD = 4096
+_PIECE = 64 * 1024
 _ROOTS = {
     b"urlset": "urlset",
     b"sitemapindex": "index",
@@ -56,55 +55,83 @@ def read(
     limit: int = MAX_URLS,
 ) -> Sitemap:
     """Read a document of any kind; `url` is what relative links refer to."""
-    sitemap = Sitemap()
-    collector = _Collector(sitemap, url, limit)
-    data = _as_utf8(_inflated(body, sitemap), content_type)
-    if len(data) > MAX_BYTES:
-        sitemap.warn(_TOO_LARGE)
-        data = data[:MAX_BYTES]
-    if _is_markup(data):
-        scanner = Scanner(collector.take)
-        scanner.scan(data)
-        sitemap.kind = _ROOTS.get(scanner.root, "unknown")
-        for sentence in scanner.warnings:
-            sitemap.warn(sentence)
-    else:
-        sitemap.kind = "text"
-        collector.take_lines(data)
-    if sitemap.kind in ("text", "unknown") and not sitemap.urls and not sitemap.sitemaps:
-        sitemap.kind = "unknown"
-        sitemap.warn("not a sitemap")
-    return sitemap
-
-
-def _inflated(body: bytes, sitemap: Sitemap) -> bytes:
-    """The content under gzip, as far as it is whole and within bounds."""
-    for _ in range(_MAX_GZIP_LAYERS):
-        if not body.startswith(_GZIP):
+    reader = SitemapReader(url=url, content_type=content_type, limit=limit)
+    for start in range(0, len(body), _PIECE):
+        if reader.is_done:
             break
-        inflater = zlib.decompressobj(wbits=31)
-        try:
-            body = inflater.decompress(body, MAX_BYTES)
-        except zlib.error:
-            sitemap.warn("gzip data is damaged")
-            return b""
-        if inflater.unconsumed_tail:
-            sitemap.warn(_TOO_LARGE)
-        elif not inflater.eof:
-            sitemap.warn("gzip data is truncated")
-    return body
+        reader.feed(body[start : start + _PIECE])
+    return reader.close()
 
 
-def _as_utf8(data: bytes, content_type: str | None) -> bytes:
-    """UTF-16 becomes UTF-8; other encodings agree with it where URLs are concerned."""
-    encoding = encodings.sniff(data[:_XML_HEAD], content_type if data[:2] else None)
-    if encoding.startswith("utf-16"):
-        return data[:MAX_BYTES].decode(encoding, "replace").encode("utf-8", "replace")
-    return data.removeprefix(b"\xef\xbb\xbf")
+class SitemapReader:
+    """Reads a document while it arrives; it holds what was found, and a little of the rest."""
+
+    def __init__(
+        self, *, url: str | None = None, content_type: str | None = None, limit: int = MAX_URLS
+    ) -> None:
+        self.is_done = False  # whether no more is wanted: the rest need not be fetched
+        self._sitemap = Sitemap()
+        self._collector = _Collector(self._sitemap, url, limit)
+        self._content_type = content_type
+        self._gunzip = Gunzip(self._sitemap.warn)
+        self._size = 0
+        self._head = b""
+        self._to_utf8: ToUtf8 | None = None
+        self._parser: Scanner | _Lines | None = None
+
+    def feed(self, data: bytes) -> None:
+        for piece in () if self.is_done else self._gunzip.feed(data):
+            self._feed_plain(piece)
+            if self.is_done:
+                break
+
+    def close(self) -> Sitemap:
+        """All that the document lists, at its end or wherever it broke off."""
+        sitemap = self._sitemap
+        for piece in () if self.is_done else self._gunzip.close():
+            self._feed_plain(piece)
+        parser = self._parser or self._begin()
+        parser.close()
+        if isinstance(parser, Scanner):
+            sitemap.kind = _ROOTS.get(parser.root, "unknown")
+            for sentence in parser.warnings:
+                sitemap.warn(sentence)
+        else:
+            sitemap.kind = "text"
+        if sitemap.kind in ("text", "unknown") and not sitemap.urls and not sitemap.sitemaps:
+            sitemap.kind = "unknown"
+            sitemap.warn("not a sitemap")
+        self.is_done = True
+        return sitemap
+
+    def _feed_plain(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > MAX_BYTES:
+            data = data[: MAX_BYTES - self._size]
+            self._sitemap.warn(_TOO_LARGE)
+            self.is_done = True
+        if self._parser is not None and self._to_utf8 is not None:
+            self._parser.feed(self._to_utf8.feed(data))
+        else:
+            self._head += data
+            if len(self._head) < HEAD:
+                return
+            self._begin()
+        self.is_done |= self._parser is not None and self._parser.is_done
+
+    def _begin(self) -> Scanner | _Lines:
+        """Choose how to read, by the first bytes."""
+        self._to_utf8 = ToUtf8(self._head[:HEAD], self._content_type)
+        head = self._to_utf8.feed(self._head).removeprefix(b"\xef\xbb\xbf")
+        take = self._collector.take
+        self._parser = Scanner(take) if _is_markup(head) else _Lines(take)
+        self._parser.feed(head)
+        self._head = b""
+        return self._parser
 
 
 def _is_markup(data: bytes) -> bool:
-    head = data[:_XML_HEAD].lstrip()
+    head = data[:HEAD].lstrip()
     return head.startswith(b"<") or any(
         mark in head for mark in (b"<?xml", b"<urlset", b"<sitemapindex", b"<rss", b"<feed")
     )
@@ -134,22 +161,37 @@ class _Collector:
                 self._sitemap.alternates.append(alternate.href)
         return True
 
-    def take_lines(self, data: bytes) -> None:
-        start = 0
-        while start < len(data):
-            end = data.find(b"\n", start)
-            end = len(data) if end < 0 else end
-            if end - start <= urls.MAX_URL_LENGTH:
-                line = data[start:end].decode("utf-8", "replace").strip()
-                if line.startswith(("http://", "https://")) and not self.take(Entry(line)):
-                    return
-            start = end + 1
-
     def _has_room(self) -> bool:
         if len(self._sitemap.urls) + len(self._sitemap.sitemaps) < self._limit:
             return True
         self._sitemap.warn(f"more than {self._limit} entries; the rest was not read")
         return False
+
+
+class _Lines:
+    """Hands each line that is a URL to `take` until that answers False."""
+
+    def __init__(self, take: Callable[[Entry], bool]) -> None:
+        self._take = take
+        self._rest = b""
+        self.is_done = False
+
+    def feed(self, data: bytes) -> None:
+        *lines, rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._line(line)
+        # One byte more than a line may have is enough to tell that it is too long.
+        self._rest = rest[: urls.MAX_URL_LENGTH + 1]
+
+    def close(self) -> None:
+        self._line(self._rest)
+        self.is_done = True
+
+    def _line(self, raw: bytes) -> None:
+        if len(raw) <= urls.MAX_URL_LENGTH and not self.is_done:
+            line = raw.decode("utf-8", "replace").strip()
+            if line.startswith(("http://", "https://")):
+                self.is_done = not self._take(Entry(line))
 
 
 def parse_date(text: str) -> datetime | None:

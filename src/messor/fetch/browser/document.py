@@ -1,0 +1,88 @@
+"""The answer to a rendered page, and the document that came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from multidict import CIMultiDict
+from playwright.async_api import CDPSession
+
+from messor.fetch.naming import is_html, name_outcome
+from messor.fetch.outcome import Fetched, Outcome
+
+RENDERED = "text/html; charset=utf-8"
+BARE = "<html><head></head><body></body></html>"
+# They speak of the bytes on the wire, which are not what is kept.
+_OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+# Run where the page's own scripts cannot reach; a document too long for us stays there.
+_SERIALISE = """(most => {
+  const root = document.documentElement;
+  const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '';
+  const html = root ? type + root.outerHTML : type;
+  return html.length > most ? null : html;
+})(%d)"""
+
+
+def answer_of(event: dict[str, Any]) -> Fetched:
+    """The head of an answer that the browser holds back for us."""
+    fields = [
+        (field["name"], field["value"].replace("\n", ", "))
+        for field in event.get("responseHeaders", [])
+        if field["name"].lower() not in _OF_THE_WIRE
+    ]
+    return Fetched(
+        Outcome.OK,
+        status=event["responseStatusCode"],
+        reason=event.get("responseStatusText", ""),
+        headers=CIMultiDict(fields),
+        raw_headers=_raw(fields),
+    )
+
+
+def is_to_be_rendered(answer: Fetched) -> bool:
+    """Whether an answer is a page; one that the site offers for download is not."""
+    disposition = answer.headers.get("Content-Disposition", "")
+    return (
+        answer.status is not None
+        and 200 <= answer.status < 300
+        and answer.status not in (204, 205)
+        and answer.content_type is not None
+        and is_html(answer.content_type, b"")
+        and not disposition.strip().lower().startswith("attachment")
+    )
+
+
+async def read_document(cdp: CDPSession, frame: str, most: int) -> str | None:
+    """The document as it stands; None when it has more characters than that."""
+    world = await cdp.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "messor"})
+    answer = await cdp.send(
+        "Runtime.evaluate",
+        {
+            "expression": _SERIALISE % most,
+            "contextId": world["executionContextId"],
+            "returnByValue": True,
+        },
+    )
+    html: str | None = answer["result"].get("value")
+    return html
+
+
+def as_rendered(answer: Fetched, html: str | None, most: int) -> Fetched:
+    """The answer with the rendered document as its body, in UTF-8 whatever it was in before."""
+    body = None if html is None else html.encode("utf-8", "replace")
+    if body is None or len(body) > most:
+        answer.outcome, answer.error_type = Outcome.TOO_LARGE, "too_large"
+        answer.error = f"the document is more than {most} bytes"
+        return answer
+    fields = [
+        (name, value) for name, value in answer.headers.items() if name.lower() != "content-type"
+    ]
+    fields.append(("Content-Type", RENDERED))
+    answer.headers, answer.raw_headers = CIMultiDict(fields), _raw(fields)
+    answer.body = b"" if html == BARE else body
+    answer.size = len(answer.body)
+    return name_outcome(answer)
+
+
+def _raw(fields: list[tuple[str, str]]) -> tuple[tuple[bytes, bytes], ...]:
+    return tuple((name.encode(), value.encode("utf-8", "replace")) for name, value in fields)

@@ -1,0 +1,240 @@
+"""One render: the page is asked for, answers, comes to rest and is read.
+
+Its answer is judged before the browser acts on it: a redirect is reported and not followed, an
+error or another type is not rendered. Wherever the page itself wants to go afterwards is reported
+as a redirect too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+
+from playwright.async_api import BrowserContext, Error, Request, Route
+from playwright.async_api import TimeoutError as RestlessError
+
+from messor.fetch.browser.document import answer_of, as_rendered, is_to_be_rendered, read_document
+from messor.fetch.browser.limits import BrowserLimits
+from messor.fetch.browser.traffic import Traffic, place_of
+from messor.fetch.naming import REDIRECTS, is_html, name_outcome
+from messor.fetch.outcome import Fetched, Outcome
+from messor.web.urls import Url, parse
+
+# What the kept document does not need. Frames have documents of their own, which are not kept.
+UNWANTED = frozenset(
+    {"image", "media", "font", "texttrack", "manifest", "ping", "beacon", "cspreport"}
+)
+_ANSWERS = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}
+_NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
+_TLS_ERROR = re.compile(r"ERR_(CERT|SSL|BAD_SSL)_")
+
+
+class Render:
+    """One page in one context; `run` is called once."""
+
+    def __init__(self, url: Url, traffic: Traffic, limits: BrowserLimits, max_bytes: int) -> None:
+        self._url = url
+        self._traffic = traffic
+        self._limits = limits
+        self._max_bytes = max_bytes
+        self._answer: Fetched | None = None
+        self._location: str | None = None  # where the page wants to go
+        self._has_begun = False
+        self._is_cut = False
+        self._is_over = asyncio.Event()  # nothing more of the document will come
+        self._errands: set[asyncio.Future[Any]] = set()
+
+    async def run(self, context: BrowserContext) -> Fetched:
+        """Render the page; raises the driver's error when it is the browser's fault."""
+        await context.route("**/*", self._route)
+        self._page = await context.new_page()
+        context.on("page", lambda popup: self._send(popup.close()))
+        self._page.on("requestfailed", self._note_failure)
+        self._cdp = await context.new_cdp_session(self._page)
+        await self._intercept_answers()
+        try:
+            await self._arrive()
+            if self._traffic.limit == "bytes":
+                return self._too_large()
+            if self._is_cut:
+                return _truncated()
+            await self._settle()
+            return await self._read()
+        except Error as error:
+            return self._explain(error)
+        finally:
+            for errand in self._errands:
+                errand.cancel()
+
+    @property
+    def has_answer(self) -> bool:
+        return self._answer is not None
+
+    async def _intercept_answers(self) -> None:
+        tree = await self._cdp.send("Page.getFrameTree")
+        self._main_frame: str = tree["frameTree"]["frame"]["id"]
+        self._cdp.on("Fetch.requestPaused", lambda event: self._send(self._judge(event)))
+        await self._cdp.send("Fetch.enable", {"patterns": [_ANSWERS]})
+
+    async def _judge(self, event: dict[str, Any]) -> None:
+        """Let the browser have an answer, or not."""
+        paused = {"requestId": event["requestId"]}
+        is_page = event["frameId"] == self._main_frame and "responseStatusCode" in event
+        if not is_page or await self._may_render(event):
+            await self._cdp.send("Fetch.continueRequest", paused)
+        else:
+            await self._cdp.send("Fetch.failRequest", {**paused, "errorReason": "Aborted"})
+
+    async def _may_render(self, event: dict[str, Any]) -> bool:
+        """Whether the page's answer is a document to be rendered."""
+        if self._traffic.failure is not None:
+            return False  # the answer is our own proxy's
+        asked = parse(event["request"]["url"])
+        if asked is None or asked.href != self._url.href:  # an upgrade within the browser
+            self._leave_for(asked)
+            return False
+        self._answer = answer = answer_of(event)
+        if is_to_be_rendered(answer):
+            return True
+        if answer.status in REDIRECTS or not is_html(answer.content_type, b"<html"):
+            return False
+        return await self._is_page_after_all(answer, event["requestId"])
+
+    async def _is_page_after_all(self, answer: Fetched, request_id: str) -> bool:
+        """Take the body as it came; one without a type is judged by how it begins."""
+        try:
+            body = await self._cdp.send("Fetch.getResponseBody", {"requestId": request_id})
+        except Error:
+            self._is_cut = True
+            return False
+        text: str = body["body"]
+        answer.body = base64.b64decode(text) if body["base64Encoded"] else text.encode()
+        answer.size = len(answer.body)
+        return answer.content_type is None and is_html(None, answer.body) and answer.status == 200
+
+    async def _arrive(self) -> None:
+        """Wait for the whole document; one that broke off or tried to leave may never be."""
+        ways = {asyncio.ensure_future(self._load()), asyncio.ensure_future(self._is_over.wait())}
+        try:
+            done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            for way in done:
+                way.result()
+        finally:
+            for way in ways:
+                way.cancel()
+
+    async def _load(self) -> None:
+        await self._page.goto(self._url.href, wait_until="commit", timeout=0)
+        await self._page.wait_for_load_state("domcontentloaded", timeout=0)
+
+    async def _settle(self) -> None:
+        """Wait for a quiet network, but not for long."""
+        with suppress(RestlessError):
+            await self._page.wait_for_load_state(
+                "networkidle", timeout=self._limits.settle_seconds * 1000
+            )
+
+    async def _read(self) -> Fetched:
+        if self._location is not None:
+            return self._redirected(self._location)
+        assert self._answer is not None
+        html = await read_document(self._cdp, self._main_frame, self._max_bytes)
+        here = parse(self._page.url)
+        if here is None or place_of(here) != self._traffic.lane:
+            self._answer.outcome = Outcome.EMPTY
+            self._answer.error = "the page replaced itself by something that is not of the site"
+            return self._answer
+        return as_rendered(self._answer, html, self._max_bytes)
+
+    def _explain(self, error: Exception) -> Fetched:
+        """What became of a page that could not be rendered."""
+        if self._traffic.failure is not None:
+            return self._traffic.failure
+        if self._location is not None:
+            return self._redirected(self._location)
+        if self._traffic.limit == "bytes":
+            return self._too_large()
+        if self._is_cut:
+            return _truncated()
+        code = _NET_ERROR.search(str(error))
+        if code is None:
+            raise error
+        if self._answer is not None and code[1] == "ERR_ABORTED":
+            return name_outcome(self._answer)
+        kind = "tls" if _TLS_ERROR.match(code[1]) else "protocol"
+        return Fetched(Outcome.ERROR, error=f"the browser says {code[1]}", error_type=kind)
+
+    def _too_large(self) -> Fetched:
+        most = self._limits.traffic_bytes
+        sentence = f"the page and its parts are more than {most} bytes"
+        return Fetched(Outcome.TOO_LARGE, error=sentence, error_type="too_large")
+
+    def _redirected(self, location: str) -> Fetched:
+        answer = self._answer or Fetched(Outcome.REDIRECTED)
+        answer.outcome, answer.location = Outcome.REDIRECTED, location
+        return answer
+
+    async def _route(self, route: Route) -> None:
+        with suppress(Error):  # the page may be gone by now
+            if self._may_ask(route.request):
+                await route.continue_()
+            elif route.request.is_navigation_request():
+                await route.abort("aborted")  # the document that is there stays
+            else:
+                await route.abort("blockedbyclient")
+
+    def _may_ask(self, request: Request) -> bool:
+        if request.is_navigation_request():
+            return self._may_navigate(request)
+        if request.resource_type in UNWANTED:
+            self._traffic.blocked[request.resource_type] += 1
+            return False
+        url = parse(request.url)
+        return url is None or self._traffic.may_ask(place_of(url))
+
+    def _may_navigate(self, request: Request) -> bool:
+        """Only the page itself may be gone to, once."""
+        try:
+            is_main = request.frame == self._page.main_frame
+        except Error:  # a window that is only being opened
+            is_main = False
+        if not is_main:
+            self._traffic.blocked["frame"] += 1
+            return False
+        if not self._has_begun:
+            self._has_begun = True
+            return True
+        self._traffic.blocked["navigation"] += 1
+        self._is_over.set()
+        if request.method == "GET":
+            self._leave_for(parse(request.url))
+        return False
+
+    def _note_failure(self, request: Request) -> None:
+        """The page itself broke off after it began; ended by its own script it is complete."""
+        is_page = request.is_navigation_request() and parse(request.url) == self._url
+        if is_page and self._answer is not None and request.failure != "net::ERR_ABORTED":
+            self._is_cut = True
+            self._is_over.set()
+
+    def _leave_for(self, url: Url | None) -> None:
+        if url is not None and url.href != self._url.href:
+            self._location = self._location or url.href
+
+    def _send(self, errand: Coroutine[Any, Any, None]) -> None:
+        async def run() -> None:
+            with suppress(Error):  # the page may be gone by now
+                await errand
+
+        task = asyncio.ensure_future(run())
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+
+
+def _truncated() -> Fetched:
+    sentence = "the answer ended before it was complete"
+    return Fetched(Outcome.ERROR, error=sentence, error_type="truncated")

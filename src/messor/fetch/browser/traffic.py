@@ -1,0 +1,167 @@
+"""The traffic of one render: what it may ask of whom, what it did, and its permit.
+
+Two callers count here: the page's routes see each request, the proxy each connection. Only the
+proxy is a barrier; requests within a TLS connection are counted by the routes alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from messor.courtesy.pace import Permit
+from messor.errors import LeaseLostError
+from messor.fetch.browser.limits import BrowserLimits
+from messor.fetch.guard import WEB_PORTS
+from messor.fetch.outcome import Fetched, Outcome
+from messor.web.urls import Url
+
+MAX_HOSTS = 100  # told apart in the count; a page may name as many as it likes
+MAX_REFUSALS = 20  # told with their reasons
+OTHERS = "(others)"
+
+
+@dataclass(slots=True)
+class HostCount:
+    """What one render had to do with one host."""
+
+    requests: int = 0
+    connections: int = 0
+    bytes: int = 0
+    refused: int = 0
+
+
+class Traffic:
+    """One render's account, open until the render ends."""
+
+    def __init__(self, url: Url, permit: Permit, limits: BrowserLimits) -> None:
+        self.lane = place_of(url)
+        self.failure: Fetched | None = None  # why the page itself could not be had
+        self.lost: LeaseLostError | None = None
+        self.limit: str | None = None  # the first one that was reached
+        self.has_departed = False  # the page itself was asked for
+        self.is_closed = False
+        self.blocked: Counter[str] = Counter()  # requests not made, by type
+        self.hosts: dict[str, HostCount] = {}
+        self._permit = permit
+        self._limits = limits
+        self._refusals: list[str] = []
+        self._requests: Counter[bool] = Counter()  # by whether they went to the lane's host
+        self._connections: Counter[bool] = Counter()
+        self._bytes = 0
+        self._is_answered = False
+        self._open: set[asyncio.WriteTransport] = set()
+
+    @property
+    def has_refused(self) -> bool:
+        return bool(self._refusals)
+
+    def may_ask(self, place: str) -> bool:
+        """Count a request of the page, besides that for the page itself."""
+        self._requests[place == self.lane] += 1
+        self._count(place).requests += 1
+        reason = self._excess(self._requests, place, main=0)
+        if reason is not None:
+            self.refuse(place, reason)
+        return reason is None
+
+    def refusal(self, place: str) -> str | None:
+        """Count a connection about to be made; why it may not be, None when it may."""
+        if self.is_closed:
+            return "the render has ended"
+        if place != self.lane and not self.has_departed:
+            return "nothing goes out before the page's own request"
+        self._connections[place == self.lane] += 1
+        return self._excess(self._connections, place, main=1)
+
+    def depart(self, place: str) -> None:
+        """Use the permit on the first ready connection to the lane's host, and tell of each."""
+        if self.is_closed:
+            raise ConnectionAbortedError("the render has ended")
+        if place == self.lane and not self.has_departed:
+            try:
+                self._permit.use()
+            except LeaseLostError as error:
+                self.lost = error
+                raise
+            self.has_departed = True
+        self._count(place).connections += 1
+
+    def sent(self, place: str, size: int) -> bool:
+        """Count bytes to a host; whether there may be more."""
+        self._count(place).bytes += size
+        self._bytes += size
+        if self._bytes <= self._limits.traffic_bytes:
+            return True
+        self._reach("bytes")
+        return False
+
+    def received(self, place: str, size: int) -> bool:
+        """Count bytes from a host; whether there may be more."""
+        if place == self.lane and not self._is_answered:
+            self._is_answered = True
+            self._permit.answered()
+        return self.sent(place, size)
+
+    def refuse(self, place: str, reason: str) -> None:
+        """Note a refusal; of the page itself it is the render's failure."""
+        self._count(place).refused += 1
+        if len(self._refusals) < MAX_REFUSALS:
+            self._refusals.append(f"{place}: {reason}")
+        self._fail(place, Outcome.REFUSED_ADDRESS, reason, "refused_address")
+
+    def break_off(self, place: str, outcome: Outcome, error: str, error_type: str) -> None:
+        """A host could not be reached or broke the protocol."""
+        self._fail(place, outcome, error, error_type)
+
+    def hold(self, transport: asyncio.WriteTransport) -> None:
+        """Remember a connection, to be cut when the render ends."""
+        self._open.add(transport)
+
+    def release(self, transport: asyncio.WriteTransport) -> None:
+        self._open.discard(transport)
+
+    def close(self) -> None:
+        """End the render's traffic at once: nothing more reaches a site."""
+        self.is_closed = True
+        for transport in self._open:
+            transport.abort()
+        self._open.clear()
+
+    def summary(self) -> dict[str, Any]:
+        """The account, for the fetch's detail."""
+        return {
+            "hosts": {host: asdict(count) for host, count in self.hosts.items()},
+            "bytes": self._bytes,
+            "blocked": dict(self.blocked),
+            "refusals": self._refusals,
+            "limit": self.limit,
+        }
+
+    def _fail(self, place: str, outcome: Outcome, error: str, error_type: str) -> None:
+        # Once the lane's host was reached the page itself is out: later failures are of parts.
+        if place == self.lane and not self.has_departed and self.failure is None:
+            self.failure = Fetched(outcome, error=error, error_type=error_type)
+
+    def _excess(self, counted: Counter[bool], place: str, *, main: int) -> str | None:
+        is_here = place == self.lane
+        most = self._limits.requests_here + main if is_here else self._limits.requests_elsewhere
+        if counted[is_here] <= most:
+            return None
+        self._reach("requests_here" if is_here else "requests_elsewhere")
+        return "the render has made all its requests"
+
+    def _reach(self, limit: str) -> None:
+        self.limit = self.limit or limit
+
+    def _count(self, place: str) -> HostCount:
+        if place not in self.hosts and len(self.hosts) >= MAX_HOSTS:
+            place = OTHERS
+        return self.hosts.setdefault(place, HostCount())
+
+
+def place_of(url: Url) -> str:
+    """What counts as one host: the name, and the port unless it is one of the web's."""
+    return url.host if url.port in WEB_PORTS else f"{url.host}:{url.port}"

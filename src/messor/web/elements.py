@@ -1,0 +1,48 @@
+"""The kinds of HTML elements that matter to how a page nests, after the HTML standard (13.2)."""
+
+from __future__ import annotations
+
+# They have no content and no end tag.
+VOID = frozenset(
+    (
+        "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img",
+        "input", "keygen", "link", "meta", "param", "source", "track", "wbr",
+    )
+)  # fmt: skip
+
+CELLS = ("td", "th")
+SECTIONS = ("tbody", "thead", "tfoot", "caption", "colgroup")
+FOREIGN = frozenset(("svg", "math"))
+
+# An end tag does not reach beyond these.
+SCOPES = frozenset(
+    ("applet", "caption", "html", "marquee", "object", "table", "td", "template", "th")
+)
+
+# When others close over them they are opened again, until their own end tag comes.
+FORMATTING = frozenset(
+    (
+        "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong",
+        "tt", "u",
+    )
+)  # fmt: skip
+
+# With these, formatting within ends as well.
+MARKERS = frozenset(("applet", "caption", "marquee", "object", "td", "template", "th"))
+
+# Their start tags close a paragraph.
+BLOCKS = (
+    "address", "article", "aside", "blockquote", "center", "details", "dialog", "dir", "div",
+    "dl", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5",
+    "h6", "header", "hgroup", "listing", "main", "menu", "nav", "ol", "p", "plaintext", "pre",
+    "search", "section", "summary", "ul", "xmp",
+)  # fmt: skip
+
+# An end tag of another kind of element does not reach beyond these.
+SPECIAL = SCOPES.union(
+    BLOCKS, CELLS, SECTIONS, VOID,
+    (
+        "body", "button", "dd", "dt", "frameset", "head", "iframe", "li", "noembed", "noframes",
+        "noscript", "script", "select", "style", "textarea", "title", "tr",
+    ),
+)  # fmt: skip

@@ -42,6 +42,7 @@ async def test_a_page_whose_reader_died_is_blamed_once(database: Database, tmp_p
     assert await blame_dead(database, tmp_path) == [page_id]
     assert await blame_dead(database, tmp_path) == []
     assert await database.fetchval("SELECT deaths FROM messor.crawl_tasks WHERE kind = 'page'") == 1
+    assert await database.fetchval("SELECT caged FROM messor.hosts")
 
 
 async def test_a_living_reader_is_not_blamed(database: Database, tmp_path: Path) -> None:
@@ -60,7 +61,7 @@ async def test_a_blamed_page_is_read_in_the_cage_and_kept(
 
     async with LittleWeb(tmp_path, {"one.test": {"/": page("home")}}) as web:
         await admit(database, "http://one.test/")
-        await database.fetch("UPDATE messor.crawl_tasks SET deaths = 1 WHERE kind = 'page'")
+        await database.fetch("UPDATE messor.hosts SET caged = true")
         monkeypatch.setattr("messor.engine.read.read_page", deadly)  # here, not in the cage
         await crawl(web.settings(), database)
     assert (await outcomes(database))["http://one.test/"] == Outcome.OK

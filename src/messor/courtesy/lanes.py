@@ -23,7 +23,7 @@ LOOK_AHEAD = 0.25
 
 CLAIM = """
 SELECT c.host_id, c.token, c.claimed_at, c.slots, c.delay, c.ready_in, h.host, h.robots_id,
-       l.address, l.slow, h.latency, h.refusals,
+       l.address, l.slow, h.latency, h.refusals, h.caged,
        messor.risk_at(h.risk_score, h.risk_at, messor.clock()) AS risk,
        coalesce(l.assisted_until > messor.clock(), false) AS assisted,
        h.id = coalesce(d.main_host_id, h.id) AS is_main,
@@ -167,6 +167,7 @@ class Lane:
     standing: Standing
     assisted: bool  # a reviewer asked for its pages in spite of the risk
     is_main: bool  # the domain's main host
+    caged: bool  # its pages are read in a process that may die
 
 
 async def claim(
@@ -214,6 +215,7 @@ async def claim(
             standing=Standing(row["risk"], row["refusals"], row["latency"]),
             assisted=row["assisted"],
             is_main=row["is_main"],
+            caged=row["caged"],
         )
         for row in rows
     ]

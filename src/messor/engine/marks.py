@@ -1,7 +1,7 @@
 """Marks: which page a worker is reading, written where it survives the worker.
 
 Reading runs foreign bytes through parsers in C. Should one end the process, the mark tells who
-did it: the page is blamed before its lane is free again, and read in a cage the next time.
+did it: the page is blamed before its lane is free again, and its host's pages are read in a cage.
 A mark is eight bytes in a mapped file, named after the worker lease; setting one costs no call
 into the system.
 """
@@ -22,9 +22,13 @@ SELECT id FROM messor.worker_leases
  WHERE id = ANY ($1::bigint[]) AND (ended_at IS NOT NULL OR expires_at < (SELECT messor.clock()))
 """
 
+# From then on every page of its host is caged: one death a host, however many pages it has.
 BLAME = """
-UPDATE messor.crawl_tasks SET deaths = deaths + 1, error_message = 'its reader died'
- WHERE page_id = ANY ($1::bigint[])
+WITH blamed AS (
+  UPDATE messor.crawl_tasks SET deaths = deaths + 1, error_message = 'its reader died'
+   WHERE page_id = ANY ($1::bigint[]) RETURNING host_id
+)
+UPDATE messor.hosts SET caged = true WHERE id IN (SELECT host_id FROM blamed)
 """
 
 

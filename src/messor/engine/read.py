@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from messor.archive import hashing
+from messor.courtesy.lanes import Lane
 from messor.engine.cage import Cage
 from messor.engine.links import LinkSieve
 from messor.engine.marks import Mark
@@ -51,11 +52,11 @@ class Reader:
         self._cage = Cage(agent=agent)
         self._links = LinkCache(KNOWN_LINKS)
 
-    def read(self, task: Task, fetched: Fetched) -> Answer:
+    def read(self, lane: Lane, task: Task, fetched: Fetched) -> Answer:
         """Set the outcome by what the content is, and say which gates it failed."""
         url = parse(task.url)
         assert url is not None, "tasks hold web addresses"
-        answer = Answer(fetched, url)
+        answer = Answer(fetched, url, needs_cage=lane.caged or task.deaths > 0)
         try:
             self._read(answer, task)
         except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
@@ -66,7 +67,9 @@ class Reader:
         fetched = answer.fetched
         if fetched.outcome is Outcome.OK:
             self._read_page(answer, task)
-        elif fetched.outcome is Outcome.UNCHANGED:
+            return
+        answer.needs_cage = False
+        if fetched.outcome is Outcome.UNCHANGED:
             _check_unchanged(answer, task)
         elif fetched.status is not None and fetched.outcome in (Outcome.BLOCKED, Outcome.ERROR):
             self._judge_refusal(answer)
@@ -83,10 +86,10 @@ class Reader:
                 fetched.gate = "spa_shell"
             else:
                 fetched.outcome = Outcome.UNCHANGED
+            answer.needs_cage = False
             return
         answer.text, _ = decode(fetched.body, fetched.content_type)
-        if task.deaths:
-            answer.needs_cage = True
+        if answer.needs_cage:
             return
         self._mark.set(task.page_id)
         try:

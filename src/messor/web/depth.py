@@ -2,8 +2,9 @@
 
 The parser keeps at most 512 elements open. At that limit it no longer opens what it goes on to
 close, and reads beyond its own stack: the process ends. A page that comes near the limit is
-therefore refused. Tags are counted wherever they stand, also in scripts and comments; the
-estimate is at least the true depth unless end tags are hidden in comments or in quotes.
+therefore refused. Tags are counted wherever they stand, also in scripts and comments. A page made
+for it can hide its depth, behind end tags in comments or of elements it never opened; this keeps
+out what is merely broken, and whoever reads pages must survive the rest.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ MAX_DEPTH = 480
 # A tag opens two elements at most ("<td>" within "<table>" has a body and a row to open), so half
 # of the limit needs no closer look.
 _HARMLESS = MAX_DEPTH // 2
+_STRETCH = 8_192
 
 _tags = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9]*+)").findall
 _TABLE_SCOPE = frozenset(("table", "template"))
@@ -51,10 +53,26 @@ _end_tags = _EndTags()
 
 def is_too_deep(html: str) -> bool:
     """Whether more than MAX_DEPTH elements may be open at once."""
-    if html.count("<") <= _HARMLESS:
+    if not _may_nest(html):
         return False
     tags = _tags(html)
     return _may_exceed(tags, _HARMLESS) and _exceeds(tags, MAX_DEPTH)
+
+
+def _may_nest(html: str) -> bool:
+    """Whether, counting nothing but brackets, as many tags may be open as need a closer look.
+
+    In each stretch all that opens may come before all that closes. An end tag that lies across
+    two stretches is taken for a start tag, which errs on the safe side.
+    """
+    unclosed = 0
+    for start in range(0, len(html), _STRETCH):
+        brackets = html.count("<", start, start + _STRETCH)
+        ends = html.count("</", start, start + _STRETCH)
+        if unclosed + brackets - ends > _HARMLESS:
+            return True
+        unclosed += brackets - 2 * ends
+    return False
 
 
 def _may_exceed(tags: Iterable[str], limit: int) -> bool:

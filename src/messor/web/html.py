@@ -35,6 +35,7 @@ _MAX_CELLS = 4_000
 _MAX_BREAKS = 2_500
 # Markdown of at least a fifth of the page: text enough, whatever its markup adds.
 _PLENTY_OF_TEXT = 5
+_MAX_METAS = 1_000
 _MAX_TITLE = 1_000
 _MAX_DESCRIPTION = 4_000
 
@@ -113,9 +114,10 @@ def read_page(
         reading.base = base
         resolver = resolver.rebase(base)
         known = frozenset()  # they were learnt under another base
-    _read_metadata(document, reading, agent.lower())
+    metas = document.select("meta")[:_MAX_METAS]
+    _read_metadata(document, metas, reading, agent.lower())
     _read_links(document, reading, resolver, known)
-    reading.structured = read_structured(document)
+    reading.structured = read_structured(document, metas)
     reading.markdown = storable(_markdown(document))
     _measure_text(document, reading, len(html))
     return reading
@@ -130,14 +132,16 @@ def _declared_base(document: Document, url: str) -> str | None:
     return None
 
 
-def _read_metadata(document: Document, reading: PageReading, agent: str) -> None:
+def _read_metadata(
+    document: Document, metas: list[Element], reading: PageReading, agent: str
+) -> None:
     title = document.find("title")
     if title is not None:
         reading.title = one_line(title.text, _MAX_TITLE)
     root = document.find("html")
     if root is not None:
         reading.language = one_line(root.attr("lang") or "", 64)
-    for meta in document.select("meta")[:1000]:
+    for meta in metas:
         _read_meta(meta, reading, agent)
     for link in document.select("link")[:1000]:
         if reading.canonical is None and "canonical" in (link.attr("rel") or "").lower().split():

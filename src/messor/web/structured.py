@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -27,18 +28,26 @@ _WRAPPING = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\
 _MAX_REFERENCE_WORK = 200_000
 
 
-def read_structured(document: Document) -> dict[str, Any]:
+def read_structured(document: Document, metas: Sequence[Element]) -> dict[str, Any]:
     """All structured data of a page; formats that do not occur have no key."""
     json_ld, state = _scripts(document)
     found = {
         "json_ld": json_ld,
-        "opengraph": {
-            storable(key): storable(value) for key, value in document.opengraph().items()
-        },
+        "opengraph": _opengraph(metas),
         "microdata": _microdata(document),
         "state": state,
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _opengraph(metas: Sequence[Element]) -> dict[str, str]:
+    """By hand: the parser's own way costs a sixth of a page's reading."""
+    found: dict[str, str] = {}
+    for meta in metas:
+        key = meta.attr("property") or meta.attr("name") or ""
+        if key.startswith("og:"):
+            found.setdefault(storable(key[3:]), storable(meta.attr("content") or ""))
+    return found
 
 
 def _scripts(document: Document) -> tuple[list[Any], dict[str, str]]:

@@ -12,7 +12,7 @@ ALTER TABLE messor.crawl_tasks DROP deaths, DROP provider;
 ALTER TABLE messor.pages DROP sitemap_lastmod;
 ALTER TABLE messor.robots_files DROP signals, DROP redirected_to;
 ALTER TABLE messor.lanes DROP slow, DROP mode_delay, DROP mode_until, DROP assisted_until;
-ALTER TABLE messor.hosts DROP latency, DROP refusals, ADD friction_events jsonb NOT NULL DEFAULT '[]';
+ALTER TABLE messor.hosts DROP latency, DROP refusals, DROP caged, ADD friction_events jsonb NOT NULL DEFAULT '[]';
 ALTER TABLE messor.domains DROP main_host_id, DROP harvest, DROP on_block, DROP render,
   DROP directives, DROP reservations, DROP robots_forbidden, DROP proxies, DROP verify_tls;
 

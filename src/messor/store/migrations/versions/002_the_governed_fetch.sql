@@ -18,7 +18,8 @@ ALTER TABLE messor.domains
 DROP VIEW messor.domain_risk;
 ALTER TABLE messor.hosts DROP friction_events,
   ADD latency real,                            -- seconds to an answer, a moving average
-  ADD refusals smallint NOT NULL DEFAULT 0;    -- answers in a row that asked for silence
+  ADD refusals smallint NOT NULL DEFAULT 0,    -- answers in a row that asked for silence
+  ADD caged boolean NOT NULL DEFAULT false;    -- a page of it ended its reader's process
 ALTER TABLE messor.lanes
   ADD slow boolean NOT NULL DEFAULT false,     -- its host takes long; few of these at a time
   ADD mode_delay real,                         -- of the ingestion that is under way

@@ -87,6 +87,9 @@ class Settings(BaseSettings):
     default_delay: float = Field(
         default=1.0, ge=0, description="Seconds between requests to one host"
     )
+    delay_jitter: float = Field(
+        default=0.0, ge=0, le=1, description="Share of the delay that is added at random"
+    )
     address_slots: int = Field(
         default=4, ge=1, description="Hosts of one address visited at a time"
     )

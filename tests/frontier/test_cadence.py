@@ -51,7 +51,15 @@ def test_the_tasks_own_rhythm_comes_before_the_domains(
 @pytest.mark.parametrize("retries, wait", [(0, 60.0), (1, 240.0), (2, 960.0)])
 def test_failures_are_retried_further_and_further_apart(retries: int, wait: float) -> None:
     task = replace(TASK, retry_count=retries)
-    assert cadence.after_failure(task, None) == Schedule("pending", wait, retries + 1)
+    again = cadence.after_failure(task, None)
+    assert (again.status, again.retry_count) == ("pending", retries + 1)
+    assert again.due_in is not None
+    assert wait <= again.due_in <= wait * 1.1
+
+
+def test_what_failed_together_does_not_come_back_together() -> None:
+    tasks = [replace(TASK, page_id=page_id) for page_id in range(100)]
+    assert len({cadence.after_failure(task, None).due_in for task in tasks}) == 100
 
 
 def test_after_three_retries_it_is_a_failure_in_the_usual_rhythm() -> None:

@@ -121,6 +121,11 @@ WITH host AS (
 SELECT id FROM host
 """
 
+SETTLE_MAIN_HOST = """
+UPDATE messor.domains d SET main_host_id = h.id FROM messor.hosts h
+ WHERE d.id = $1 AND h.host = $2 AND d.main_host_id IS NULL
+"""
+
 # Approval (and the return from suspension) makes a domain's waiting lanes claimable.
 WAKE_DOMAIN = """
 UPDATE messor.lanes SET claim_at = greatest(ready_at, due_at)
@@ -176,7 +181,9 @@ async def claim(
     wanted: int,
     default_delay: float,
     address_slots: int,
+    *,
     slow_wanted: int | None = None,
+    jitter: float = 0.0,
 ) -> list[Lane]:
     """Take up to `wanted` lanes that are ready or nearly so, few of them slow."""
     slow_wanted = wanted if slow_wanted is None else slow_wanted
@@ -208,7 +215,7 @@ async def claim(
                 row["proxies"],
                 row["verify_tls"],
             ),
-            pace=Pace(row["delay"], row["ready_in"], lease),
+            pace=Pace(row["delay"], row["ready_in"], lease, jitter),
             robots=None,
             robots_id=row["robots_id"],
             slow=row["slow"],
@@ -302,6 +309,11 @@ async def open_host(connection: Connection, domain_id: UUID, host: str) -> int:
     """The host's id; it and its lane are made when missing."""
     host_id: int = await connection.fetchval(OPEN_HOST, domain_id, host)
     return host_id
+
+
+async def settle_main_host(connection: Connection, domain_id: UUID, host: str) -> None:
+    """The host that a domain is judged by, until its start page leads elsewhere."""
+    await connection.execute(SETTLE_MAIN_HOST, domain_id, host)
 
 
 async def wake_domain(connection: Connection, domain_id: UUID) -> None:

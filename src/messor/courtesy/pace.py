@@ -9,6 +9,7 @@ answered, so jitter on the way never shortens the gap it sees.
 from __future__ import annotations
 
 import asyncio
+import random
 from contextvars import ContextVar
 
 from messor.courtesy.lease import WorkerLease
@@ -59,10 +60,14 @@ class Permit:
 class Pace:
     """One lane's rhythm during a visit."""
 
-    __slots__ = ("_last", "_written", "delay", "due", "lease")
+    __slots__ = ("_jitter", "_last", "_stretch", "_written", "delay", "due", "lease")
 
-    def __init__(self, delay: float, ready_in: float, lease: WorkerLease) -> None:
+    def __init__(
+        self, delay: float, ready_in: float, lease: WorkerLease, jitter: float = 0.0
+    ) -> None:
         self.delay = delay
+        self._jitter = jitter  # how much of the delay may be added at random
+        self._stretch = 1.0
         self.lease = lease
         self.due = clock.now() + ready_in
         self._written = 0.0
@@ -82,6 +87,8 @@ class Pace:
     def started(self, permit: Permit, now: float) -> None:
         permit.gap = now - self._last if self._last is not None else 0.0
         self._last = now
+        if self._jitter:
+            self._stretch = 1.0 + self._jitter * random.random()  # noqa: S311 - a rhythm, not a secret
         self._put_off(now)
 
     def written(self, at: float) -> None:
@@ -103,7 +110,7 @@ class Pace:
         self.due = max(self.due, clock.now() + seconds)
 
     def _put_off(self, start: float) -> None:
-        self.due = max(self.due, start + self.delay)
+        self.due = max(self.due, start + self.delay * self._stretch)
 
 
 PERMIT: ContextVar[Permit | None] = ContextVar("permit", default=None)

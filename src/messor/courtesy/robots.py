@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
+
+import msgspec
 
 from messor.ledger.decisions import Decision, deferred, denied
 from messor.store.database import Connection, Database
+from messor.web.content_signals import content_signals
 from messor.web.robots import Robots, RobotsDecision
 
 FRESH_SECONDS = 24 * 3600.0  # how long a good answer counts
@@ -23,16 +26,17 @@ LONGEST_DELAY = 365 * 24 * 3600.0  # a Crawl-delay beyond this is honoured as th
 STORE = """
 WITH given AS (
   SELECT g.* FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
-                         $7::bytea[], $8::bytea[], $9::real[])
-         AS g (host_id, token, verdict, reason, status_code, body, body_hash, crawl_delay)
+                         $7::bytea[], $8::bytea[], $9::real[], $10::jsonb[])
+         AS g (host_id, token, verdict, reason, status_code, body, body_hash, crawl_delay, signals)
     JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
 ), old AS (
   SELECT g.host_id, r.id FROM given g JOIN messor.hosts h ON h.id = g.host_id
     JOIN messor.robots_files r ON r.id = h.robots_id AND r.verdict = g.verdict
      AND r.reason = g.reason AND r.body_hash = g.body_hash
 ), new AS (
-  INSERT INTO messor.robots_files (host_id, verdict, reason, status_code, body, body_hash, crawl_delay)
-  SELECT host_id, verdict, reason, status_code, body, body_hash, crawl_delay FROM given
+  INSERT INTO messor.robots_files (host_id, verdict, reason, status_code, body, body_hash,
+                                   crawl_delay, signals)
+  SELECT host_id, verdict, reason, status_code, body, body_hash, crawl_delay, signals FROM given
    WHERE host_id NOT IN (SELECT host_id FROM old)
   RETURNING id, host_id
 ), paced AS (
@@ -51,6 +55,9 @@ SELECT id, verdict, reason, status_code, body, crawl_delay
 """
 
 
+_encode = msgspec.json.Encoder().encode
+
+
 @dataclass(frozen=True, slots=True)
 class RobotsFile:
     """One version of a robots.txt, as fetched."""
@@ -61,6 +68,7 @@ class RobotsFile:
     body: bytes
     rules: Robots | None
     crawl_delay: float | None
+    signals: dict[str, str] = field(default_factory=dict)  # Content-Signal lines meant for us
 
     @classmethod
     def from_answer(cls, status: int | None, body: bytes, agent: str) -> RobotsFile:
@@ -71,7 +79,7 @@ class RobotsFile:
             delay = None if delay is None else min(delay, LONGEST_DELAY)
             # An error page in its place holds no rules; should it hold some, they count.
             reason = "robots.txt is a web page" if rules.is_html else "robots.txt was read"
-            return cls("rules", reason, status, body, rules, delay)
+            return cls("rules", reason, status, body, rules, delay, content_signals(body, agent))
         # A 304 to a question without validators is no answer either.
         if status is None or status >= 500 or status in (304, 429):
             what = "gave no answer" if status is None else f"answered {status}"
@@ -126,6 +134,7 @@ async def store(
         [file.body for _, _, file in files],
         [sha256(file.body).digest() for _, _, file in files],
         [file.crawl_delay for _, _, file in files],
+        [_encode(file.signals).decode() if file.signals else None for _, _, file in files],
     )
     return {row["id"]: row["robots_id"] for row in rows}
 
@@ -159,6 +168,7 @@ class RobotsShelf:
                     row["body"],
                     rules,
                     row["crawl_delay"],
+                    content_signals(row["body"], self._agent),
                 )
                 found[row["id"]] = self.put(row["id"], file)
         return found

@@ -17,6 +17,7 @@ async def approve(connection: Connection, domain: Domain, *, actor: str) -> Doma
     base = parse(domain.base_url)
     assert base is not None
     await plant(connection, domain, base, found_by="seed")
+    await lanes.settle_main_host(connection, domain.id, base.authority)
     await lanes.wake_domain(connection, domain.id)
     return domain
 

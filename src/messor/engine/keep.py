@@ -25,6 +25,9 @@ from messor.web.robots_tags import PageDirectives, directives_of
 REMEMBERED_BODIES = 5_000  # whose bytes need not be archived twice
 SAME_BODY = 3  # pages of a host with the same bytes before they are marked
 
+# Reservations that speak against keeping a page at all; others bind what is done with it later.
+KEEPING = frozenset({"tdm-reservation", "content-signal:search"})
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -55,6 +58,11 @@ class Keeper:
         fetched, reading = answer.fetched, answer.reading
         assert reading is not None
         said = directives_of(fetched.raw_headers, reading, self._agent)
+        robots = harvest.lane.robots
+        if robots is not None and robots.file.signals:
+            for signal, value in robots.file.signals.items():
+                if value == "no":
+                    said.reservations[f"content-signal:{signal}"] = "robots.txt"
         objection = _objection(harvest, said)
         if fetched.outcome is not Outcome.OK:
             harvest.snapshot = self._snapshot(harvest, answer, fetched.outcome)
@@ -158,6 +166,7 @@ def _objection(harvest: Harvest, said: PageDirectives) -> str | None:
     policy = harvest.lane.policy
     if said.noindex and policy.directives == "respect":
         return f"the page asks not to be indexed ({said.noindex})"
-    if said.reservations and policy.reservations == "respect":
-        return f"the page reserves its rights ({', '.join(sorted(said.reservations))})"
+    reserved = KEEPING & said.reservations.keys()
+    if reserved and policy.reservations == "respect":
+        return f"the page reserves its rights ({', '.join(sorted(reserved))})"
     return None

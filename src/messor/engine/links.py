@@ -48,7 +48,7 @@ class LinkSieve:
         known = self._seen.of(lane.host)
         found: list[NewPage] = []
         refused: Counter[tuple[int, str]] = Counter()
-        for href, link in zip(reading.hrefs, reading.links, strict=True):
+        for href, anchor, link in zip(reading.hrefs, reading.anchors, reading.links, strict=True):
             if link.authority == lane.host:
                 if link.url_hash in known:
                     self._remember(url, href)
@@ -63,7 +63,7 @@ class LinkSieve:
             elif too_deep:
                 refused[lane.host_id, "depth"] += 1
             else:
-                page = self._page(lane, task, link, by="link", depth=depth)
+                page = self._page(lane, task, link, by="link", depth=depth, anchor=anchor)
                 if page is None:
                     refused[lane.host_id, "trap"] += 1
                 else:
@@ -138,11 +138,14 @@ class LinkSieve:
             domain = self._domains[authority] = registrable_domain(host)
             return domain
 
-    def _page(self, lane: Lane, task: Task, link: Link, *, by: str, depth: int) -> NewPage | None:
+    def _page(
+        self, lane: Lane, task: Task, link: Link, *, by: str, depth: int, anchor: str = ""
+    ) -> NewPage | None:
         """The page a link leads to; None when that would be a trap."""
         if trap_of(link.href, clock.this_year()) is not None:
             return None
-        category = categorise("/" + link.href.partition("://")[2].partition("/")[2])
+        path = "/" + link.href.partition("://")[2].partition("/")[2]
+        category = categorise(path, anchor)
         pattern = pattern_key(link.href)
         if pattern is not None and (link.authority, pattern) in self._full_patterns:
             return None

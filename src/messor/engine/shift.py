@@ -189,7 +189,8 @@ class Shift:
             wanted,
             settings.default_delay,
             settings.address_slots,
-            max(settings.concurrency // SLOW_SHARE - slow, 0),
+            slow_wanted=max(settings.concurrency // SLOW_SHARE - slow, 0),
+            jitter=settings.delay_jitter,
         )
         if not claimed:
             return 0

@@ -5,11 +5,12 @@ What the content itself says (a challenge, a shell without text) is for the gate
 
 from __future__ import annotations
 
+from messor.fetch.gates.verdict import FRICTION_STATUS
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.retry_after import parse_retry_after
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-FRICTION = frozenset({401, 403, 429, 503})
+FRICTION = frozenset(FRICTION_STATUS)
 GONE = frozenset({404, 410})
 _HTML = ("text/html", "application/xhtml+xml")
 

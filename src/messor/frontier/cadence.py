@@ -27,6 +27,11 @@ def frequency(task: Task, domain_frequency: float | None) -> float:
     return domain_frequency or DEFAULT_FREQUENCY
 
 
+def spread(page_id: int) -> float:
+    """From 1 to 1.1, another for each page: what failed together does not come back together."""
+    return 1.0 + (page_id * 0.618034 % 1.0) / 10.0
+
+
 def after_success(task: Task, domain_frequency: float | None) -> Schedule:
     return Schedule("completed", frequency(task, domain_frequency), 0)
 
@@ -39,5 +44,5 @@ def after_failure(task: Task, domain_frequency: float | None, retry_after: float
     """Retry-After first; then three tries further and further apart; then the usual rhythm."""
     if task.retry_count >= task.max_retries:
         return Schedule("failed", max(frequency(task, domain_frequency), retry_after), 0)
-    wait = FIRST_RETRY * 4**task.retry_count
+    wait = FIRST_RETRY * 4**task.retry_count * spread(task.page_id)
     return Schedule("pending", max(wait, retry_after), task.retry_count + 1)

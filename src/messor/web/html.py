@@ -36,6 +36,7 @@ _MAX_BREAKS = 2_500
 # Markdown of at least a fifth of the page: text enough, whatever its markup adds.
 _PLENTY_OF_TEXT = 5
 _MAX_METAS = 1_000
+_MAX_ANCHOR = 120
 _MAX_TITLE = 1_000
 _MAX_DESCRIPTION = 4_000
 
@@ -54,6 +55,7 @@ class PageReading:
     base: str
     links: list[Link] = field(default_factory=list)
     hrefs: list[str] = field(default_factory=list)  # as written, one for each link
+    anchors: list[str] = field(default_factory=list)  # their texts, one for each link
     links_cut: bool = False  # whether there were more than MAX_LINKS
     title: str = ""
     description: str = ""
@@ -192,10 +194,12 @@ def _read_links(
         anchors = anchors + areas
     reading.links_cut = len(anchors) > MAX_LINKS
     anchors = anchors[:MAX_LINKS]
-    hrefs = dict.fromkeys([anchor.attr("href") or "" for anchor in anchors])
+    written = [anchor.attr("href") or "" for anchor in anchors]
+    hrefs = dict.fromkeys(written)
     fresh = [href for href in hrefs if href not in known] if known else list(hrefs)
     if not fresh:
         return
+    first = dict(zip(reversed(written), reversed(anchors), strict=True))
     nofollow = _nofollow_hrefs(document, anchors)
     unique: dict[bytes, Link] = {}
     for href, link in zip(fresh, resolver.resolve(fresh), strict=True):
@@ -205,6 +209,7 @@ def _read_links(
         earlier = unique.get(found.url_hash)
         if earlier is None:
             reading.hrefs.append(href)
+            reading.anchors.append(one_line(first[href].text, _MAX_ANCHOR))
         if earlier is None or (earlier.nofollow and not found.nofollow):
             unique[found.url_hash] = found
     reading.links = list(unique.values())

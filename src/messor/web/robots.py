@@ -170,7 +170,13 @@ class Robots:
         delay = found.crawl_delay if found else None
         allowed, reason = self._fixed or (True, "no_rule" if found else "no_group")
         otherwise = RobotsDecision(allowed, reason, None, agent_token, delay)
-        rules = [rule for group in (found.groups if found else ()) for rule in group.rules]
+        # Every path starts with a slash: a pattern that starts otherwise is about none.
+        rules = [
+            rule
+            for group in (found.groups if found else ())
+            for rule in group.rules
+            if rule.pattern[0] in "/*"
+        ]
         outcomes = ((rule, _by_rule(rule, agent_token, delay)) for rule in rules)
         prepared = RuleSet(outcomes, otherwise)
         if len(self._asked) < 64:

@@ -108,6 +108,12 @@ UPDATE messor.lanes l SET worker_id = NULL, slots = 0, claimed_at = NULL,
   FROM lost o WHERE l.host_id = o.host_id
 """
 
+# Lanes before hosts, as in a flush: the other way round the two could wait for each other.
+LOCK_HOST = """
+SELECT FROM messor.lanes l JOIN messor.hosts h ON h.id = l.host_id
+ WHERE h.host = $1 FOR NO KEY UPDATE OF l
+"""
+
 OPEN_HOST = """
 WITH host AS (
   -- A host that was only known for another's robots.txt comes to its own domain.
@@ -307,6 +313,7 @@ async def give_back(connection: Connection, worker_id: int, given: Sequence[Give
 
 async def open_host(connection: Connection, domain_id: UUID, host: str) -> int:
     """The host's id; it and its lane are made when missing."""
+    await connection.execute(LOCK_HOST, host)
     host_id: int = await connection.fetchval(OPEN_HOST, domain_id, host)
     return host_id
 

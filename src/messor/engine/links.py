@@ -11,7 +11,7 @@ from messor.courtesy.lanes import Lane
 from messor.frontier.categories import categorise, priority
 from messor.frontier.pages import NewPage
 from messor.frontier.seen import SeenFilter
-from messor.frontier.tasks import Task
+from messor.frontier.tasks import ASKED_PRIORITY, Task
 from messor.frontier.traps import pattern_key, trap_of
 from messor.kit import clock
 from messor.web.html import PageReading
@@ -123,7 +123,8 @@ class LinkSieve:
         if page is None:
             return [], "redirected into a trap"
         page.hops = task.hops + 1
-        page.due = True  # whoever asked for the page asked for where it leads
+        # Whoever asked for the page asked for where it leads; an ingestion counts that first.
+        page.due = lane.policy.harvest == "site" or task.priority > ASKED_PRIORITY
         page.priority = min(page.priority, task.priority)
         page.is_main = start and target.authority != lane.host
         return [page], ""

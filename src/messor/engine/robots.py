@@ -160,6 +160,7 @@ def sitemaps_of(lane: Lane, task: Task, file: RobotsFile) -> list[NewPage]:
             kind="sitemap",
             priority=SITEMAP_PRIORITY,
             pattern=SITEMAPS,
+            due=lane.policy.harvest == "site",
         )
         found[page.url_hash] = page
     return list(found.values())

@@ -116,6 +116,7 @@ class SitemapReader:
                     priority=SITEMAP_PRIORITY,
                     pattern=SITEMAPS,
                     lastmod=lastmod,
+                    due=lane.policy.harvest == "site",
                 )
                 pages.append(page)
         self._inbox.refuse_links(refused)

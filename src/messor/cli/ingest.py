@@ -1,0 +1,107 @@
+"""Ingestion from the command line: a worker of its own, a line of progress, tiles and evidence."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from typing import TextIO
+
+import click
+
+from messor.cli.output import emit, print_json, print_table, say
+from messor.cli.running import stopping_on_signals
+from messor.engine.ingest import Ingestion, IngestRequest, Progress, ingest
+from messor.engine.ingest.result import PageResult, RunOutcome
+from messor.engine.worker import Worker
+from messor.errors import NothingHarvestedError, UsageError
+from messor.settings import Settings
+from messor.store.session import open_session
+
+HEAD = ("category", "title", "items", "confidence", "source")
+TITLE_WIDTH = 50
+
+
+def read_pages(file: TextIO | None) -> list[str]:
+    """One page per line; blank lines and comments are passed over."""
+    if file is None:
+        return []
+    try:
+        lines = [line.strip() for line in file]
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file.name} is not a text file with a page per line.") from error
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+async def ingest_here(request: IngestRequest) -> Ingestion:
+    """Run a worker in this process for as long as the ingestion takes."""
+    settings = Settings()
+    async with open_session(settings) as session:
+        worker = Worker(settings, session.database, repair=session.repair)
+        async with stopping_on_signals(worker):
+            working = asyncio.create_task(worker.run())
+            ingesting = asyncio.create_task(
+                ingest(session.database, settings, request, watch=_tell)
+            )
+            await asyncio.wait([working, ingesting], return_when=asyncio.FIRST_COMPLETED)
+            interrupted = not ingesting.done()
+            if interrupted:
+                ingesting.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await ingesting
+            worker.stop()
+            await working
+        if interrupted:
+            raise click.Abort
+        if sys.stderr.isatty():
+            say("")
+        return ingesting.result()
+
+
+def _tell(progress: Progress) -> None:
+    line = f"{progress.stage}: {progress.planned} pages planned, {progress.fetched} fetched"
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{line}", nl=False, err=True)
+    else:
+        say(line)
+
+
+def show_ingestion(ingestion: Ingestion, as_json: bool) -> None:
+    """The answer as specified, or for people; nothing used is an error of its own."""
+    if as_json:
+        print_json(ingestion.as_response())
+    else:
+        _show(ingestion)
+    if not ingestion.is_success:
+        why = " ".join(ingestion.guidance[:2]) or "nothing came of its pages."
+        raise NothingHarvestedError(f"{ingestion.domain} ended {ingestion.outcome}: {why}")
+
+
+def _show(ingestion: Ingestion) -> None:
+    if ingestion.tiles:
+        rows = [
+            (t.category, _short(t.title), len(t.items), f"{t.confidence:.2f}", t.source_url)
+            for t in ingestion.tiles
+        ]
+        print_table(HEAD, rows)
+        emit("")
+    found = ingestion.evidence["nm_ingest"]
+    emit(
+        f"{found['outcome']}: orbit {ingestion.orbit}, {found['pagesPlanned']} pages planned, "
+        f"{found['pagesFetched']} fetched, {found['pagesUsed']} used, {found['cacheHits']} from "
+        f"the cache, risk {found['domainRiskScore']}, {found['durationMs'] / 1000:.1f} s, "
+        f"trace {ingestion.trace_id}"
+    )
+    for page in ingestion.pages:
+        if page.result not in (PageResult.USED, PageResult.REDIRECTED):
+            emit(f"  {page.result}: {page.url}{f' ({page.said})' if page.said else ''}")
+    if ingestion.outcome is not RunOutcome.SUCCESS:
+        for sentence in ingestion.guidance:
+            emit(f"  {sentence}")
+    if ingestion.outcome is RunOutcome.BLOCKED:
+        for offer in ingestion.offers:
+            emit(f"  {offer['text']}\n    {offer['command']}")
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= TITLE_WIDTH else f"{title[: TITLE_WIDTH - 1]}…"

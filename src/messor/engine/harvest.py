@@ -48,8 +48,10 @@ class Harvest:
     @property
     def headers(self) -> Mapping[str, str]:
         """Of the site's own answer to HTTP: they validate the next request."""
-        first = self.hops[0] if self.hops else self.fetched
-        return first.headers if first is not None else {}
+        if self.fetched is None:
+            return {}
+        sites = (hop for hop in self.hops if hop.provider == "http")
+        return next(sites, self.fetched).headers
 
     @property
     def other_provider(self) -> str | None:

@@ -127,8 +127,7 @@ class Reader:
             size=fetched.size,
         )
         answer.verdict = verdict
-        if verdict.gates:
-            fetched.gate = verdict.gates[0]
+        fetched.gate = verdict.gate
         if verdict.signals:
             fetched.detail = {**(fetched.detail or {}), "signals": list(verdict.signals)}
         if verdict.block is not None:

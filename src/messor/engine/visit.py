@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from messor.courtesy.friction import Friction
 from messor.courtesy.lanes import Lane
@@ -158,6 +158,7 @@ class Visitor:
                     visit.end("robots")
             elif task.kind == "sitemap":
                 await self._sitemaps.read(lane, task, decision, fetched)
+                await self._meet(visit, task, fetched, refusal_of(fetched))
             else:
                 hops, answer = await self._read(visit, task, fetched)
                 fetched = answer.fetched
@@ -190,6 +191,9 @@ class Visitor:
             text_length=answer.reading.text_length if answer.reading else 0,
             same_shell=answer.same_shell,
         ):
+            if (seconds := silence_after(lane, answer.fetched)) > visit.remaining:
+                break
+            await self._fall_silent(lane, answer.fetched, seconds)
             permit = await self._pace(visit)
             if permit is None:
                 break
@@ -213,22 +217,24 @@ class Visitor:
             await asyncio.sleep(0)  # the next few read in the loop's next turn
         if answer.needs_cage:
             await self._reader.read_caged(task, answer)
-        await self._meet(visit, task, answer)
+        await self._meet(visit, task, fetched, answer.verdict.signals)
         return answer
 
-    async def _meet(self, visit: Visit, task: Task, answer: Answer) -> None:
+    async def _meet(
+        self, visit: Visit, task: Task, fetched: Fetched, signals: Sequence[str]
+    ) -> None:
         """Friction raises the host's risk and slows the lane; committed before its next request."""
-        lane, fetched = visit.lane, answer.fetched
+        lane = visit.lane
         if fetched.error_type not in (PROXY_FAULT, PROVIDER_FAULT):
             lane.standing.took(fetched.duration)
         if fetched.outcome in GOOD:
             lane.standing.refusals = 0
-        if not answer.verdict.signals:
+        if not signals:
             return
         now = clock.now()
         met = [
             Friction(lane, task.page_id, signal, points, score, now)
-            for signal, points, score in lane.standing.meet(answer.verdict.signals)
+            for signal, points, score in lane.standing.meet(signals)
         ]
         if not met:
             return
@@ -236,8 +242,8 @@ class Visitor:
         if slower > lane.pace.delay and visit.runners > 1:
             visit.end("friction")  # runners side by side cannot keep a distance
         lane.pace.slow_down_to(slower)
-        signals = [friction.signal for friction in met]
-        data = {"host": lane.host, "signals": signals, "risk": round(lane.standing.score, 1)}
+        risk = round(lane.standing.score, 1)
+        data = {"host": lane.host, "signals": [f.signal for f in met], "risk": risk}
         event = Event("friction.detected", "worker", lane.policy.domain_id, task.page_id, data)
         await self._inbox.meet(met, event)
 
@@ -272,17 +278,33 @@ class Visitor:
     async def _heed(self, visit: Visit, fetched: Fetched) -> None:
         """Leave the host alone as long as it asks, or as its friction asks for it."""
         lane, standing = visit.lane, visit.lane.standing
-        if fetched.outcome is Outcome.BLOCKED and fetched.status in (429, 503):
+        if (seconds := silence_after(lane, fetched)) > 0:
             visit.end("cool_down")
-            seconds = fetched.retry_after
-            if seconds is None:
-                seconds = min(SILENT_SECONDS * 2**standing.refusals, LONGEST_SILENCE)
-            standing.refusals += 1
-            await self._inbox.silence(lane, seconds, f"answered {fetched.status}")
+            await self._fall_silent(lane, fetched, seconds)
         if standing.must_stop and not lane.assisted:
             visit.end("friction")
             what = f"{standing.signals} signs of friction in a visit, risk {standing.score:.0f}"
             await self._inbox.silence(lane, FRICTION_SECONDS, what)
+
+    async def _fall_silent(self, lane: Lane, fetched: Fetched, seconds: float) -> None:
+        """As a host asks for; committed before its next request."""
+        if seconds > 0:
+            lane.standing.refusals += 1
+            await self._inbox.silence(lane, seconds, f"answered {fetched.status}")
+
+
+def refusal_of(fetched: Fetched) -> tuple[str, ...]:
+    """The signal of an answer whose content is not judged."""
+    return (str(fetched.status),) if fetched.outcome is Outcome.BLOCKED else ()
+
+
+def silence_after(lane: Lane, fetched: Fetched) -> float:
+    """How long a host wants to be left alone after an answer; longer each time it does not say."""
+    if fetched.outcome is not Outcome.BLOCKED or fetched.status not in (429, 503):
+        return 0.0
+    if fetched.retry_after is not None:
+        return fetched.retry_after
+    return min(SILENT_SECONDS * 2.0**lane.standing.refusals, LONGEST_SILENCE)
 
 
 def is_better(later: Answer, best: Answer) -> bool:

@@ -17,6 +17,19 @@ GATES = (
     "empty",
 )
 
+# The same with the most telling first: a shell is small, too, but that it is a shell says more.
+TELLING = (
+    "bot_block",
+    "login_wall",
+    "consent_wall",
+    "soft_404",
+    "spa_shell",
+    "empty",
+    "status",
+    "text_ratio",
+    "size",
+)
+
 # Kinds of block that are no vendor's challenge; they are friction signals by these names.
 DENIED = "denied"
 RATE_LIMIT = "rate_limit"
@@ -66,6 +79,11 @@ class Verdict:
     block: Block | None = None
     # "403", "challenge:VENDOR", "rate_limit", "empty"; "trace:VENDOR" is no friction.
     signals: tuple[str, ...] = ()
+
+    @property
+    def gate(self) -> str | None:
+        """The failed gate that tells most."""
+        return min(self.gates, key=TELLING.index, default=None)
 
     @property
     def may_replace(self) -> bool:

@@ -1,0 +1,145 @@
+"""Who is asked when HTTP is not enough: shells, refusals, services that fail, a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messor.fetch.browser import BrowserLimits, why_unavailable
+from messor.store.database import Database
+from messor.world.answers import Answer, plain
+from messor.world.documents import HTML
+from messor.world.services import Crawl4AIStandIn, Failure, FirecrawlStandIn, WorldBrowser
+from tests.crawling import admit, crawl, later, outcomes
+from tests.little_web import LittleWeb, Room, page
+
+HOME = "http://one.test/"
+SHELL = (
+    '<!doctype html><html lang="en"><head><title>Bread</title></head><body><div id="root"></div>'
+    '<script src="/app.js"></script></body></html>'
+)
+FILL = 'document.getElementById("root").innerHTML = "<h1>Good bread</h1><p>' + "Rye, spelt. " * 300
+ROOMS: dict[str, Room] = {
+    "/": Answer(200, (("Content-Type", HTML),), SHELL.encode()),
+    "/app.js": Answer(200, (("Content-Type", "text/javascript"),), f'{FILL}</p>";'.encode()),
+}
+FETCHES = """
+SELECT f.fetch_provider, f.outcome, f.quality_gate_failed AS gate, f.provider_cost
+  FROM messor.http_fetches f JOIN messor.pages p ON p.id = f.page_id
+ WHERE p.url = $1 ORDER BY f.fetched_at
+"""
+
+
+def render(rooms: Mapping[str, Room]) -> WorldBrowser:
+    def respond(_: str, path: str, secure: bool) -> Answer:
+        room = rooms.get(path, plain(404, "no such page"))
+        assert isinstance(room, Answer)
+        return room
+
+    return WorldBrowser(respond)
+
+
+async def hops(database: Database) -> list[tuple[Any, ...]]:
+    rows = await database.fetch(FETCHES, HOME)
+    return [(row["fetch_provider"], row["outcome"], row["gate"]) for row in rows]
+
+
+async def test_a_shell_is_rendered_and_its_content_kept(
+    dsn: str, database: Database, tmp_path: Path
+) -> None:
+    async with (
+        LittleWeb(tmp_path, {"one.test": ROOMS}) as web,
+        Crawl4AIStandIn(render(ROOMS)) as c4,
+    ):
+        settings = web.settings(crawl4ai_url=c4.base_url)
+        await admit(database, HOME, delay=0.01)
+        await crawl(settings, database)
+        assert await hops(database) == [
+            ("http", "empty", "spa_shell"),
+            ("crawl4ai", "ok", None),
+        ]
+        kept = await database.fetchrow("SELECT provider, verdict FROM messor.page_snapshots")
+        assert kept is not None
+        assert tuple(kept) == ("crawl4ai", None)
+        async with Database(later(dsn, timedelta(days=2))) as tomorrow:
+            await crawl(settings, tomorrow)
+    assert (await outcomes(database))[HOME] == "unchanged"
+    assert await database.fetchval("SELECT count(*) FROM messor.page_snapshots") == 1
+
+
+async def test_a_paid_service_is_not_asked_about_the_same_bytes(
+    dsn: str, database: Database, tmp_path: Path
+) -> None:
+    async with (
+        LittleWeb(tmp_path, {"one.test": ROOMS}) as web,
+        FirecrawlStandIn(render(ROOMS)) as fc,
+    ):
+        settings = web.settings(firecrawl_url=fc.base_url, firecrawl_key="k")
+        await admit(database, HOME, delay=0.01)
+        await crawl(settings, database)
+        async with Database(later(dsn, timedelta(days=2))) as tomorrow:
+            await crawl(settings, tomorrow)
+    assert [hop[:2] for hop in await hops(database)] == [
+        ("http", "empty"),
+        ("firecrawl", "ok"),
+        ("http", "unchanged"),
+    ]
+    spent = await database.fetchrow("SELECT requests, cost FROM messor.provider_usage")
+    assert spent is not None
+    assert spent["requests"] == 1
+    assert spent["cost"] > 0
+
+
+@pytest.mark.parametrize("on_block, asked", [("respect", []), ("failover", ["crawl4ai"])])
+async def test_a_refusal_is_passed_on_only_where_the_terms_say_so(
+    database: Database, tmp_path: Path, on_block: str, asked: list[str]
+) -> None:
+    rooms: dict[str, Room] = {"/": plain(403, "No entry")}
+    good: dict[str, Room] = {"/": page("Good bread " * 300)}
+    async with LittleWeb(tmp_path, {"one.test": rooms}) as web, Crawl4AIStandIn(render(good)) as c4:
+        domain = await admit(database, HOME, delay=0.01)
+        await database.fetch(
+            "UPDATE messor.domains SET on_block = $2 WHERE id = $1", domain.id, on_block
+        )
+        await crawl(web.settings(crawl4ai_url=c4.base_url), database)
+    found = await hops(database)
+    assert found[0][:2] == ("http", "blocked")
+    assert [provider for provider, _, _ in found[1:]] == asked
+    points = "SELECT sum(points)::int FROM messor.friction_log WHERE signal = '403'"
+    assert await database.fetchval(points) == 20
+    assert (await outcomes(database))[HOME] == ("ok" if asked else "blocked")
+
+
+async def test_a_service_that_fails_costs_nothing_that_was_there(
+    database: Database, tmp_path: Path
+) -> None:
+    rooms: dict[str, Room] = {"/": page("A small page")}
+    async with LittleWeb(tmp_path, {"one.test": rooms}) as web, Crawl4AIStandIn(render({})) as c4:
+        c4.failure = Failure.BUSY
+        await admit(database, HOME, delay=0.01)
+        await crawl(web.settings(crawl4ai_url=c4.base_url), database)
+    assert [(provider, outcome) for provider, outcome, _ in await hops(database)] == [
+        ("http", "ok"),
+        ("crawl4ai", "error"),
+    ]
+    assert (await outcomes(database))[HOME] == "ok"
+    assert await database.fetchval("SELECT title FROM messor.page_snapshots") == "A small page"
+
+
+@pytest.mark.skipif(
+    why_unavailable(BrowserLimits()) is not None, reason=str(why_unavailable(BrowserLimits()))
+)
+async def test_a_browser_renders_what_http_cannot(database: Database, tmp_path: Path) -> None:
+    async with LittleWeb(tmp_path, {"one.test": ROOMS}) as web:
+        await admit(database, HOME, delay=0.01)
+        await crawl(web.settings(browser="auto", total_timeout=10.0), database, patience=60)
+    assert [hop[:2] for hop in await hops(database)] == [("http", "empty"), ("browser", "ok")]
+    text = await database.fetchval(
+        "SELECT markdown FROM messor.snapshot_texts t JOIN messor.page_snapshots s"
+        " ON s.id = t.snapshot_id WHERE s.provider = 'browser'"
+    )
+    assert "Good bread" in text

@@ -29,7 +29,7 @@ _PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 _ACTOR = "bench"
 
 
-def settings_for(job: Job) -> Settings:
+def settings_for(job: Job, **values: Any) -> Settings:
     ports = sorted({port for _, port in job.targets.values()})
     return Settings(
         data_dir=Path(job.folder),
@@ -37,11 +37,12 @@ def settings_for(job: Job) -> Settings:
         contact="https://bench.test/",
         ca_file=Path(job.ca_file) if job.ca_file else None,
         allowed_networks=AllowedNetworks(addresses=["127.0.0.0/8"], ports=ports, names=job.names),
+        **values,
     )
 
 
-async def approve(database: Database, job: Job) -> None:
-    """Register every host with a delay of 0 and no bound on its pages."""
+async def approve(database: Database, job: Job, *, delay: float = 0) -> None:
+    """Register every host with a delay, 0 if not told, and no bound on its pages."""
     for start in job.starts:
         async with database.transaction() as connection:
             wanted = domains.Submission.understand(start)
@@ -50,7 +51,7 @@ async def approve(database: Database, job: Job) -> None:
                 connection,
                 domain,
                 actor=_ACTOR,
-                delay=0,
+                delay=delay,
                 max_crawl_depth=100,
                 page_budget=1_000_000,
                 max_concurrent_requests=job.per_host,
@@ -58,7 +59,7 @@ async def approve(database: Database, job: Job) -> None:
             await admission.approve(connection, domain, actor=_ACTOR)
 
 
-async def crawl(worker: Worker, expected: int) -> dict[str, float]:
+async def crawl(worker: Worker, expected: int, outcome: Outcome = Outcome.OK) -> dict[str, float]:
     """Run the worker until all is committed, and stop it; tell its memory at the marks."""
     memory: dict[str, float] = {}
     # A batch comes and goes twice a second: a mark is the median of a few seconds before it.
@@ -66,7 +67,7 @@ async def crawl(worker: Worker, expected: int) -> dict[str, float]:
     last, since = 0, time.monotonic()
     async with _running(worker) as task:
         while not task.done():
-            done = worker.outcomes[Outcome.OK]
+            done = worker.outcomes[outcome]
             recent.append(_rss())
             for mark in _MARKS:
                 if done >= mark:

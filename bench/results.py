@@ -6,16 +6,19 @@ import os
 import platform
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeAlias
 
 from bench.stage import Result
 
 PACKAGES = ("aiohttp", "asyncpg", "turbohtml", "uvloop", "Scrapy", "crawlee")
 
-_COLUMNS: list[tuple[str, Callable[[Result], float], str]] = [
+Column: TypeAlias = tuple[str, Callable[[Result], float], str]
+
+_COLUMNS: list[Column] = [
     ("pages/s", lambda result: result.pages_per_second, ".0f"),
     ("wall s", lambda result: result.seconds, ".1f"),
     ("client CPU ms/page", lambda result: result.client_ms, ".2f"),
@@ -54,15 +57,20 @@ class Section:
 
     title: str
     runs: dict[str, list[Result]]
+    extra: list[Column] = field(default_factory=list)  # columns of its own
+
+    def add(self, name: str, result: Result) -> None:
+        self.runs.setdefault(name, []).append(result)
 
     def median(self, name: str, figure: Callable[[Result], float]) -> float:
         return statistics.median(figure(run) for run in self.runs[name])
 
     def to_markdown(self) -> str:
-        head = " | ".join(title for title, _, _ in _COLUMNS)
-        lines = [f"## {self.title}", "", f"| | {head} |", "|---|" + "--:|" * len(_COLUMNS)]
+        columns = [*_COLUMNS, *self.extra]
+        head = " | ".join(title for title, _, _ in columns)
+        lines = [f"## {self.title}", "", f"| | {head} |", "|---|" + "--:|" * len(columns)]
         for name in self.runs:
-            cells = (format(self.median(name, figure), form) for _, figure, form in _COLUMNS)
+            cells = (format(self.median(name, figure), form) for _, figure, form in columns)
             lines.append(f"| {name} | {' | '.join(cells)} |")
         return "\n".join([*lines, ""])
 

@@ -1,5 +1,5 @@
 """The stage: a simulated web and an embedded PostgreSQL, both thrown away afterwards, and the
-measured run of one contender on them.
+measured run of contenders on them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 from bench.contender import Job
-from bench.measure import busy_seconds, cpu_seconds, peak_rss, read_server
+from bench.measure import ServerReading, busy_seconds, cpu_seconds, peak_rss, read_server
 
 from messor.store import migrate
 from messor.store.server import EmbeddedServer, ServerStatus
@@ -93,6 +93,44 @@ class Result:
         return self.peak_rss / 1e6
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What everybody has used up so far; reading takes a moment, from one time to another."""
+
+    began_at: float
+    ended_at: float
+    client: float
+    web: float
+    server: ServerReading
+    machine: float
+
+    def until(
+        self, later: Reading, *, pages: int, peak_rss: int, figures: dict[str, float], stored: bool
+    ) -> Result:
+        """What a run took from here to there; PostgreSQL's part counts for those who store."""
+        client, web = later.client - self.client, later.web - self.web
+        postgres = later.server.cpu - self.server.cpu
+        return Result(
+            pages=pages,
+            seconds=later.began_at - self.ended_at,
+            client_cpu=client,
+            postgres_cpu=postgres if stored else 0.0,
+            web_cpu=web,
+            other_cpu=later.machine - self.machine - client - web - postgres,
+            wal=later.server.wal - self.server.wal if stored else 0,
+            peak_rss=peak_rss,
+            figures=figures,
+        )
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where a contender leaves things."""
+
+    folder: str
+    dsn: str | None
+
+
 class FailedRunError(Exception):
     """A contender did not bring what it was sent for."""
 
@@ -108,51 +146,52 @@ class Stage:
         self.pages = sum(site["pages"] for site in web.sites)
 
     def run(self, contender: Contender) -> Result:
+        with self.ground(contender.database) as ground:
+            return self.measure(contender, ground)
+
+    @contextlib.contextmanager
+    def ground(self, database: str) -> Iterator[Ground]:
         with (
             TemporaryDirectory(prefix="messor-bench-run-") as folder,
-            self._database(contender.database) as dsn,
+            self._database(database) as dsn,
         ):
-            job = Job(
-                starts=[site["start_url"] for site in self._web.sites],
-                names=self._web.names,
-                pages=self.pages,
-                per_host=self._per_host,
-                ca_file=self._web.ca_file,
-                folder=folder,
-                dsn=dsn,
-                options=contender.options,
-            )
-            return self._measure(contender, job)
+            yield Ground(folder, dsn)
 
-    def _measure(self, contender: Contender, job: Job) -> Result:
-        with _child(contender.module) as child:
-            _tell(child, job.to_json())
-            _expect(child, READY_SECONDS)
-            server = asyncio.run(read_server(self._dsn, self._postmaster))
-            client, web = cpu_seconds(child.pid), cpu_seconds(self._web.pid)
-            machine = busy_seconds()
-            started = time.monotonic()
-            _tell(child, "go")
-            said: dict[str, Any] = json.loads(_expect(child, RUN_SECONDS))
-            seconds = time.monotonic() - started
-            machine = busy_seconds() - machine
-            client, web = cpu_seconds(child.pid) - client, cpu_seconds(self._web.pid) - web
-            after = asyncio.run(read_server(self._dsn, self._postmaster))
-            peak = peak_rss(child.pid)
+    def job(self, contender: Contender, ground: Ground) -> Job:
+        return Job(
+            starts=[site["start_url"] for site in self._web.sites],
+            names=self._web.names,
+            pages=self.pages,
+            per_host=self._per_host,
+            ca_file=self._web.ca_file,
+            folder=ground.folder,
+            dsn=ground.dsn,
+            options=contender.options,
+        )
+
+    def read(self, pid: int) -> Reading:
+        """The clocks of the contender with that process, and of all others."""
+        began_at = time.monotonic()
+        server = asyncio.run(read_server(self._dsn, self._postmaster))
+        client, web, machine = cpu_seconds(pid), cpu_seconds(self._web.pid), busy_seconds()
+        return Reading(began_at, time.monotonic(), client, web, server, machine)
+
+    def measure(self, contender: Contender, ground: Ground) -> Result:
+        """One run from its start to its report."""
+        job = self.job(contender, ground)
+        with child(contender.module) as process:
+            tell(process, job.to_json())
+            expect(process, READY_SECONDS)
+            before = self.read(process.pid)
+            tell(process, "go")
+            said: dict[str, Any] = json.loads(expect(process, RUN_SECONDS))
+            after = self.read(process.pid)
+            peak = peak_rss(process.pid)
         pages = int(said.pop("pages"))
         if pages != job.pages:
             raise FailedRunError(f"{contender.name} brought {pages} of {job.pages} pages")
-        postgres = after.cpu - server.cpu
-        return Result(
-            pages=pages,
-            seconds=seconds,
-            client_cpu=client,
-            postgres_cpu=postgres if job.dsn else 0.0,
-            web_cpu=web,
-            other_cpu=machine - client - web - postgres,
-            wal=after.wal - server.wal if job.dsn else 0,
-            peak_rss=peak,
-            figures=said,
+        return before.until(
+            after, pages=pages, peak_rss=peak, figures=said, stored=job.dsn is not None
         )
 
     @contextlib.contextmanager
@@ -185,50 +224,50 @@ def embedded_postgres() -> Iterator[tuple[str, ServerStatus]]:
 
 
 @contextlib.contextmanager
-def _child(module: str) -> Iterator[subprocess.Popen[str]]:
+def child(module: str) -> Iterator[subprocess.Popen[str]]:
     """A contender's process; it ends when its input does."""
-    child = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", module],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert child.stdin is not None
-    assert child.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
     try:
-        yield child
+        yield process
     finally:
         with contextlib.suppress(BrokenPipeError):
-            child.stdin.close()
+            process.stdin.close()
         try:
-            child.wait(10)
+            process.wait(10)
         except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
-        child.stdout.close()
+            process.kill()
+            process.wait()
+        process.stdout.close()
 
 
-def _tell(child: subprocess.Popen[str], line: str) -> None:
-    assert child.stdin is not None
-    child.stdin.write(f"{line}\n")
-    child.stdin.flush()
+def tell(process: subprocess.Popen[str], line: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
 
 
-def _expect(child: subprocess.Popen[str], seconds: float) -> str:
-    assert child.stdout is not None
-    arrived, _, _ = select.select([child.stdout], [], [], seconds)
+def expect(process: subprocess.Popen[str], seconds: float) -> str:
+    assert process.stdout is not None
+    arrived, _, _ = select.select([process.stdout], [], [], seconds)
     if not arrived:
-        raise FailedRunError(f"{_module(child)} said nothing for {seconds:.0f} s")
-    line = child.stdout.readline()
+        raise FailedRunError(f"{_module(process)} said nothing for {seconds:.0f} s")
+    line = process.stdout.readline()
     if not line:
-        raise FailedRunError(f"{_module(child)} ended early with code {child.wait(10)}")
+        raise FailedRunError(f"{_module(process)} ended early with code {process.wait(10)}")
     return line
 
 
-def _module(child: subprocess.Popen[str]) -> str:
-    assert isinstance(child.args, list)
-    return str(child.args[-1])
+def _module(process: subprocess.Popen[str]) -> str:
+    assert isinstance(process.args, list)
+    return str(process.args[-1])
 
 
 async def _execute(dsn: str, sql: str) -> None:

@@ -26,23 +26,10 @@ from messor.world import WorldProcess
 
 PATIENCE_SECONDS = 2.0  # for hosts that ask for silence: the demo shows them as they are
 
-# What an outcome means to someone who sees it for the first time.
-MEANINGS = {
-    "harvested": ("ok",),
-    "unchanged": ("unchanged",),
-    "denied": ("robots", "scope", "depth"),
-    "blocked": ("blocked",),
-    "redirected": ("redirected",),
-    "gone": ("not_found",),
-    "not a page": ("not_html", "empty"),
-    "failed": ("error", "timeout", "too_large", "too_complex", "refused_address"),
-    "waiting": ("waiting",),
-}
-
 EXAMPLES = """
-SELECT DISTINCT ON (t.outcome) t.outcome, p.url
+SELECT DISTINCT ON (t.outcome, t.refusal IS NULL) t.outcome, p.url
   FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id
- WHERE t.outcome = ANY ($1::text[]) AND t.kind = 'page' ORDER BY t.outcome, p.id
+ WHERE t.outcome = ANY ($1::text[]) AND t.kind = 'page' ORDER BY t.outcome, t.refusal IS NULL, p.id
 """
 
 
@@ -71,6 +58,7 @@ def _settings(folder: Path, world: WorldProcess) -> Settings:
         total_timeout=3,
         connect_timeout=2,
         contact="https://example.invalid/demo",
+        browser="off",  # the demo shows the path; renders would make it many times as long
         allowed_networks=AllowedNetworks(
             addresses=["127.0.0.0/8"], ports=world.ports, names=world.names
         ),
@@ -87,7 +75,7 @@ async def _demo(
         await _approve_all(database, [site["start_url"] for site in world.sites])
         first = await crawl_until_idle(settings, session, patience=PATIENCE_SECONDS)
         if not as_json:
-            _print_outcomes("First harvest", first)
+            _print_summary("First harvest", await progress.summary(database))
             await _explain_examples(settings, session)
 
         say("\nA day passes: prices change, pages come and go. The same pages are due again.")
@@ -98,7 +86,8 @@ async def _demo(
         second = await crawl_until_idle(settings, session, patience=PATIENCE_SECONDS)
         changes = await progress.changes(database, since)
         if not as_json:
-            _print_outcomes("Second harvest", second)
+            _print_summary("Second harvest", await progress.summary(database))
+            emit("")
             print_table(("change", "pages"), list(changes.items()))
         if stay:
             say("\nA worker keeps harvesting what is due. Ctrl-C ends the demo.")
@@ -106,15 +95,13 @@ async def _demo(
         return {"first": first, "second": second, "changes": changes}
 
 
-def _print_outcomes(title: str, outcomes: dict[str, int]) -> None:
+def _print_summary(title: str, summary: dict[str, dict[str, int]]) -> None:
     emit(f"\n{title}")
     rows = []
-    for meaning, names in MEANINGS.items():
-        counts = {name: outcomes[name] for name in names if name in outcomes}
-        if counts:
-            detail = ", ".join(f"{count} {name}" for name, count in counts.items())
-            rows.append((meaning, sum(counts.values()), detail))
-    print_table(("outcome", "pages", "of which"), rows)
+    for meaning, counts in summary.items():
+        detail = ", ".join(f"{count} {name}" for name, count in counts.items())
+        rows.append((meaning, sum(counts.values()), detail))
+    print_table(("pages were", "pages", "of which"), rows)
 
 
 async def _approve_all(database: Database, urls: list[str]) -> None:

@@ -20,6 +20,7 @@ from messor.errors import MessorError
 from messor.settings import toml_file
 
 COMMANDS = {
+    "audit": "messor.cli.audit:audit",
     "completion": "messor.cli.completion:completion",
     "config": "messor.cli.config:config",
     "crawl": "messor.cli.crawl:crawl",
@@ -28,8 +29,10 @@ COMMANDS = {
     "doctor": "messor.cli.doctor:doctor",
     "domains": "messor.cli.domains:domains",
     "events": "messor.cli.events:events",
+    "import": "messor.cli.imports:import_",
     "inspect": "messor.cli.inspect:inspect",
     "pages": "messor.cli.pages:pages",
+    "proxies": "messor.cli.proxies:proxies",
     "up": "messor.cli.worker:up",
     "why": "messor.cli.why:why",
     "worker": "messor.cli.worker:worker",

@@ -64,7 +64,7 @@ class Keeper:
                 if value == "no":
                     said.reservations[f"content-signal:{signal}"] = "robots.txt"
         objection = _objection(harvest, said)
-        if fetched.outcome is not Outcome.OK:
+        if not answer.verdict.may_replace:
             harvest.snapshot = self._snapshot(harvest, answer, fetched.outcome)
         elif objection is not None:
             fetched.outcome, fetched.error = Outcome.ROBOTS, objection

@@ -30,6 +30,32 @@ SELECT coalesce(t.outcome, 'waiting') AS outcome, count(*)::int AS pages
  WHERE ($1::uuid[] IS NULL OR h.domain_id = ANY ($1)) AND t.kind = 'page' GROUP BY 1 ORDER BY 2 DESC
 """
 
+# The same for people: a page that a rule keeps away from is told apart from one that was fetched.
+SUMMARY = """
+SELECT CASE WHEN t.refusal IS NOT NULL THEN 'denied'
+            WHEN t.outcome IS NULL AND t.due_at IS NULL THEN 'not due'
+            WHEN t.outcome = 'robots' THEN 'not kept' ELSE '' END AS meaning,
+       coalesce(t.outcome, 'waiting') AS outcome, count(*)::int AS pages
+  FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
+ WHERE ($1::uuid[] IS NULL OR h.domain_id = ANY ($1)) AND t.kind = 'page'
+ GROUP BY 1, 2 ORDER BY 3 DESC, 2
+"""
+
+# What an outcome means to someone who sees it for the first time, in the order of telling.
+MEANINGS: dict[str, tuple[str, ...]] = {
+    "harvested": ("ok",),
+    "unchanged": ("unchanged",),
+    "denied": (),
+    "not kept": (),
+    "blocked": ("blocked", "friction"),
+    "redirected": ("redirected", "redirected_out"),
+    "gone": ("not_found",),
+    "no content": ("not_html", "empty"),
+    "failed": ("error", "timeout", "too_large", "too_complex", "refused_address"),
+    "not due": (),
+    "waiting": ("waiting",),
+}
+NOT_KEPT = "noindex or rights reserved"
 
 CHANGES = """
 SELECT c.state, count(*)::int AS pages FROM messor.page_changes c
@@ -77,6 +103,18 @@ async def outcomes(database: Database, domain_ids: Sequence[UUID] | None = None)
     """Pages by what came of their last fetch."""
     rows = await database.fetch(OUTCOMES, domain_ids)
     return {row["outcome"]: row["pages"] for row in rows}
+
+
+async def summary(
+    database: Database, domain_ids: Sequence[UUID] | None = None
+) -> dict[str, dict[str, int]]:
+    """Pages by what came of them in everyday words, each with the outcomes it is made of."""
+    told: dict[str, dict[str, int]] = {meaning: {} for meaning in MEANINGS}
+    for row in await database.fetch(SUMMARY, domain_ids):
+        outcome = row["outcome"]
+        meaning = row["meaning"] or next(m for m, names in MEANINGS.items() if outcome in names)
+        told[meaning][NOT_KEPT if meaning == "not kept" else outcome] = row["pages"]
+    return {meaning: counts for meaning, counts in told.items() if counts}
 
 
 async def changes(

@@ -8,6 +8,7 @@ import asyncpg
 import msgspec
 
 from messor.errors import MessorError, UnavailableError, UsageError
+from messor.ledger import errors
 from messor.ledger.errors import Fault
 from messor.queue.jobs import Job
 
@@ -34,6 +35,8 @@ class JobError(MessorError):
 
     def __init__(self, message: str, *, category: str, retryable: bool | None = None) -> None:
         super().__init__(message)
+        if category not in errors.CATEGORIES:
+            raise ValueError(f"{category!r} is no category of errors.")
         self.category = category
         self.retryable = category not in PERMANENT if retryable is None else retryable
 

@@ -1,7 +1,9 @@
-"""Jobs: leased units of background work that are not site requests, and what people do with them.
+"""Jobs: leased units of background work that are not site requests; asking for them, calling them
+off, counting them.
 
 A job is unique by its dedupe key, which names the window it is for, so the same work may be asked
-for again in the next one. How workers hold jobs is `queue.leases`.
+for again in the next one. How workers hold jobs is `queue.leases`, how they end `queue.outcomes`,
+and where finished ones go `queue.history`.
 """
 
 from __future__ import annotations
@@ -9,34 +11,41 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
+from messor.errors import ConflictError
 from messor.kit.ids import new_id
 from messor.store.database import Connection, Database
 
 DEFAULT_PRIORITY = 5
 MAX_ATTEMPTS = 3
 AT_ONCE = timedelta()
+SUBMIT_TRIES = 5
 
 # In the order of the keys, so that two batches with keys in common wait for each other, at worst.
 ENQUEUE = """
 INSERT INTO messor.jobs (id, job_type, target_kind, target_id, target_url, input_hash,
                          prompt_version, model, dedupe_key, payload, priority, max_attempts,
-                         available_at)
+                         available_at, window_ends_at)
 SELECT id, job_type, target_kind, target_id, target_url, input_hash, prompt_version, model,
-       dedupe_key, payload, priority, max_attempts, (SELECT messor.clock()) + delay
+       dedupe_key, payload, priority, max_attempts, (SELECT messor.clock()) + delay,
+       coalesce(window_ends_at, (SELECT messor.clock()) + interval '31 days')
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[],
               $8::text[], $9::text[], $10::jsonb[], $11::smallint[], $12::smallint[],
-              $13::interval[])
+              $13::interval[], $14::timestamptz[])
        AS job (id, job_type, target_kind, target_id, target_url, input_hash, prompt_version,
-               model, dedupe_key, payload, priority, max_attempts, delay)
+               model, dedupe_key, payload, priority, max_attempts, delay, window_ends_at)
  ORDER BY dedupe_key COLLATE "C"
 ON CONFLICT (dedupe_key) DO NOTHING
 RETURNING id
+"""
+
+BY_KEY = """
+SELECT id, job_type, target_kind, dedupe_key, created_at FROM messor.jobs WHERE dedupe_key = $1
 """
 
 CANCEL = """
@@ -51,25 +60,15 @@ UPDATE messor.jobs j
 RETURNING j.id
 """
 
-REQUEUE_DEAD = """
-WITH chosen AS (
-  SELECT id FROM messor.jobs
-   WHERE state = 'dead'
-     AND ($1::uuid[] IS NULL OR id = ANY($1)) AND ($2::text IS NULL OR job_type = $2)
-   ORDER BY id FOR UPDATE
-)
-UPDATE messor.jobs j
-   SET state = 'queued', attempts = 0, available_at = (SELECT messor.clock()), finished_at = NULL
-  FROM chosen WHERE j.id = chosen.id
-RETURNING j.id
-"""
-
 COUNTS = "SELECT job_type, state, count(*) FROM messor.jobs GROUP BY job_type, state"
 
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """Work to be asked for; `delay` is counted from the database's now."""
+    """Work to be asked for; `delay` is counted from the database's now.
+
+    Its key counts until `window_ends_at`, by default for 31 days, also when it is done earlier.
+    """
 
     job_type: str
     dedupe_key: str
@@ -83,6 +82,7 @@ class NewJob:
     priority: int = DEFAULT_PRIORITY
     max_attempts: int = MAX_ATTEMPTS
     delay: timedelta = AT_ONCE
+    window_ends_at: datetime | None = None
     id: UUID = field(default_factory=new_id)
 
 
@@ -106,6 +106,17 @@ class Job:
     max_attempts: int
 
 
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The job that stands for a key, whoever asked for it first."""
+
+    id: UUID
+    job_type: str
+    target_kind: str
+    dedupe_key: str
+    created_at: datetime
+
+
 async def enqueue(connection: Connection, jobs: Sequence[NewJob]) -> list[NewJob]:
     """Ask for work in the caller's transaction; answers the jobs whose keys were new."""
     if not jobs:
@@ -125,24 +136,31 @@ async def enqueue(connection: Connection, jobs: Sequence[NewJob]) -> list[NewJob
         [job.priority for job in jobs],
         [job.max_attempts for job in jobs],
         [job.delay for job in jobs],
+        [job.window_ends_at for job in jobs],
     )
     new = {row["id"] for row in rows}
     return [job for job in jobs if job.id in new]
 
 
+async def submit(connection: Connection, job: NewJob) -> Receipt:
+    """Ask for one job, its key standing for the asking: all who use the key get one answer."""
+    for _ in range(SUBMIT_TRIES):
+        await enqueue(connection, [job])
+        row = await connection.fetchrow(BY_KEY, job.dedupe_key)
+        if row is None:  # retired in between, so the key is free again
+            continue
+        receipt = Receipt(**dict(row))
+        if (receipt.job_type, receipt.target_kind) != (job.job_type, job.target_kind):
+            raise ConflictError(
+                f"The key {job.dedupe_key!r} already stands for a job of type {receipt.job_type!r}."
+            )
+        return receipt
+    raise ConflictError(f"The key {job.dedupe_key!r} is being retired; ask again.")
+
+
 async def cancel(connection: Connection, job_ids: Sequence[UUID]) -> list[UUID]:
     """Call off jobs that wait or run; a worker that runs one learns it by its next heartbeat."""
     return [row["id"] for row in await connection.fetch(CANCEL, job_ids)]
-
-
-async def requeue_dead(
-    connection: Connection,
-    *,
-    job_ids: Sequence[UUID] | None = None,
-    job_type: str | None = None,
-) -> list[UUID]:
-    """Give dead letters all their attempts again: those named, those of a type, or all."""
-    return [row["id"] for row in await connection.fetch(REQUEUE_DEAD, job_ids, job_type)]
 
 
 async def counts(database: Database) -> dict[str, dict[str, int]]:

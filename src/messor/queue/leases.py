@@ -1,4 +1,4 @@
-"""Leases on jobs: claim, heartbeat, complete, fail, give back, all on the database's clock.
+"""Leases on jobs: claim, heartbeat, confirm, give back, all on the database's clock.
 
 Each claim raises the job's token, and every later word about the job must show it: whoever lost
 the lease is refused. `available_at` says from when on a job may be claimed: of a running one, the
@@ -8,13 +8,10 @@ end of its lease, so one index finds both what waits and what a dead worker left
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import asyncpg
 import msgspec
 
-from messor.errors import LeaseLostError
 from messor.ledger import errors
 from messor.ledger.errors import Fault
 from messor.queue.jobs import Job
@@ -54,7 +51,14 @@ UPDATE messor.jobs j
        locked_by = CASE WHEN p.may_run THEN $3 END,
        locked_at = CASE WHEN p.may_run THEN m.now END,
        started_at = CASE WHEN p.may_run THEN m.now ELSE j.started_at END,
-       finished_at = CASE WHEN NOT p.may_run THEN m.now END
+       finished_at = CASE WHEN NOT p.may_run THEN m.now END,
+       dead_category = CASE WHEN NOT p.may_run THEN 'internal' END,
+       dead_type = CASE WHEN p.may_run THEN NULL
+                        WHEN p.locked_by IS NULL THEN 'NoAttemptsLeft' ELSE 'LeaseExpired' END,
+       dead_reason = CASE WHEN p.may_run THEN NULL
+                          WHEN p.locked_by IS NULL THEN 'It has no attempts left.'
+                          ELSE format('The lease of worker %s ran out during attempt %s.',
+                                      p.locked_by, j.attempts) END
   FROM picked p CROSS JOIN moment m WHERE j.id = p.id
 RETURNING j.id, j.job_type, j.dedupe_key, j.target_kind, j.target_id, j.target_url, j.payload,
           j.input_hash, j.prompt_version, j.model, j.priority, j.token, j.attempts,
@@ -79,25 +83,10 @@ SELECT held.id FROM held
                       AND j.state IN ('running', 'done'))
 """
 
-COMPLETE = """
-UPDATE messor.jobs
-   SET state = 'done', result_json = $3, finished_at = (SELECT messor.clock()),
-       locked_by = NULL, locked_at = NULL, lock_expires_at = NULL
- WHERE id = $1 AND token = $2 AND state = 'running'
-RETURNING id
-"""
-
-# The wait is spread by half of itself to either side.
-FAIL = """
-UPDATE messor.jobs
-   SET state = CASE WHEN $3::boolean THEN 'queued' ELSE 'dead' END,
-       available_at = CASE WHEN $3
-         THEN (SELECT messor.clock()) + make_interval(secs => $4::float8 * (0.5 + random()))
-         ELSE available_at END,
-       finished_at = CASE WHEN NOT $3 THEN (SELECT messor.clock()) END,
-       locked_by = NULL, locked_at = NULL, lock_expires_at = NULL
- WHERE id = $1 AND token = $2 AND state = 'running'
-RETURNING state
+CONFIRM = """
+SELECT j.id FROM messor.jobs j
+  JOIN unnest($1::uuid[], $2::bigint[]) AS held (id, token) USING (id, token)
+ WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j
 """
 
 GIVE_BACK = """
@@ -111,20 +100,6 @@ UPDATE messor.jobs j
        locked_by = NULL, locked_at = NULL, lock_expires_at = NULL
   FROM ours WHERE j.id = ours.id
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Backoff:
-    """How long a failed job waits: `first_seconds`, then twice as long each time, up to a limit."""
-
-    first_seconds: float = 30.0
-    limit_seconds: float = 3600.0
-
-    def seconds(self, attempts: int) -> float:
-        return min(self.first_seconds * 2.0 ** (attempts - 1), self.limit_seconds)
-
-
-BACKOFF = Backoff()
 
 
 async def claim(
@@ -151,38 +126,25 @@ async def heartbeat(database: Database, jobs: Sequence[Job], lease_seconds: floa
     """Extend the leases; answers the jobs that are the caller's no longer."""
     if not jobs:
         return []
-    rows = await database.fetch(HEARTBEAT, *_holdings(jobs), lease_seconds)
+    rows = await database.fetch(HEARTBEAT, *holdings(jobs), lease_seconds)
     lost = {row["id"] for row in rows}
     return [job for job in jobs if job.id in lost]
 
 
-async def complete(connection: Connection, job: Job, result: dict[str, Any] | None = None) -> None:
-    """Record the job as done in the transaction of its effects, so that both commit or neither."""
-    stored = None if result is None else msgspec.json.encode(result).decode()
-    if await connection.fetchval(COMPLETE, job.id, job.token, stored) is None:
-        raise _lost(job)
-
-
-async def fail(
-    connection: Connection, job: Job, fault: Fault, *, retryable: bool, backoff: Backoff = BACKOFF
-) -> str:
-    """Send the job back to wait, or to the dead letters; answers which state it went to."""
-    again = retryable and job.attempts < job.max_attempts
-    state: str | None = await connection.fetchval(
-        FAIL, job.id, job.token, again, backoff.seconds(job.attempts)
-    )
-    if state is None:
-        raise _lost(job)
-    await errors.log(connection, [fault])
-    return state
+async def confirm(connection: Connection, jobs: Sequence[Job]) -> list[Job]:
+    """Answers the jobs that are still the caller's; until the transaction ends they stay so."""
+    rows = await connection.fetch(CONFIRM, *holdings(jobs))
+    ours = {row["id"] for row in rows}
+    return [job for job in jobs if job.id in ours]
 
 
 async def give_back(connection: Connection, jobs: Sequence[Job]) -> None:
     """Return unfinished jobs at once, the attempt uncounted; those held by others are left alone."""
-    await connection.execute(GIVE_BACK, *_holdings(jobs))
+    await connection.execute(GIVE_BACK, *holdings(jobs))
 
 
-def _holdings(jobs: Sequence[Job]) -> tuple[list[object], list[int]]:
+def holdings(jobs: Sequence[Job]) -> tuple[list[object], list[int]]:
+    """Ids and tokens, as the statements about held jobs take them."""
     return [job.id for job in jobs], [job.token for job in jobs]
 
 
@@ -198,7 +160,3 @@ def _left_behind(row: asyncpg.Record) -> Fault:
     attempt = row["attempts"] - row["may_run"]
     message = f"The lease of worker {row['left_by']} ran out during attempt {attempt}."
     return Fault("internal", "LeaseExpired", message, None, job_id=row["id"])
-
-
-def _lost(job: Job) -> LeaseLostError:
-    return LeaseLostError(f"Job {job.id} is no longer held with token {job.token}.")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Unpack
 from uuid import UUID
 
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
+from messor.registry.terms import Terms, understand
 from messor.store.database import Connection, Database
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse
@@ -37,8 +38,9 @@ EVENT_TYPES = {
 
 COLUMNS = """id, domain, base_url, status, processing, submitted_by, submitter_type,
   submission_context, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth, page_budget,
-  crawl_delay_seconds, max_concurrent_requests, is_trusted_domain, active, policy_version,
-  pages_known, harvest, created_at,
+  crawl_delay_seconds, max_concurrent_requests, scrape_frequency_hours, is_trusted_domain, active,
+  policy_version, pages_known, harvest, on_block, render, directives, reservations,
+  robots_forbidden, proxies, verify_tls, created_at,
   (SELECT max(h.last_request_at) FROM messor.hosts h WHERE h.domain_id = domains.id)
     AS last_scraped_at"""
 
@@ -64,7 +66,15 @@ UPDATE messor.domains
        max_concurrent_requests = coalesce($3, max_concurrent_requests),
        max_crawl_depth = coalesce($4, max_crawl_depth),
        page_budget = coalesce($5, page_budget),
-       harvest = coalesce($6, harvest),
+       scrape_frequency_hours = coalesce($6, scrape_frequency_hours),
+       harvest = coalesce($7, harvest),
+       on_block = coalesce($8, on_block),
+       render = coalesce($9, render),
+       directives = coalesce($10, directives),
+       reservations = coalesce($11, reservations),
+       robots_forbidden = coalesce($12, robots_forbidden),
+       proxies = coalesce($13, proxies),
+       verify_tls = coalesce($14, verify_tls),
        policy_version = policy_version + 1, updated_at = messor.clock()
  WHERE id = $1
 RETURNING {COLUMNS}
@@ -90,11 +100,19 @@ class Domain:
     page_budget: int
     crawl_delay_seconds: float | None
     max_concurrent_requests: int
+    scrape_frequency_hours: int | None
     is_trusted_domain: bool
     active: bool
     policy_version: int
     pages_known: int
-    harvest: str  # site: all its pages; asked: only those somebody asks for
+    harvest: str  # this and the following: see registry.terms
+    on_block: str
+    render: str
+    directives: str
+    reservations: str
+    robots_forbidden: str
+    proxies: str
+    verify_tls: bool
     created_at: datetime
     last_scraped_at: datetime | None
 
@@ -172,28 +190,14 @@ async def move(
 
 
 async def configure(
-    connection: Connection,
-    domain: Domain,
-    *,
-    actor: str,
-    delay: float | None = None,
-    max_concurrent_requests: int | None = None,
-    max_crawl_depth: int | None = None,
-    page_budget: int | None = None,
-    harvest: str | None = None,
+    connection: Connection, domain: Domain, *, actor: str, **terms: Unpack[Terms]
 ) -> Domain:
-    """Change how a domain is crawled; only what is given changes."""
-    changes: dict[str, Any] = {
-        "crawl_delay_seconds": delay,
-        "max_concurrent_requests": max_concurrent_requests,
-        "max_crawl_depth": max_crawl_depth,
-        "page_budget": page_budget,
-        "harvest": harvest,
-    }
-    row = await connection.fetchrow(CONFIGURE, domain.id, *changes.values())
+    """Change how a domain is crawled; only what is given changes. New visits go by it."""
+    given = understand(terms)
+    row = await connection.fetchrow(CONFIGURE, domain.id, *given.values())
     assert row is not None
-    data = {name: value for name, value in changes.items() if value is not None}
-    await record(connection, [Event("domain.configured", actor, domain.id, data=data)])
+    changes = {name: value for name, value in given.items() if value is not None}
+    await record(connection, [Event("domain.configured", actor, domain.id, data=changes)])
     return Domain(**row)
 
 

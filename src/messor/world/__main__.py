@@ -10,10 +10,12 @@ import signal
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import uvloop
 
+from messor.world.conditions import Conditions
 from messor.world.server import serve
 from messor.world.world import Profile, World
 
@@ -28,6 +30,11 @@ from messor.world.world import Profile, World
 @click.option("--epoch", type=click.IntRange(min=0), default=0)
 @click.option("--jitter-ms", type=click.IntRange(min=0), default=0)
 @click.option("--tls", is_flag=True, help="HTTPS; the demo has it whenever it can")
+@click.option("--addresses", type=click.IntRange(min=0), default=0, help="Shared by all hosts")
+@click.option("--pause-ms", type=click.IntRange(min=0), default=0, help="Longest before an answer")
+@click.option("--refusing", is_flag=True, help="Some pages answer 429 at first")
+@click.option("--validators/--no-validators", default=True, help="ETag and Last-Modified")
+@click.option("--stalling", type=click.IntRange(min=0), default=0, help="More hosts, that stall")
 def main(
     *,
     profile: str,
@@ -39,13 +46,22 @@ def main(
     epoch: int,
     jitter_ms: int,
     tls: bool,
+    **conditions: Any,
 ) -> None:
     may_tls = importlib.util.find_spec("cryptography") is not None
     if tls and not may_tls:
         raise click.UsageError("--tls needs the package cryptography.")
     tls = tls or (may_tls and profile == Profile.DEMO.value)
     _allow_many_connections()
-    world = World(profile, seed, hosts=hosts, pages=pages, page_bytes=page_bytes, tls=tls)
+    world = World(
+        profile,
+        seed,
+        hosts=hosts,
+        pages=pages,
+        page_bytes=page_bytes,
+        tls=tls,
+        conditions=Conditions(**conditions),
+    )
     uvloop.run(_run(world, log_file, epoch, jitter_ms))
 
 

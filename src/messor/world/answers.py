@@ -59,6 +59,7 @@ class Answer:
     stream: Stream | None = None
     ending: Ending = Ending.KEEP
     silent: bool = False  # the request is taken and never answered
+    pause_s: float = 0.0  # before the answer begins
     claimed_length: int | None = None  # a Content-Length that is not the body's
 
     def header(self, name: str) -> str | None:

@@ -14,6 +14,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from messor.errors import UnavailableError
+from messor.world.conditions import Conditions
 from messor.world.requestlog import LoggedRequest, read_log
 from messor.world.world import Profile
 
@@ -34,12 +35,14 @@ class WorldProcess:
         epoch: int = 0,
         jitter_ms: int = 0,
         tls: bool = False,
+        conditions: Conditions | None = None,
         log_file: Path | None = None,
         start_timeout: float = 120.0,
     ) -> None:
         self._folder = TemporaryDirectory(prefix="messor-world-log-")
         self.log_file = log_file or Path(self._folder.name) / "requests.tsv"
         self._start_timeout = start_timeout
+        conditions = conditions or Conditions()
         options = {
             "--profile": Profile(profile).value,
             "--seed": seed,
@@ -49,9 +52,18 @@ class WorldProcess:
             "--epoch": epoch,
             "--jitter-ms": jitter_ms,
             "--log": self.log_file,
+            "--addresses": conditions.addresses,
+            "--pause-ms": conditions.pause_ms,
+            "--stalling": conditions.stalling,
+        }
+        flags = {
+            "--tls": tls,
+            "--refusing": conditions.refusing,
+            "--no-validators": not conditions.validators,
         }
         given = [str(x) for pair in options.items() if pair[1] is not None for x in pair]
-        self._command = [sys.executable, "-m", "messor.world", *given, *(["--tls"] if tls else [])]
+        given += [flag for flag, is_set in flags.items() if is_set]
+        self._command = [sys.executable, "-m", "messor.world", *given]
         self._child: subprocess.Popen[bytes] | None = None
         self._said: dict[str, Any] = {}
 

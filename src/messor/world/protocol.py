@@ -153,9 +153,17 @@ class Connection(asyncio.Protocol):
 
     def _begin(self, exchange: _Exchange) -> None:
         self._exchange = exchange
-        answer = exchange.answer
-        if answer.silent:
+        if exchange.answer.silent:
             return
+        if exchange.answer.pause_s:
+            loop = asyncio.get_running_loop()
+            self._pump_due = loop.call_later(exchange.answer.pause_s, self._answer, exchange)
+        else:
+            self._answer(exchange)
+
+    def _answer(self, exchange: _Exchange) -> None:
+        self._pump_due = None
+        answer = exchange.answer
         head = answer.head(self._wire.date_line())
         if exchange.method == "HEAD":
             self._transport.write(head)

@@ -60,10 +60,12 @@ class RequestLog:
         self._lines: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
         self.requests = 0
+        self.refusals = 0  # answers 429
         self.body_bytes = 0
 
     def note(self, request: LoggedRequest) -> None:
         self.requests += 1
+        self.refusals += request.status == 429
         self.body_bytes += request.body_bytes
         if self._out is None:
             return

@@ -97,6 +97,7 @@ class Server:
         return {
             "epoch": self.epoch,
             "requests": self.log.requests,
+            "refusals": self.log.refusals,
             "body_bytes": self.log.body_bytes,
             "open_connections": sum(len(wire.open) for wire in self._wires),
         }

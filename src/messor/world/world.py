@@ -11,6 +11,7 @@ from enum import Enum
 
 from messor.world import bulk, demo
 from messor.world.answers import Answer, Request, plain
+from messor.world.conditions import Conditions
 from messor.world.sites import Site
 
 
@@ -30,11 +31,13 @@ class World:
         pages: int | None = None,
         page_bytes: int = 51_000,
         tls: bool = False,
+        conditions: Conditions | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.profile = Profile(profile)
         self.seed = seed
         self.tls = tls
+        self.conditions = conditions or Conditions()
         self.sites = self._build(hosts, pages, page_bytes, now)
         self._by_host = {site.host: site for site in self.sites}
 
@@ -42,10 +45,12 @@ class World:
         self, hosts: int | None, pages: int | None, page_bytes: int, now: Callable[[], float]
     ) -> tuple[Site, ...]:
         if self.profile is Profile.BENCH:
-            return bulk.bench_sites(self.seed, hosts or 20, pages or 200, page_bytes, tls=self.tls)
+            return bulk.bench_sites(
+                self.seed, hosts or 20, pages or 200, page_bytes, self.conditions, tls=self.tls
+            )
         if self.profile is Profile.DEMO:
             return demo.demo_sites(self.seed, now, tls=self.tls)
-        return bulk.chaos_sites(self.seed, hosts or 300, pages, tls=self.tls)
+        return bulk.chaos_sites(self.seed, hosts or 300, pages, self.conditions, tls=self.tls)
 
     def site(self, host: str) -> Site:
         return self._by_host[host]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import repeat
 
 from messor.world import splice
 from messor.world.answers import Answer, Ending, Request, Stream
@@ -16,6 +17,7 @@ from messor.world.prose import Writer
 
 _HTML = (("Content-Type", HTML),)
 _DRIP_PAUSE_S = 0.5
+_STALL_PAUSE_S = 5.0
 _FLOOD_PAUSE_S = 0.002
 _BOMB_BLOCK = 1 << 20
 _BOMB_BLOCKS = 10_000  # ten gigabytes of blanks
@@ -47,6 +49,15 @@ def _with_home(kind: str, flawed: Answer) -> Handler:
     links: Links = (("/", "Home"), ("/flawed", "The other room"))
     home = page(f"The front room of {kind}", ("This room is in order.",), links)
     return lambda request: home if request.route == "/" else flawed
+
+
+def stalling(host: str, pages: int, *, drips: bool) -> Flaw:
+    """A host whose homepage names many pages that never come, or a byte now and then."""
+    links: Links = tuple((f"/room/{number}", f"Room {number}") for number in range(1, pages))
+    home = page(f"The many rooms of {host}", ("Please wait to be seated.",), links)
+    drop = Stream(lambda: repeat(b" "), _STALL_PAUSE_S)
+    never = Answer(200, _HTML, stream=drop) if drips else Answer(200, silent=True)
+    return Flaw(host, "stalling", lambda asked: home if asked.route == "/" else never, pages)
 
 
 def _text(seed: int, host: str) -> str:

@@ -1,0 +1,143 @@
+"""The fetch log as an audit reads it: every request in the order of its lane, with what held then.
+
+The database joins each row with its domain's standing, its host's risk and its robots.txt, and
+hands the rows over by a cursor, so that memory does not grow with the log. Judging is the
+auditor's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from messor.fetch.retry_after import LONGEST
+from messor.registry.domains import EVENT_TYPES
+from messor.store.database import Connection
+
+ROWS_PER_FETCH = 2000
+
+# A worker hears of a suspension with its next flush: 5 s at most, and a second to commit it.
+CLOSING_GRACE = timedelta(seconds=6)
+# Times in the log are stamped when a row is flushed, from an age measured just before. How long
+# that takes is their error: a few milliseconds, more on a busy machine.
+STAMP_ERROR = timedelta(milliseconds=50)
+# A worker's score does not decay during a visit, the database's does: they part by its length.
+RISK_MARGIN = timedelta(minutes=1)
+# A reviewer's assisted run opens a lane for this long beyond its end, or its start if it has none.
+ASSISTED_MARGIN = timedelta(minutes=10)
+LONGEST_RUN = timedelta(hours=1)
+
+# Before the period only what may matter within it is read: a lane's last request, and answers
+# that asked for silence.
+LOOK_BACK = timedelta(hours=1)
+LONGEST_SILENCE = timedelta(seconds=LONGEST)
+
+STATUS_EVENTS = ["domain.submitted", *EVENT_TYPES.values()]
+
+# Before its own domain is approved, a host's robots.txt may be read for one that redirects to it:
+# then the host still belongs to the domain that asked.
+READ = """
+DECLARE fetch_log NO SCROLL CURSOR FOR
+WITH told AS (
+  SELECT domain_id, type, occurred_at, lead(occurred_at) OVER history AS until,
+         type = 'domain.submitted' AND row_number() OVER history = 1 AS begins
+    FROM messor.events WHERE type = ANY ($3::text[])
+  WINDOW history AS (PARTITION BY domain_id ORDER BY occurred_at, id)
+), closed AS (
+  SELECT domain_id, type, occurred_at,
+         tstzrange(CASE WHEN NOT begins THEN occurred_at + $4::interval END, until) AS span
+    FROM told WHERE type <> 'domain.approved'
+     AND (begins OR until IS NULL OR until > occurred_at + $4::interval)
+), critical AS (
+  SELECT host_id, unnest(range_agg(tstzrange(since, until))) AS span
+    FROM (SELECT host_id, occurred_at + $5::interval AS since,
+                 messor.critical_until(score, occurred_at) - $6::interval AS until
+            FROM messor.friction_log WHERE score > 80) f
+   WHERE until > since GROUP BY host_id
+), assisted AS (
+  SELECT domain_id, range_agg(tstzrange(started_at,
+           coalesce(completed_at, started_at + $8::interval) + $7::interval)) AS spans
+    FROM messor.ingestion_runs WHERE mode = 'user_assisted' GROUP BY domain_id
+)
+SELECT f.host_id, coalesce(h.host, '#' || f.host_id) AS host, f.fetched_at,
+       coalesce(f.fetched_at >= $2, true) AS counted, f.visit_token, f.waited_ms, f.delay_ms,
+       f.duration_ms, f.status_code, f.error_json ->> 'type' AS error_type,
+       CASE WHEN f.status_code IN (429, 503) THEN f.headers_json ->> 'Retry-After' END
+         AS retry_after,
+       p.url, t.kind, f.robots_id, r.fetched_at AS robots_at,
+       r.crawl_delay * 1000.0::float8 AS crawl_delay_ms,
+       c.type AS closed_by, c.occurred_at AS closed_at,
+       CASE WHEN NOT coalesce(f.fetched_at <@ a.spans, false) THEN lower(k.span) END
+         AS critical_since
+  FROM messor.http_fetches f
+  LEFT JOIN messor.hosts h ON h.id = f.host_id
+  LEFT JOIN messor.pages p ON p.id = f.page_id
+  LEFT JOIN messor.crawl_tasks t ON t.page_id = f.page_id
+  LEFT JOIN messor.robots_files r ON r.id = f.robots_id
+  LEFT JOIN closed c ON c.domain_id = h.domain_id AND f.fetched_at <@ c.span
+        AND NOT (c.type = 'domain.submitted' AND t.kind = 'robots')
+  LEFT JOIN critical k ON k.host_id = f.host_id AND f.fetched_at <@ k.span
+  LEFT JOIN assisted a ON a.domain_id = h.domain_id
+ WHERE ($1::uuid IS NULL OR f.host_id IN (SELECT id FROM messor.hosts WHERE domain_id = $1))
+   AND ($2::timestamptz IS NULL OR f.fetched_at >= $2 - $9::interval
+        OR (f.status_code IN (429, 503) AND f.fetched_at >= $2 - $10::interval))
+ ORDER BY f.host_id, f.fetched_at, f.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One row of the log, and what held when it was made."""
+
+    host_id: int
+    host: str
+    at: datetime
+    counted: bool  # within the period; the others only explain those that are
+    visit: int
+    waited_ms: int  # since the visit's request before; 0 for its first
+    delay_ms: int | None  # None in rows older than the column
+    duration_ms: int
+    status: int | None
+    error_type: str | None
+    retry_after: str | None
+    url: str | None  # None when the page is gone
+    kind: str | None
+    robots_id: int | None
+    robots_at: datetime | None  # None when that version is gone
+    crawl_delay_ms: float | None
+    closed_by: str | None  # the event after which the domain was not approved
+    closed_at: datetime | None
+    critical_since: datetime | None
+
+    @property
+    def was_sent(self) -> bool:
+        """Whether it surely went out: without an answer it may have failed while connecting."""
+        return self.waited_ms > 0 or self.status is not None or self.error_type in SENT_ERRORS
+
+
+# What only goes wrong after a request was written.
+SENT_ERRORS = frozenset({"truncated", "too_large", "bad_encoding"})
+
+
+async def read(
+    connection: Connection, domain_id: UUID | None, since: datetime | None
+) -> AsyncIterator[list[Request]]:
+    """The requests of a period, lane by lane, in order of time; in the caller's transaction."""
+    await connection.execute("SET LOCAL statement_timeout = 0")  # sorting a long log takes long
+    await connection.execute(
+        READ,
+        domain_id,
+        since,
+        STATUS_EVENTS,
+        CLOSING_GRACE,
+        STAMP_ERROR,
+        RISK_MARGIN,
+        ASSISTED_MARGIN,
+        LONGEST_RUN,
+        LOOK_BACK,
+        LONGEST_SILENCE,
+    )
+    while rows := await connection.fetch(f"FETCH {ROWS_PER_FETCH} FROM fetch_log"):
+        yield [Request(*row) for row in rows]

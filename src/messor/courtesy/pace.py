@@ -52,6 +52,11 @@ class Permit:
         """The answer's head has arrived."""
         self._pace.answered(clock.now())
 
+    def missed(self) -> None:
+        """Connecting failed: no request went out, and the next try keeps its distance all the same."""
+        if not self.used_at:
+            self._pace.missed(clock.now())
+
     def finished(self) -> None:
         """Whoever talked to the site on our behalf has stopped; when it began is not known."""
         self._pace.written(clock.now())
@@ -93,6 +98,9 @@ class Pace:
 
     def written(self, at: float) -> None:
         self._written = at
+        self._put_off(at)
+
+    def missed(self, at: float) -> None:
         self._put_off(at)
 
     def answered(self, at: float) -> None:

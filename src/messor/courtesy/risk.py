@@ -43,6 +43,7 @@ class Standing:
     refusals: int = 0  # answers in a row that asked for silence
     latency: float | None = None  # seconds, a moving average
     signals: int = field(default=0)  # friction met in this visit
+    unheard: int = field(default=0)  # requests in a row without an answer
 
     def meet(self, signals: Iterable[str]) -> list[tuple[str, float, float]]:
         """Take in the distinct signals of one answer; each with its points and the new score."""
@@ -55,6 +56,9 @@ class Standing:
             self.signals += 1
             met.append((signal, points, self.score))
         return met
+
+    def heard(self, *, answered: bool) -> None:
+        self.unheard = 0 if answered else self.unheard + 1
 
     def took(self, seconds: float) -> None:
         """An answer, or none, after this long."""

@@ -47,8 +47,11 @@ class RobotsReader:
         self._inbox = inbox
         self._agent = agent
 
-    async def read(self, lane: Lane, task: Task, decision: Decision, fetched: Fetched) -> None:
-        """Put a robots.txt in force; it is committed before the lane's next request."""
+    async def read(self, lane: Lane, task: Task, decision: Decision, fetched: Fetched) -> Fetched:
+        """Put a robots.txt in force; it is committed before the lane's next request.
+
+        Answers what came last, at the end of its redirects.
+        """
         end = await self._follow(lane, task, fetched)
         harvest = Harvest(
             lane, task, decision, Schedule("completed", FRESH_SECONDS, 0), end.fetched.outcome
@@ -57,18 +60,19 @@ class RobotsReader:
         if end.fetched.error_type == PROXY_FAULT:
             harvest.schedule = Schedule("pending", PROXY_SECONDS, 0)
             self._inbox.put(harvest)  # the site was not heard: what it said before still counts
-            return
+            return end.fetched
         target = parse(end.fetched.location or "", end.url)
         moved = end.fetched.outcome is Outcome.REDIRECTED
         if moved and target is not None and target.authority != lane.host and end.hops < MAX_HOPS:
             await self._read_elsewhere(harvest, target, end.hops + 1)
-            return
+            return end.fetched
         file = self._understand(lane, end) if not moved else _lost(end, target)
         if file.verdict == "deny_all":
             harvest.schedule = Schedule("completed", RETRY_SECONDS, 0)
         elif file.verdict == "rules":
             harvest.outcome = Outcome.OK
         await self._adopt(harvest, file, end)
+        return end.fetched
 
     async def _follow(self, lane: Lane, task: Task, fetched: Fetched) -> _Followed:
         end = _Followed(fetched, task.url, 0, [])

@@ -34,6 +34,7 @@ from messor.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
 SILENT_SECONDS = 60.0  # after 429 or 503 without a Retry-After; twice as long each time
 LONGEST_SILENCE = 3600.0
 FRICTION_SECONDS = 3600.0  # after a visit that was stopped early
+UNHEARD = 5  # requests in a row without an answer before a host is taken to be down
 EXHAUSTED_SECONDS = 3600.0  # before a page is tried again that every provider failed at
 DEFERRED_SECONDS = 5.0  # before a lane is looked at again whose turn has not come
 
@@ -153,7 +154,7 @@ class Visitor:
             fetched = await self._fetch(lane, task, permit)
             visit.pages += 1
             if task.kind == "robots":
-                await self._robots.read(lane, task, decision, fetched)
+                fetched = await self._robots.read(lane, task, decision, fetched)
                 if lane.robots is None:
                     visit.end("robots")
             elif task.kind == "sitemap":
@@ -174,6 +175,8 @@ class Visitor:
             visit.end("pace")
             return None
         permit = await visit.lane.pace.permit()
+        if visit.lane.host_id in self._inbox.closed:
+            visit.end("registry")  # suspended while we waited
         return None if visit.ended else permit
 
     async def _read(
@@ -266,7 +269,7 @@ class Visitor:
         return decide_task(Candidate(lane, task, self._agent, closed))
 
     async def _fetch(self, lane: Lane, task: Task, permit: Permit) -> Fetched:
-        return await self._fetcher.fetch(
+        fetched = await self._fetcher.fetch(
             lane.policy,
             task.url,
             permit,
@@ -274,6 +277,10 @@ class Visitor:
             last_modified=task.last_modified,
             cut_at=CUT_AT.get(task.kind),
         )
+        lane.standing.heard(
+            answered=fetched.status is not None or fetched.error_type == PROXY_FAULT
+        )
+        return fetched
 
     async def _heed(self, visit: Visit, fetched: Fetched) -> None:
         """Leave the host alone as long as it asks, or as its friction asks for it."""
@@ -281,6 +288,11 @@ class Visitor:
         if (seconds := silence_after(lane, fetched)) > 0:
             visit.end("cool_down")
             await self._fall_silent(lane, fetched, seconds)
+        if standing.unheard >= UNHEARD:
+            visit.end("unreachable")
+            seconds = min(SILENT_SECONDS * 2.0**standing.refusals, LONGEST_SILENCE)
+            standing.refusals += 1
+            await self._inbox.silence(lane, seconds, f"{UNHEARD} requests in a row had no answer")
         if standing.must_stop and not lane.assisted:
             visit.end("friction")
             what = f"{standing.signals} signs of friction in a visit, risk {standing.score:.0f}"

@@ -117,6 +117,7 @@ class HttpFetcher:
             fetched = _from_error(error)
         finally:
             PERMIT.reset(token)
+        permit.missed()
         fetched.sent_at = permit.used_at
         fetched.began_at = permit.used_at or started
         fetched.proxy_id = via.id if via else None

@@ -58,7 +58,7 @@ class BrowserProvider:
         fetched.provider = self.name
         fetched.sent_at = permit.used_at
         fetched.began_at = permit.used_at or started
-        fetched.gap = permit.gap
+        fetched.gap, fetched.delay = permit.gap, permit.delay
         fetched.duration = clock.now() - fetched.began_at
         return fetched
 

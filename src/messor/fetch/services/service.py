@@ -90,7 +90,7 @@ class Service:
             fetched.error = self.endpoint.scrub(fetched.error)
         fetched.sent_at = permit.used_at
         fetched.began_at = permit.used_at or started
-        fetched.gap = permit.gap
+        fetched.gap, fetched.delay = permit.gap, permit.delay
         fetched.duration = clock.now() - fetched.began_at
         return fetched
 

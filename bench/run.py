@@ -1,17 +1,21 @@
-"""`make bench`: Messor's full path against the floor, Scrapy and Crawlee, on the same pages.
+"""`make bench`: Messor's full path against the floor, Scrapy and Crawlee, on the same pages; then
+Messor alone, crawling again what has not changed, and at a polite pace.
 
 Contenders take turns for some rounds, each as one process measured from outside; medians are
 printed, and kept in `bench/results.md` when no contender was left out or failed. Exits 1 when one
-failed, or when PostgreSQL's CPU or WAL per page breaks its bar.
+failed, or when a hard bar is broken: PostgreSQL's CPU or WAL per page, rows kept of what is known.
 """
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from bench import paced, unchanged
 from bench.results import Bar, Section, memory_bars, page, path_bars, stripped_bar
 from bench.stage import Contender, FailedRunError, Result, Stage, embedded_postgres
 
@@ -35,6 +39,7 @@ CONTENDERS = {
     "stripped": STRIPPED,
     "crawlee": CRAWLEE,
 }
+ALONE = ("unchanged", "paced")  # sections of Messor alone
 SECURE = ("messor", "floor", "scrapy", "stripped")
 
 _NOTES = """\
@@ -49,7 +54,9 @@ or redirects. The stripped one goes further than an application could: no middle
 items or exporters, its own parser calls, an experimental download handler. CPU is user and system time of all processes of a
 contender, PostgreSQL's that of all processes of its server; the web's own is in neither. The web,
 the contender and PostgreSQL share the machine; a run with cores busy elsewhere, on other programs,
-says little about pages/s. 1 KB is 1,000 bytes.""".splitlines()
+says little about pages/s. 1 KB is 1,000 bytes. Unchanged pages are crawled a second time over the
+same database by a new process. Paced pages are counted in the web's log, from the hosts that answer;
+hosts that stall take a request and answer nothing, or a byte every 5 s.""".splitlines()
 
 
 class Bench:
@@ -61,16 +68,26 @@ class Bench:
         self._postmaster = server.pid
         self._notes = [*_NOTES, f"PostgreSQL {server.version}, {rounds} rounds."]
         self._rounds = rounds
-        self._only = only
+        self.only = only
         self.sections: list[Section] = []
         self.bars: list[Bar] = []
         self.failed = False
+
+    def contest(self, hosts: int, pages: int, *, tls: bool, memory: bool) -> None:
+        """The sections of all contenders, as far as they take part."""
+        if (plain := self.section(tuple(CONTENDERS), hosts, pages)) is not None:
+            self.bars += path_bars(plain, MESSOR.name, FLOOR.name, SCRAPY.name)
+            self.bars += stripped_bar(plain, MESSOR.name, STRIPPED.name)
+        if tls:
+            self.section(SECURE, 150, 3, tls=True)
+        if memory and (large := self.section(("messor",), 50, 1000, rounds=1)) and large.runs:
+            self.bars += memory_bars(large, MESSOR.name)
 
     def section(
         self, names: tuple[str, ...], hosts: int, pages: int, *, rounds: int = 0, tls: bool = False
     ) -> Section | None:
         """Run the chosen contenders in turn on one web."""
-        chosen = [CONTENDERS[name] for name in names if name in self._only]
+        chosen = [CONTENDERS[name] for name in names if name in self.only]
         if not chosen:
             return None
         scheme = "HTTPS" if tls else "HTTP"
@@ -87,19 +104,57 @@ class Bench:
         return section
 
     def _turn(self, stage: Stage, contender: Contender, runs: dict[str, list[Result]]) -> None:
-        try:
+        with self._forgiving():
             result = stage.run(contender)
+            runs.setdefault(contender.name, []).append(result)
+            _tell(contender.name, result)
+
+    def unchanged(self, hosts: int, pages: int) -> None:
+        """Crawl a web twice, with and without validators."""
+        section = unchanged.new_section(hosts, pages)
+        _progress(section.title)
+        for _ in range(self._rounds):
+            for validators in (True, False):
+                with self._forgiving():
+                    runs = unchanged.run(
+                        self._dsn,
+                        self._postmaster,
+                        hosts,
+                        pages,
+                        per_host=PER_HOST,
+                        validators=validators,
+                    )
+                    for name, result in runs.items():
+                        section.add(name, result)
+                        _tell(name, result)
+        self.sections.append(section)
+        self.bars += unchanged.bars(section)
+
+    def paced(self) -> None:
+        """Crawl politely, alone and beside hosts that stall; then more hosts, until it is too many."""
+        section = paced.new_section()
+        _progress(section.title)
+        rest = [(hosts, 0) for hosts in paced.MORE_HOSTS]
+        for hosts, stalling in [(paced.HOSTS, 0), (paced.HOSTS, paced.STALLING), *rest]:
+            with self._forgiving():
+                name = paced.name_of(hosts, stalling)
+                result = paced.run(self._dsn, self._postmaster, hosts, stalling)
+                section.add(name, result)
+                share = result.figures["share"]
+                _tell(f"{name}, {share:.1%} of what is allowed", result)
+                if hosts > paced.HOSTS and share < paced.WHOLE:
+                    break
+        self.sections.append(section)
+        self.bars += paced.bars(section)
+
+    @contextlib.contextmanager
+    def _forgiving(self) -> Iterator[None]:
+        """A run that fails is told, and costs only itself."""
+        try:
+            yield
         except FailedRunError as error:
             self.failed = True
             _progress(f"  {error}")
-            return
-        runs.setdefault(contender.name, []).append(result)
-        _progress(
-            f"  {contender.name}: {result.pages_per_second:.0f} pages/s, "
-            f"{result.client_ms:.2f} + {result.postgres_ms:.2f} ms CPU per page "
-            f"(the web {result.web_ms:.2f}), "
-            f"{result.other_cores:.2f} cores busy elsewhere"
-        )
 
     def show(self, *, keep: bool) -> None:
         """Print the results; only a whole run replaces those on file."""
@@ -113,9 +168,12 @@ class Bench:
 @click.option("--hosts", default=20, show_default=True)
 @click.option("--pages", default=500, show_default=True, help="Pages per host")
 @click.option("--rounds", default=5, show_default=True)
-@click.option("--quick", is_flag=True, help="10 hosts with 100 pages, 2 rounds, no memory section")
+@click.option("--quick", is_flag=True, help="10 hosts with 100 pages, 2 rounds, no memory or pace")
 @click.option(
-    "--only", multiple=True, type=click.Choice(list(CONTENDERS)), help="Only these contenders"
+    "--only",
+    multiple=True,
+    type=click.Choice([*CONTENDERS, *ALONE]),
+    help="Only these contenders and sections",
 )
 @click.option("--memory/--no-memory", default=None, help="50,000 pages; part of a full run")
 @click.option("--tls/--no-tls", default=True, help="150 hosts with 3 pages over HTTPS")
@@ -135,21 +193,27 @@ def main(
     if memory is None:
         memory = not quick and not only
     with embedded_postgres() as (dsn, server):
-        bench = Bench(dsn, server, rounds, only or tuple(CONTENDERS))
-        plain = bench.section(tuple(CONTENDERS), hosts, pages)
-        if plain is not None:
-            bench.bars += path_bars(plain, MESSOR.name, FLOOR.name, SCRAPY.name)
-            bench.bars += stripped_bar(plain, MESSOR.name, STRIPPED.name)
-        if tls:
-            bench.section(SECURE, 150, 3, tls=True)
-        if memory and (large := bench.section(("messor",), 50, 1000, rounds=1)) and large.runs:
-            bench.bars += memory_bars(large, MESSOR.name)
+        bench = Bench(dsn, server, rounds, only or (*CONTENDERS, *ALONE))
+        bench.contest(hosts, pages, tls=tls, memory=memory)
+        if "unchanged" in bench.only:
+            bench.unchanged(hosts, pages)
+        if "paced" in bench.only and not quick:
+            bench.paced()
     bench.show(keep=not (quick or only or bench.failed))
     for bar in bench.bars:
         if not bar.kept:
             _progress(f"broken: {bar}")
     if bench.failed or any(bar.hard and not bar.kept for bar in bench.bars):
         sys.exit(1)
+
+
+def _tell(name: str, result: Result) -> None:
+    _progress(
+        f"  {name}: {result.pages_per_second:.0f} pages/s, "
+        f"{result.client_ms:.2f} + {result.postgres_ms:.2f} ms CPU per page "
+        f"(the web {result.web_ms:.2f}), "
+        f"{result.other_cores:.2f} cores busy elsewhere"
+    )
 
 
 def _progress(line: str) -> None:

@@ -8,13 +8,15 @@ of the archive are `chaos.archive`'s.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from chaos.history import FaultKind, Fetch, History, Page, Request, Visit, by_host
+from chaos.history import FaultKind, Fetch, History, Item, Page, Request, Snapshot, Visit, by_host
 
 GAP_TOLERANCE = 0.005  # between a request's writing here and its arrival there
 CLOCK_TOLERANCE = 0.05  # between the server's clock and the database's
+REFUSED = 429
 MATCH_SECONDS = 1.0  # a fetch row and its request are not further apart
 UNFLUSHED_SECONDS = 2.0  # a flush comes every half second and takes its time under load
 
@@ -62,14 +64,110 @@ def early(history: History) -> list[Gap]:
 
 def most_at_once(history: History) -> int:
     """The most requests of one host that the server was answering at the same time."""
+    groups = by_host(history.requests).values()
+    return max((_deepest(_under_way(requests)) for requests in groups), default=0)
+
+
+def most_at_address(history: History) -> int:
+    """The most requests of one address that the server was answering at the same time."""
+    groups = _by_address(history, history.requests).values()
+    return max((_deepest(_under_way(requests)) for requests in groups), default=0)
+
+
+def most_visits_at_address(history: History) -> int:
+    """The most visits of one address that were at work at the same time.
+
+    A visit counts from its first request: the address of a new host is learned after its lane
+    was claimed, and its slot is taken then.
+    """
+    sent = by_host(history.requests)
+    groups = _by_address(history, history.visits).values()
+    return max((_deepest(_at_work(visits, sent)) for visits in groups), default=0)
+
+
+def _at_work(
+    visits: Iterable[Visit], sent: Mapping[str, list[Request]]
+) -> list[tuple[float, float]]:
+    spans = []
+    for visit in visits:
+        within = (r.at for r in sent.get(visit.host, []) if r.at >= visit.claimed_at)
+        begin = next(within, visit.ended_at)
+        if begin < visit.ended_at:
+            spans.append((begin, visit.ended_at))
+    return spans
+
+
+def _by_address(history: History, items: Iterable[Item]) -> dict[str, list[Item]]:
+    groups: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        groups[history.addresses.get(item.host, item.host)].append(item)
+    return groups
+
+
+def _under_way(requests: Iterable[Request]) -> list[tuple[float, float]]:
+    return [(request.arrived, max(request.answered, request.arrived)) for request in requests]
+
+
+def _deepest(spans: Iterable[tuple[float, float]]) -> int:
+    """How many of these spans of time overlap at most; where one ends, another may begin."""
     most = 0
-    for requests in by_host(history.requests).values():
-        ends: list[float] = []
-        for request in requests:
-            ends = [end for end in ends if end > request.arrived]
-            ends.append(max(request.answered, request.arrived))
-            most = max(most, len(ends))
+    ends: list[float] = []
+    for begin, end in sorted(spans):
+        ends = [known for known in ends if known > begin]
+        ends.append(end)
+        most = max(most, len(ends))
     return most
+
+
+@dataclass(frozen=True, slots=True)
+class Intrusion:
+    """A request that came before its host wanted to be asked again."""
+
+    refusal: Request
+    request: Request
+    worker: int  # whom the host had asked for silence
+    residual: bool  # that worker died before it could write down what it had heard
+
+    def __str__(self) -> str:
+        after = self.request.arrived - self.refusal.answered
+        what = f"worker {self.worker} was killed" if self.residual else f"worker {self.worker}"
+        return f"{self.request.host} {after:.1f} s after a 429 ({what})"
+
+
+def intrusions(history: History) -> list[Intrusion]:
+    """Requests inside a Retry-After; residual are those nobody alive could know of.
+
+    Silence is committed with the record of the refusal. Where the record is missing because the
+    worker was killed between the answer and the commit, the next holder of the lane cannot know.
+    """
+    unrecorded = set(match(history).unrecorded)
+    visits = by_host(history.visits)
+    found = []
+    for requests in by_host(history.requests).values():
+        for refusal in requests:
+            until = refusal.answered + history.retry_after - GAP_TOLERANCE
+            early = [r for r in requests if refusal.arrived < r.arrived < until]
+            if refusal.status != REFUSED or not early:
+                continue
+            worker = _worker_of(history, holder(visits.get(refusal.host, []), refusal.at))
+            residual = refusal in unrecorded and _was_killed(history, worker, refusal.at)
+            found += [Intrusion(refusal, request, worker, residual) for request in early]
+    return found
+
+
+def _was_killed(history: History, worker: int, at: float) -> bool:
+    """Whether a worker was killed so soon after a moment that it cannot have written it down."""
+    return any(
+        fault.kind is FaultKind.KILL and fault.touches(worker, at, UNFLUSHED_SECONDS, 0.0)
+        for fault in history.faults
+    )
+
+
+def _worker_of(history: History, visit: Visit | None) -> int:
+    """The process that held a visit; 0 when nobody did."""
+    if visit is None:
+        return 0
+    return next((lease.pid for lease in history.leases if lease.id == visit.lease), 0)
 
 
 def overlaps(history: History) -> list[tuple[Visit, Visit]]:
@@ -103,8 +201,13 @@ def lost_pages(history: History) -> set[Page]:
     """Pages of the simulated web that were never fetched well, or of which nothing was kept."""
     fetched = {fetch.page for fetch in history.fetches if fetch.outcome == "ok"}
     served = {request.page for request in history.requests}
-    kept = {snapshot.page for snapshot in history.snapshots}
+    kept = {snapshot.page for snapshot in good_snapshots(history)}
     return set(history.expected) - (fetched & served & kept)
+
+
+def good_snapshots(history: History) -> list[Snapshot]:
+    """Those of content; what a refusal said is kept, too."""
+    return [snapshot for snapshot in history.snapshots if snapshot.verdict is None]
 
 
 def doubled(pages: list[Page]) -> set[Page]:
@@ -129,8 +232,9 @@ def match(history: History) -> Matching:
 
 
 def refetches(history: History) -> int:
-    """Requests for pages that had been asked for before."""
-    return len(history.requests) - len({request.page for request in history.requests})
+    """Requests for pages that had been asked for before, and not been refused."""
+    given = [request.page for request in history.requests if request.status != REFUSED]
+    return len(given) - len(set(given))
 
 
 def unexplained(history: History, unrecorded: list[Request]) -> list[Request]:
@@ -140,11 +244,9 @@ def unexplained(history: History, unrecorded: list[Request]) -> list[Request]:
     worker's, until the leases it let run out have been replaced.
     """
     visits = by_host(history.visits)
-    pids = {lease.id: lease.pid for lease in history.leases}
     found = []
     for request in unrecorded:
-        visit = holder(visits.get(request.host, []), request.at)
-        pid = pids.get(visit.lease, 0) if visit else 0
+        pid = _worker_of(history, holder(visits.get(request.host, []), request.at))
         if not any(
             fault.touches(
                 pid,

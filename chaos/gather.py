@@ -30,7 +30,8 @@ SELECT id, name, extract(epoch FROM coalesce(ended_at, expires_at))::float8 AS e
 """
 
 SNAPSHOTS = """
-SELECT p.url, s.raw_hash, g.name AS segment, s.segment_offset AS at, s.segment_length AS length
+SELECT p.url, s.raw_hash, g.name AS segment, s.segment_offset AS at, s.segment_length AS length,
+       s.verdict
   FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.page_id
   LEFT JOIN messor.segments g ON g.id = s.segment_id ORDER BY s.id
 """
@@ -70,6 +71,7 @@ def requests_of(log: Iterable[LoggedRequest]) -> list[Request]:
             entry.arrived_ns / 1e9,
             entry.answered_ns / 1e9,
             entry.arrived_ns / 1e9 + offset,
+            entry.status,
         )
         for entry in log
     ]
@@ -88,7 +90,12 @@ async def read_tables(database: Database, history: History) -> None:
     ]
     history.snapshots = [
         Snapshot(
-            page_of(row["url"]), row["raw_hash"], row["segment"] or "", row["at"], row["length"]
+            page_of(row["url"]),
+            row["raw_hash"],
+            row["segment"] or "",
+            row["at"],
+            row["length"],
+            row["verdict"],
         )
         for row in await database.fetch(SNAPSHOTS)
     ]

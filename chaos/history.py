@@ -28,6 +28,7 @@ class Request:
     arrived: float
     answered: float  # 0: never answered
     at: float  # arrival on the Unix clock
+    status: int = 200
 
     @property
     def host(self) -> str:
@@ -81,6 +82,7 @@ class Snapshot:
     segment: str
     offset: int
     length: int
+    verdict: str | None = None  # None: good content
 
 
 class FaultKind(StrEnum):
@@ -111,6 +113,9 @@ class History:
 
     delay: float
     lease_seconds: float
+    address_slots: int = 4
+    retry_after: float = 0.0  # seconds that every 429 asks for
+    addresses: dict[str, str] = field(default_factory=dict)  # of hosts
     expected: frozenset[Page] = frozenset()
     requests: list[Request] = field(default_factory=list)
     fetches: list[Fetch] = field(default_factory=list)

@@ -21,10 +21,23 @@ from messor.cli.output import json_option, print_json, print_table, say
 FULL = {
     "politeness": Plan("politeness", 0, hosts=300, workers=3, kills=20, stalls=5),
     "postgres": Plan("postgres", 0, hosts=200, workers=2, crashes=20),
+    "addresses": Plan(
+        "addresses",
+        0,
+        hosts=36,
+        workers=3,
+        kills=8,
+        addresses=3,
+        refusing=True,
+        concurrency=8,
+        visit=8.0,
+        delay=1.0,
+    ),
 }
 QUICK = {
     "politeness": replace(FULL["politeness"], hosts=20, kills=3, stalls=1, seconds=120.0),
     "postgres": replace(FULL["postgres"], hosts=20, crashes=3, seconds=120.0),
+    "addresses": replace(FULL["addresses"], hosts=18, kills=3, pages=8, seconds=240.0),
 }
 
 

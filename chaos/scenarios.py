@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import asyncpg
 
-from chaos import archive, verdict
+from chaos import archive, checker, verdict
 from chaos.checker import Check
 from chaos.gather import read_tables, requests_of
 from chaos.history import Fault, FaultKind, History
@@ -27,10 +27,13 @@ from messor.cli.output import say
 from messor.courtesy import lanes
 from messor.store.database import LOST_CONNECTION
 from messor.world.chance import draw
+from messor.world.conditions import RETRY_AFTER_S
 
 STALL_LEASES = 3  # a stall lasts this many worker leases
 QUIET_SECONDS = 1.5  # finished for this long means done
 POLL_SECONDS = 0.05
+AIM_SECONDS = 0.005  # between two looks for a refusal
+REFUSAL_SECONDS = 10.0  # after which no more is waited for one
 STUCK_SECONDS = 75.0  # without a single request: longer than the first retry of a page
 TELL_SECONDS = 5.0
 OPEN_LEASES = "SELECT count(*) FROM messor.worker_leases WHERE ended_at IS NULL"
@@ -79,7 +82,15 @@ async def play(plan: Plan) -> Report:
 async def _judge(stage: Stage, report: Report) -> None:
     plan = stage.plan
     await _close_books(stage)
-    history = History(plan.delay, plan.lease, stage.expected, faults=stage.faults)
+    history = History(
+        plan.delay,
+        plan.lease,
+        address_slots=stage.address_slots,
+        retry_after=RETRY_AFTER_S if plan.refusing else 0.0,
+        addresses=stage.addresses,
+        expected=stage.expected,
+        faults=stage.faults,
+    )
     history.requests = requests_of(stage.web.requests())
     await read_tables(stage.database, history)
     counts = {kind: sum(f.kind is kind for f in stage.faults) for kind in FaultKind}
@@ -104,6 +115,10 @@ async def _judge(stage: Stage, report: Report) -> None:
         "worker leases": len(history.leases),
         "snapshots": len(history.snapshots),
     }
+    if plan.addresses:
+        report.figures["addresses"] = len(set(history.addresses.values()))
+    if plan.refusing:
+        report.figures["refusals"] = sum(r.status == checker.REFUSED for r in history.requests)
     report.said = stage.crew.said()
 
 
@@ -159,9 +174,12 @@ async def _harm(stage: Stage) -> None:
     chance.shuffle(kinds)
     moments = sorted(chance.uniform(0.02, 0.9) for _ in kinds)
     async with asyncio.TaskGroup() as stalls:
-        for kind, moment in zip(kinds, moments, strict=True):
+        for number, (kind, moment) in enumerate(zip(kinds, moments, strict=True)):
             await _reach(stage, moment)
-            await asyncio.sleep(chance.uniform(0, 0.3))
+            if plan.refusing and number % 2:
+                await _refused(stage)
+            else:
+                await asyncio.sleep(chance.uniform(0, 0.3))
             if kind is FaultKind.POSTGRES:
                 await _crash_postgres(stage)
                 continue
@@ -177,6 +195,16 @@ async def _reach(stage: Stage, moment: float) -> None:
         return await stage.share_done() >= moment
 
     await _until(is_reached)
+
+
+async def _refused(stage: Stage) -> None:
+    """Wait for the next refusal: whoever heard it has hardly had the time to write it down."""
+    before = await stage.refusals()
+    deadline = time.monotonic() + REFUSAL_SECONDS
+    while (  # noqa: ASYNC110 - what it waits for happens in another process
+        time.monotonic() < deadline and await stage.refusals() == before
+    ):
+        await asyncio.sleep(AIM_SECONDS)
 
 
 async def _until(ask: Callable[[], Awaitable[Answer]]) -> Answer:

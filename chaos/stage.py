@@ -21,9 +21,11 @@ from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, embedded_server, open_session
 from messor.world import World, WorldProcess
+from messor.world.conditions import Conditions
 
 ACTOR = "chaos"
 JITTER_MS = 30
+PAUSE_MS = 800  # where addresses are shared: long enough for answers to overlap
 PENDING = "SELECT count(*) FROM messor.crawl_tasks WHERE status = 'pending'"
 HOLDERS = """
 SELECT w.name FROM messor.worker_leases w
@@ -44,9 +46,18 @@ class Plan:
     stalls: int = 0
     crashes: int = 0  # of PostgreSQL
     pages: int | None = None  # per host; None draws 8 to 20
+    addresses: int = 0  # that the hosts share; 0 gives each its own
+    refusing: bool = False  # some pages answer 429 at first; every other kill follows a refusal
+    concurrency: int = 128  # visits of a worker
+    visit: float = 60.0
     delay: float = 0.5
     lease: float = 3.0
     seconds: float = 480.0
+
+    @property
+    def conditions(self) -> Conditions:
+        pause_ms = PAUSE_MS if self.addresses else 0
+        return Conditions(self.addresses, pause_ms=pause_ms, refusing=self.refusing)
 
 
 class Stage:
@@ -59,9 +70,9 @@ class Stage:
         self.archive = settings.data_dir / "archive"
         self.session = session
         self.web = web
-        self.expected: frozenset[Page] = pages_of(
-            World("chaos", plan.seed, hosts=plan.hosts, pages=plan.pages)
-        )
+        world = World("chaos", plan.seed, hosts=plan.hosts, pages=plan.pages)
+        self.expected: frozenset[Page] = pages_of(world)
+        self.address_slots = settings.address_slots
         self.crew = Crew(
             folder,
             {
@@ -69,6 +80,9 @@ class Stage:
                 "MESSOR_DATA_DIR": str(settings.data_dir),
                 "MESSOR_CONTACT": settings.contact,
                 "MESSOR_WORKER_LEASE": str(plan.lease),
+                "MESSOR_CONCURRENCY": str(plan.concurrency),
+                "MESSOR_VISIT_SECONDS": str(plan.visit),
+                "MESSOR_ADDRESS_SLOTS": str(settings.address_slots),
             },
         )
         self.faults: list[Fault] = []
@@ -82,6 +96,18 @@ class Stage:
         """How much of the web was asked for, each host's robots.txt included."""
         counters = await asyncio.to_thread(self.web.counters)
         return counters["requests"] / (len(self.expected) + self.plan.hosts)
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Where hosts live, if they share addresses."""
+        if not self.plan.addresses:
+            return {}
+        names = self.web.names.items()
+        return {name.rpartition(":")[0]: place.rpartition(":")[0] for name, place in names}
+
+    async def refusals(self) -> int:
+        """How often the web answered 429."""
+        return (await asyncio.to_thread(self.web.counters))["refusals"]
 
     async def is_finished(self) -> bool:
         """Nobody holds a lane, and no page waits."""
@@ -108,6 +134,7 @@ async def open_stage(plan: Plan) -> AsyncIterator[Stage]:
             hosts=plan.hosts,
             pages=plan.pages,
             jitter_ms=JITTER_MS,
+            conditions=plan.conditions,
             log_file=folder / "requests.tsv",
         )
         settings = Settings(

@@ -20,7 +20,12 @@ def none_of(name: str, offenders: Collection[Any]) -> Check:
 
 def judge(history: History) -> list[Check]:
     """All checks on requests, leases and tables."""
-    return [*_courtesy(history), *_harvest(history), *_records(history)]
+    checks = [*_courtesy(history), *_harvest(history), *_records(history)]
+    if history.addresses:
+        checks += _neighbours(history)
+    if history.retry_after:
+        checks += _patience(history)
+    return checks
 
 
 def _courtesy(history: History) -> list[Check]:
@@ -57,7 +62,8 @@ def _harvest(history: History) -> list[Check]:
     return [
         none_of("pages lost", sorted(checker.lost_pages(history))),
         none_of(
-            "duplicate snapshots", sorted(checker.doubled([s.page for s in history.snapshots]))
+            "duplicate snapshots",
+            sorted(checker.doubled([s.page for s in checker.good_snapshots(history)])),
         ),
         none_of("pages new twice", sorted(checker.doubled(history.new_pages))),
     ]
@@ -74,4 +80,28 @@ def _records(history: History) -> list[Check]:
         ),
         none_of("records without a request", matching.unserved),
         none_of("leases lost without a fault", checker.lost_leases(history)),
+    ]
+
+
+def _neighbours(history: History) -> list[Check]:
+    """Hosts that share an address share its slots."""
+    slots = history.address_slots
+    found = {
+        "most requests at once to an address": checker.most_at_address(history),
+        "most visits at once at an address": checker.most_visits_at_address(history),
+    }
+    return [Check(name, most, f"<= {slots}", most <= slots) for name, most in found.items()]
+
+
+def _patience(history: History) -> list[Check]:
+    """Nobody asks again inside a Retry-After, but for what died with its only witness."""
+    found = checker.intrusions(history)
+    lost = {intrusion.refusal: str(intrusion) for intrusion in found if intrusion.residual}
+    known = [intrusion for intrusion in found if not intrusion.residual]
+    told = "; ".join(list(lost.values())[:EXAMPLES])
+    return [
+        none_of(f"requests inside a Retry-After of {history.retry_after:.0f} s", known),
+        Check(
+            "refusals forgotten with a killed worker", len(lost), "each after a kill", True, told
+        ),
     ]

@@ -2,10 +2,13 @@
 
     MessorError
     ├── UsageError          bad input from a person               exit 2
+    ├── PartlyTakenError    some lines of a batch were not taken  exit 3
     ├── NotFoundError       what was asked for is not there       exit 4
     ├── ConflictError       a rule of the registry forbids it     exit 5
+    │   └── NeedsApprovalError  somebody has to approve it first
     ├── UnavailableError    a server or folder cannot be used     exit 6
-    ├── NothingHarvestedError  a crawl brought no page at all     exit 7
+    ├── NothingHarvestedError  a crawl or an import brought no page at all  exit 7
+    ├── ImpoliteError       an audit found what should not have happened  exit 8
     └── LeaseLostError      another worker holds the work now     (internal)
 
 `retryable` tells whether the same call may succeed later without a change by a person.
@@ -27,6 +30,11 @@ class UsageError(MessorError):
     exit_code = 2
 
 
+class PartlyTakenError(MessorError):
+    code = "partly_taken"
+    exit_code = 3
+
+
 class NotFoundError(MessorError):
     code = "not_found"
     exit_code = 4
@@ -35,6 +43,11 @@ class NotFoundError(MessorError):
 class ConflictError(MessorError):
     code = "conflict"
     exit_code = 5
+
+
+class NeedsApprovalError(ConflictError):
+    code = "needs_approval"
+    retryable = True
 
 
 class UnavailableError(MessorError):
@@ -47,6 +60,11 @@ class NothingHarvestedError(MessorError):
     code = "nothing_harvested"
     exit_code = 7
     retryable = True
+
+
+class ImpoliteError(MessorError):
+    code = "impolite"
+    exit_code = 8
 
 
 class LeaseLostError(MessorError):

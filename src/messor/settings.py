@@ -108,6 +108,9 @@ class Settings(BaseSettings):
     )
     max_redirects: int = Field(default=10, ge=0, description="Most redirects of all kinds")
 
+    retention_months: int = Field(
+        default=13, ge=0, description="Months that logs are kept; 0 keeps them for ever"
+    )
     segment_bytes: int = Field(
         default=128_000_000, ge=1, description="Size at which a segment is sealed"
     )

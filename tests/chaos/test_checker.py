@@ -176,3 +176,114 @@ def test_a_lease_that_ran_out_needs_a_fault_too() -> None:
     assert failed(history) == {"leases lost without a fault"}
     history.faults = [Fault(FaultKind.KILL, 4711, NOON + 2.5, NOON + 2.5)]
     assert failed(history) == set()
+
+
+class TestNeighbours:
+    """Three hosts on one address of two slots."""
+
+    @pytest.fixture
+    def history(self) -> History:
+        history = good_history()
+        history.address_slots = 2
+        history.addresses = dict.fromkeys(("shop.test", "inn.test", "mill.test"), "127.0.1.1")
+        return history
+
+    def beside(self, history: History, host: str, at: float, lasting: float) -> None:
+        page = Page(host, "/")
+        history.requests.append(request(page, at, lasting))
+        history.fetches.append(Fetch(page, NOON + at, "ok"))
+        history.visits.append(Visit(host, 1, 1, NOON + at - 0.1, NOON + at + lasting + 0.1))
+
+    def test_as_many_as_its_slots_pass(self, history: History) -> None:
+        self.beside(history, "inn.test", 1.2, 0.6)
+        assert checker.most_at_address(history) == 2
+        assert checker.most_visits_at_address(history) == 2
+        assert failed(history) == set()
+
+    def test_a_request_too_many_is_seen(self, history: History) -> None:
+        self.beside(history, "inn.test", 1.2, 0.6)
+        self.beside(history, "mill.test", 1.4, 0.6)
+        assert checker.most_at_address(history) == 3
+        assert "most requests at once to an address" in failed(history)
+
+    def test_a_visit_too_many_is_seen_between_requests(self, history: History) -> None:
+        self.beside(history, "inn.test", 1.2, 0.1)
+        self.beside(history, "mill.test", 1.25, 0.01)
+        assert checker.most_at_address(history) == 2
+        assert failed(history) == {"most visits at once at an address"}
+
+    def test_a_claim_that_sent_nothing_takes_no_slot(self, history: History) -> None:
+        self.beside(history, "inn.test", 1.2, 0.1)
+        history.visits.append(Visit("mill.test", 1, 1, NOON + 1.2, NOON + 1.25))
+        assert failed(history) == set()
+
+    def test_other_addresses_have_slots_of_their_own(self, history: History) -> None:
+        history.addresses["mill.test"] = "127.0.1.2"
+        self.beside(history, "inn.test", 1.2, 0.6)
+        self.beside(history, "mill.test", 1.4, 0.6)
+        assert failed(history) == set()
+
+
+class TestPatience:
+    """The homepage is refused for eight seconds, and the next page is asked for."""
+
+    @pytest.fixture
+    def history(self) -> History:
+        history = good_history()
+        history.retry_after = 8.0
+        history.requests.insert(0, replace(request(HOME, 0.9), status=429))
+        history.fetches.insert(0, Fetch(HOME, NOON + 0.9, "blocked"))
+        history.visits = [visit(0.8, 1.2), visit(4.0, 12.0, 2, lease=2)]
+        history.leases.append(Lease(2, 4712, NOON + 19, "stopped"))
+        return history
+
+    def ask_again(self, history: History, at: float) -> None:
+        history.requests[1:] = [request(HOME, at), request(LAMPS, at + 0.5)]
+        history.fetches[1:] = [Fetch(HOME, NOON + at, "ok"), Fetch(LAMPS, NOON + at + 0.5, "ok")]
+
+    def test_waiting_passes(self, history: History) -> None:
+        self.ask_again(history, 8.92)
+        assert failed(history) == set()
+
+    def test_every_early_request_is_seen(self, history: History) -> None:
+        self.ask_again(history, 5.0)
+        assert [intrusion.request.page for intrusion in checker.intrusions(history)] == [
+            HOME,
+            LAMPS,
+        ]
+        assert failed(history) == {"requests inside a Retry-After of 8 s"}
+
+    def test_what_was_forgotten_with_its_worker_is_told_apart(self, history: History) -> None:
+        self.ask_again(history, 5.0)
+        del history.fetches[0]
+        history.faults = [Fault(FaultKind.KILL, 4711, NOON + 0.95, NOON + 0.96)]
+        assert failed(history) == set()
+        assert all(intrusion.residual for intrusion in checker.intrusions(history))
+
+    def test_a_kill_excuses_nobody_once_it_is_written_down(self, history: History) -> None:
+        self.ask_again(history, 5.0)
+        history.faults = [Fault(FaultKind.KILL, 4711, NOON + 0.95, NOON + 0.96)]
+        assert failed(history) == {"requests inside a Retry-After of 8 s"}
+
+    @pytest.mark.parametrize("pid, at", [(4712, 0.95), (4711, 0.85), (4711, 3.5)])
+    def test_another_kill_excuses_nobody(self, history: History, pid: int, at: float) -> None:
+        self.ask_again(history, 5.0)
+        del history.fetches[0]
+        history.faults = [Fault(FaultKind.KILL, pid, NOON + at, NOON + at)]
+        assert "requests inside a Retry-After of 8 s" in failed(history)
+
+    def test_a_refusal_that_nobody_heard_binds_nobody(self, history: History) -> None:
+        self.ask_again(history, 5.0)
+        history.requests[0] = replace(history.requests[0], answered=0.0)
+        assert checker.intrusions(history) == []
+
+    def test_being_refused_is_no_refetch(self, history: History) -> None:
+        self.ask_again(history, 9.0)
+        assert checker.refetches(history) == 0
+
+    def test_what_a_refusal_said_is_no_second_snapshot(self, history: History) -> None:
+        self.ask_again(history, 9.0)
+        history.snapshots.append(replace(history.snapshots[0], verdict="blocked"))
+        assert failed(history) == set()
+        history.snapshots.append(replace(history.snapshots[0], verdict=None))
+        assert failed(history) == {"duplicate snapshots"}

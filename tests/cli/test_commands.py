@@ -58,6 +58,62 @@ def test_a_domains_life(messor: Messor) -> None:
     assert "example.org" in messor("domains", "list").out
 
 
+def test_terms_are_changed_and_shown(messor: Messor) -> None:
+    messor("domains", "submit", "example.org")
+    before = messor("domains", "show", "example.org", "--json").json
+    said = messor(
+        "domains", "configure", "example.org", "--delay", "2.5", "--depth", "4", "--budget", "50",
+        "--slots", "3", "--every", "48", "--on-block", "failover", "--render", "never", "--harvest",
+        "asked", "--directives", "ignore", "--reservations", "respect", "--robots-forbidden",
+        "deny", "--proxies", "pool", "--no-verify-tls", "--json",
+    )  # fmt: skip
+    assert said.code == 0
+    assert said.json["policy_version"] == before["policy_version"] + 1
+    after = messor("domains", "show", "example.org", "--json").json
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed == {
+        "crawl_delay_seconds", "max_crawl_depth", "page_budget", "max_concurrent_requests",
+        "scrape_frequency_hours", "on_block", "render", "harvest", "directives", "reservations",
+        "robots_forbidden", "proxies", "verify_tls", "policy_version",
+    }  # fmt: skip
+    shown = messor("domains", "show", "example.org").out
+    assert "delay 2.5 s" in shown
+    assert "every 48 h" in shown
+    assert "verify-tls no" in shown
+    assert "domain.configured" in messor("events").out
+
+
+def test_configuring_nothing_is_one_sentence(messor: Messor) -> None:
+    messor("domains", "submit", "example.org")
+    said = messor("domains", "configure", "example.org")
+    assert said.code == 2
+    assert is_one_sentence(said)
+    assert messor("domains", "configure", "nowhere.example", "--depth", "1").code == 4
+
+
+def test_a_domain_in_full(
+    messor: Messor, demo_world: WorldProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in demo_world.settings_env().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("MESSOR_BROWSER", "off")
+    messor("crawl", "http://forbidden.test/", "--delay", "0")
+    shown = messor("domains", "show", "forbidden.test")
+    assert shown.code == 0, shown.err
+    assert "medium" in shown.out
+    assert "its risk is medium" in shown.out
+    assert "friction at" in shown.out
+    assert "http://forbidden.test/sitemap.xml" in shown.out
+    told = messor("domains", "show", "forbidden.test", "--json").json
+    (host,) = told["hosts"]
+    assert host["is_main"]
+    assert host["risk_level"] == "medium"
+    assert host["robots"] == "rules"
+    assert {sign["signal"] for sign in host["friction"]} == {"403"}
+    assert told["sitemaps"][0]["error_json"]["status"] == 403
+    assert told["pages"] == {"blocked": 1}
+
+
 def test_an_empty_list_says_what_to_do(messor: Messor) -> None:
     said = messor("domains", "list")
     assert (said.code, said.out) == (0, "")
@@ -95,6 +151,10 @@ def test_what_cannot_be_done_is_one_sentence(
         ("crawl", "http://one.test/", "--delay", "-1"),
         ("crawl", "http://one.test/", "--depth", "101"),
         ("crawl", "http://one.test/", "--max-pages", "0"),
+        ("domains", "configure", "one.test", "--delay", "-1"),
+        ("domains", "configure", "one.test", "--depth", "101"),
+        ("domains", "configure", "one.test", "--every", "0"),
+        ("domains", "configure", "one.test", "--on-block", "fight"),
         ("crawl",),
     ],
     ids=" ".join,

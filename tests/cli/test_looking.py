@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -49,6 +51,11 @@ def test_a_url_alone_is_a_crawl_and_pages_tell_what_came(
     assert len([page for page in pages if page["kind"] == "page"]) == outcomes["ok"] > 0
     assert all(page["word_count"] > 0 for page in pages if page["kind"] == "page")
     assert "http://town-links.test/" in messor("pages", "town-links.test").out
+    assert {page["provider"] for page in pages} == {"http"}
+    contacts = messor("pages", "town-links.test", "--category", "contact", "--json").json
+    assert contacts
+    assert {page["category"] for page in contacts} == {"contact"}
+    assert messor("pages", "town-links.test", "--category", "nonsense").code == 2
     again = messor("crawl", "town-links.test", "--json")
     assert again.code == 0, again.err
 
@@ -75,14 +82,26 @@ def test_a_crawl_that_brings_nothing_says_why(
     assert "Traceback" not in said.err
 
 
+def doctor(messor: Messor, code: int = 0) -> dict[str, dict[str, str]]:
+    said = messor("doctor", "--json")
+    assert said.code == code
+    return {check["name"]: check for check in said.json}
+
+
 def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {check["name"]: check["state"] for check in messor("doctor", "--json").json} == {
+    monkeypatch.setenv("MESSOR_BROWSER", "off")
+    assert {name: check["state"] for name, check in doctor(messor).items()} == {
         "python": "ok",
         "postgresql": "ok",
         "data folder": "ok",
         "database": "ok",
         "contact": "note",
         "allowed networks": "ok",
+        "browser": "ok",
+        "crawl4ai": "ok",
+        "firecrawl": "ok",
+        "proxies": "ok",
+        "secret key": "ok",
     }
     monkeypatch.setenv("MESSOR_CONTACT", "mailto:crawl@example.org")
     settings = {row["setting"]: row for row in messor("config", "show", "--json").json}
@@ -90,6 +109,59 @@ def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.Monkey
     assert settings["default_delay"]["source"] == "default"
     assert "…@" in settings["database_url"]["value"]
     assert "_MESSOR_COMPLETE" in messor("completion", "bash").out
+
+
+def test_doctor_tells_what_is_missing_and_how_to_mend_it(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MESSOR_BROWSER_PATH", str(tmp_path / "no-such-browser"))
+    monkeypatch.setenv("MESSOR_CRAWL4AI_URL", "http://127.0.0.1:9/")
+    monkeypatch.setenv("MESSOR_FIRECRAWL_URL", "ftp://user:secret@firecrawl.example/")
+    assert messor("proxies", "add", "socks5://ant:hunter2@127.0.0.1:9").code == 0
+    assert messor("proxies", "disable", "1").code == 0
+    messor("domains", "submit", "example.org")
+    messor("domains", "approve", "example.org")
+    messor("domains", "configure", "example.org", "--proxies", "pool")
+    (tmp_path / "data" / "secret.key").chmod(0o644)
+    found = doctor(messor, code=1)
+    assert found["browser"]["state"] == "note"
+    assert "chromium" in found["browser"]["mend"]
+    assert "127.0.0.1:9/ cannot be reached" in found["crawl4ai"]["found"]
+    assert found["firecrawl"]["state"] == "bad"
+    assert "secret" not in str(found["firecrawl"])
+    assert "0 active, 1 disabled, 1 domains" in found["proxies"]["found"]
+    assert found["proxies"]["state"] == "bad"
+    assert found["secret key"]["mend"].startswith("chmod 600 ")
+
+
+def test_doctor_asks_services_for_their_health_alone(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Health(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(f"{self.path} {self.headers.get('Authorization')}")
+            self.send_response(200 if self.path == "/health" else 503)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Health)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        monkeypatch.setenv("MESSOR_CRAWL4AI_URL", f"http://127.0.0.1:{server.server_port}")
+        monkeypatch.setenv("MESSOR_CRAWL4AI_KEY", "hunter2")
+        monkeypatch.setenv("MESSOR_FIRECRAWL_URL", f"http://127.0.0.1:{server.server_port}")
+        found = doctor(messor, code=1)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert (found["crawl4ai"]["state"], found["firecrawl"]["state"]) == ("ok", "bad")
+    assert sorted(asked) == ["/ None", "/health None"]
 
 
 def test_settings_from_a_file_and_from_dotenv(messor: Messor, tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from messor import errors
+from messor.cli.domains import configure
 from messor.cli.main import COMMANDS
 from messor.settings import Settings
 
@@ -40,3 +42,39 @@ def test_no_link_of_the_docs_is_broken() -> None:
             path = target.partition("#")[0]
             if path and "://" not in target:
                 assert (page.parent / path).exists(), f"{page.name} points at {target}"
+
+
+REQUIREMENTS = (ROOT / "docs" / "requirements.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| ([A-Z]{3})-\d\d \| .* \| (shown|open) \| .* \| (.*) \|$", re.MULTILINE)
+
+
+def test_what_requirements_are_shown_by_is_there() -> None:
+    for _, state, shown_by in ROW.findall(REQUIREMENTS):
+        named = re.findall(r"`([\w/]+\.py)::(\w+)`", shown_by)
+        assert bool(named) == (state == "shown")
+        for file, function in named:
+            source = (ROOT / "tests" / file).read_text(encoding="utf-8")
+            assert re.search(rf"^(async )?def {function}\(", source, re.MULTILINE), function
+
+
+def test_requirements_are_counted() -> None:
+    states = [(name, state) for name, state, _ in ROW.findall(REQUIREMENTS)]
+    for name in {name for name, _ in states}:
+        rows = [state for row, state in states if row == name]
+        counts = rf"^\| {name} \| [^|]+ \| {len(rows)} \| {rows.count('shown')} \|$"
+        assert re.search(counts, REQUIREMENTS, re.MULTILINE), name
+    shown = sum(state == "shown" for _, state in states)
+    assert f"| | all | {len(states)} | {shown} |" in REQUIREMENTS
+
+
+def test_every_room_has_its_row() -> None:
+    folders = (ROOT / "docs" / "folders.md").read_text(encoding="utf-8")
+    for init in (ROOT / "src" / "messor").rglob("__init__.py"):
+        folder = init.parent.relative_to(ROOT).as_posix()
+        assert f"`{folder}/`" in folders
+
+
+def test_every_option_of_a_domains_terms_is_described() -> None:
+    for option in configure.params:
+        if option.name not in ("domain", "as_json", "output"):
+            assert f"`{option.opts[0]}" in OPERATIONS

@@ -17,7 +17,6 @@ from messor.engine.ingest import (
     Ingestion,
     IngestRequest,
     Mode,
-    NeedsApprovalError,
     Progress,
     ingest,
     runs,
@@ -25,7 +24,7 @@ from messor.engine.ingest import (
 from messor.engine.ingest.blocks import blocks_of
 from messor.engine.ingest.result import PageResult
 from messor.engine.worker import Worker
-from messor.errors import ConflictError, UsageError
+from messor.errors import ConflictError, NeedsApprovalError, UsageError
 from messor.registry import domains
 from messor.settings import Settings
 from messor.store.database import Database

@@ -1,22 +1,32 @@
-"""Only the permit connector opens connections to sites: every way out of the source is listed."""
+"""Every way out of the process is listed here, with what stands before it.
+
+Sites are reached behind the address guard and with a permit; operator endpoints, named in the
+configuration, by clients bound to them. A way out that is not listed fails these tests.
+"""
 
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+from aiohttp.abc import ResolveResult
 
 import messor
 from messor.courtesy.pace import PERMIT
 from messor.fetch.connector import PermitConnector, make_connector
-from messor.fetch.guard import AddressGuard
+from messor.fetch.guard import AddressGuard, GuardedResolver, _result
 from messor.fetch.outcome import Outcome
+from messor.fetch.proxies.tunnel import TunnelConnector
 from messor.settings import AllowedNetworks
-from messor.world.answers import redirect
+from messor.store.database import Database
+from messor.world.answers import plain, redirect
+from tests.crawling import admit, crawl
 from tests.fetch.conftest import Going, permit
-from tests.little_web import page
+from tests.little_web import LittleWeb, Room, page, robots
 
 SOURCE = Path(messor.__file__).parent
 # Rooms that open connections of their own, to the database and within the simulated web.
@@ -25,39 +35,122 @@ WAYS_OUT = {
     "ClientSession",
     "TCPConnector",
     "UnixConnector",
+    "NamedPipeConnector",
     "BaseConnector",
     "PermitConnector",
+    "TunnelConnector",
     "make_connector",
+    "start_connection",
     "socket",
+    "socketpair",
+    "fromfd",
     "create_connection",
+    "create_unix_connection",
     "open_connection",
     "open_unix_connection",
     "create_datagram_endpoint",
     "sock_connect",
+    "sock_sendto",
+    "sendto",
+    "connect_ex",
+    "ws_connect",
     "urlopen",
+    "urlretrieve",
     "HTTPConnection",
     "HTTPSConnection",
     "request",
+    # Names are asked of somebody, too.
+    "AsyncResolver",
+    "ThreadedResolver",
+    "DefaultResolver",
+    "DNSResolver",
+    "getaddrinfo",
+    "gethostbyname",
+    # Whoever is started may go out by itself.
+    "async_playwright",
+    "sync_playwright",
+    "launch_persistent_context",
+    "connect_over_cdp",
+    "create_subprocess_exec",
+    "create_subprocess_shell",
+    "subprocess_exec",
+    "Popen",
+    "check_call",
+    "check_output",
+    "getoutput",
+    "system",
+    "popen",
+    "posix_spawn",
+    "execv",
+    "execve",
+    "execvp",
 }
 LIBRARIES = {
     "httpx",
+    "httpcore",
     "requests",
     "urllib3",
     "urllib.request",
     "http.client",
     "pycurl",
+    "curl_cffi",
     "ftplib",
     "smtplib",
+    "imaplib",
+    "poplib",
     "telnetlib",
+    "xmlrpc",
     "websockets",
+    "websocket",
+    "selenium",
+    "pyppeteer",
+    "scrapy",
+    "boto3",
+    "botocore",
+    "obstore",
+    "aioboto3",
+    "paramiko",
+    "openai",
+    "anthropic",
     "playwright",
+    "crawl4ai",
+    "firecrawl",
 }
-EXPECTED = {
+# To sites: the guard judges the address of every socket, and a permit is used on it.
+TO_SITES = {
     ("fetch/connector.py", "PermitConnector"),
     ("fetch/guard.py", "socket"),  # the guarded socket itself
+    ("fetch/guard.py", "AsyncResolver"),  # whose answers are judged
     ("fetch/http.py", "ClientSession"),
     ("fetch/http.py", "make_connector"),
+    ("fetch/proxies/tunnel.py", "TunnelConnector"),
+    ("fetch/browser/pinning.py", "start_connection"),  # with guarded sockets
+    ("fetch/browser/pinning.py", "open_connection"),  # of one that is connected
+    ("fetch/browser/chromium.py", "async_playwright"),  # behind the pinning proxy
 }
+# To operator endpoints: bound to what the configuration names.
+TO_OPERATORS = {
+    ("fetch/services/endpoint.py", "ClientSession"),
+    ("fetch/services/endpoint.py", "TCPConnector"),
+    ("fetch/services/health.py", "ClientSession"),
+    ("fetch/proxies/tunnel.py", "create_connection"),  # to the proxy itself
+}
+# Programs of our own: a worker, the reader's cage, the database's shell.
+PROGRAMS = {
+    ("cli/db.py", "create_subprocess_exec"),
+    ("cli/worker.py", "create_subprocess_exec"),
+    ("engine/cage.py", "create_subprocess_exec"),
+}
+# The browser is driven in its own room, which starts it behind the pinning proxy.
+DRIVERS = {
+    ("fetch/browser/chromium.py", "playwright"),
+    ("fetch/browser/document.py", "playwright"),
+    ("fetch/browser/pool.py", "playwright"),
+    ("fetch/browser/render.py", "playwright"),
+}
+
+
+WORDS = {"request", "socket", "system"}  # names that variables have as well
 
 
 def sources() -> list[tuple[str, ast.Module]]:
@@ -87,33 +180,182 @@ def imports(tree: ast.Module) -> set[str]:
     return found
 
 
-def test_every_way_out_is_known() -> None:
-    found = {(name, call) for name, tree in sources() for call in calls(tree) & WAYS_OUT}
-    assert found == EXPECTED
-
-
-def test_no_other_library_goes_out() -> None:
-    found = {(name, module) for name, tree in sources() for module in imports(tree) & LIBRARIES}
-    assert found == set()
-
-
-def test_the_session_is_used_in_one_place() -> None:
-    """Of the session's methods only `get`, and only where redirects are not followed."""
-    tree = dict(sources())["fetch/http.py"]
-    used = [
+def calls_of(name: str, file: str) -> list[ast.Call]:
+    """The calls of a function or method in one file."""
+    tree = dict(sources())[file]
+    return [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Attribute)
-        and node.func.value.attr == "_session"
-        and node.func.attr != "close"
+        and name in (getattr(node.func, "attr", None), getattr(node.func, "id", None))
     ]
-    assert [node.func.attr for node in used if isinstance(node.func, ast.Attribute)] == ["get"]
-    (get,) = used
-    (follow,) = [keyword for keyword in get.keywords if keyword.arg == "allow_redirects"]
-    assert isinstance(follow.value, ast.Constant)
-    assert follow.value.value is False
+
+
+def constants(call: ast.Call) -> dict[str, object]:
+    """The keywords of a call that are spelled out."""
+    return {
+        keyword.arg: keyword.value.value
+        for keyword in call.keywords
+        if keyword.arg and isinstance(keyword.value, ast.Constant)
+    }
+
+
+def test_every_way_out_is_known() -> None:
+    found = {(name, call) for name, tree in sources() for call in calls(tree) & WAYS_OUT}
+    assert found == TO_SITES | TO_OPERATORS | PROGRAMS
+
+
+def test_no_other_library_goes_out() -> None:
+    found = {
+        (name, library)
+        for name, tree in sources()
+        for module in imports(tree)
+        for library in LIBRARIES
+        if f"{module}.".startswith(f"{library}.")
+    }
+    assert found == DRIVERS
+
+
+def test_no_way_out_goes_by_another_name() -> None:
+    """Neither renamed where it is imported, nor handed on as a value to be called elsewhere."""
+    renamed, handed = set(), set()
+    for name, tree in sources():
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                renamed |= {
+                    (name, alias.name)
+                    for alias in node.names
+                    if alias.asname and alias.name.rpartition(".")[2] in WAYS_OUT | LIBRARIES
+                }
+            elif isinstance(node, ast.Call):
+                given = [*node.args, *(keyword.value for keyword in node.keywords)]
+                handed |= {
+                    (name, said)
+                    for value in given
+                    if (said := getattr(value, "attr", getattr(value, "id", ""))) in WAYS_OUT
+                }
+    assert renamed == set()
+    assert {(name, said) for name, said in handed if said not in WORDS} == set()
+
+
+def test_no_module_is_imported_by_a_name_made_up() -> None:
+    dynamic = {"__import__", "import_module", "exec", "eval"}
+    found = {(name, call) for name, tree in sources() for call in calls(tree) & dynamic}
+    assert found == {("cli/main.py", "import_module")}  # of our own commands, by a table
+
+
+def test_no_client_takes_the_environments_proxy_or_follows_redirects() -> None:
+    files = {file for file, call in TO_SITES | TO_OPERATORS if call == "ClientSession"}
+    for file in files:
+        (session,) = calls_of("ClientSession", file)
+        assert constants(session)["trust_env"] is False, file
+        sent = [call for verb in ("get", "post") for call in calls_of(verb, file)]
+        asked = [call for call in sent if "session" in ast.unparse(call.func)]
+        assert len(asked) == 1, file
+        assert constants(asked[0])["allow_redirects"] is False, file
+    verbs = {"put", "patch", "delete", "options", "head", "ws_connect"}
+    assert not {file for file, tree in sources() if file in files and calls(tree) & verbs}
+
+
+def test_the_session_of_sites_is_used_in_one_place() -> None:
+    """One `get`, with a permit set; sessions are made on the permit's connectors alone."""
+    tree = dict(sources())["fetch/http.py"]
+    (make,) = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and "ClientSession(" in ast.unparse(node)
+    ]
+    annotated = {ast.unparse(a.annotation) for a in make.args.args if a.annotation}
+    assert annotated <= {"PermitConnector", "Settings", "str"}
+    assert issubclass(TunnelConnector, PermitConnector)
+
+
+def test_the_browsers_connections_are_made_with_guarded_sockets() -> None:
+    (opened,) = calls_of("open_connection", "fetch/browser/pinning.py")
+    assert not opened.args
+    assert {keyword.arg for keyword in opened.keywords} == {"sock", "limit"}
+    (started,) = calls_of("start_connection", "fetch/browser/pinning.py")
+    (factory,) = [k.value for k in started.keywords if k.arg == "socket_factory"]
+    assert ast.unparse(factory) == "self._guard.socket_factory"
+
+
+def test_the_browser_starts_behind_the_proxy() -> None:
+    """The browser itself and each of its contexts; loopback is no exception."""
+    for name in ("launch", "new_context"):
+        found = [c for c in calls_of(name, "fetch/browser/chromium.py") if c.keywords]
+        assert len(found) == 1, name
+        (proxy,) = [keyword.value for keyword in found[0].keywords if keyword.arg == "proxy"]
+        assert "_behind(proxy)" in ast.unparse(proxy)
+    (behind,) = [
+        node
+        for node in ast.walk(dict(sources())["fetch/browser/chromium.py"])
+        if isinstance(node, ast.FunctionDef) and node.name == "_behind"
+    ]
+    assert "'<-loopback>'" in ast.unparse(behind)
+
+
+def test_a_tunnel_judges_every_address_before_the_proxy_hears_of_it() -> None:
+    (make,) = [
+        node
+        for node in ast.walk(dict(sources())["fetch/proxies/tunnel.py"])
+        if isinstance(node, ast.AsyncFunctionDef) and node.name == "_wrap_create_connection"
+    ]
+    first, second, *_ = make.body
+    assert ast.unparse(first) == "places = self._judged(addr_infos)"
+    assert "open_tunnel(self._proxy, places" in ast.unparse(second)
+
+
+CONNECTED: list[tuple[str, int]] = []
+_noting = [False]
+
+
+def _note(event: str, args: tuple[object, ...]) -> None:
+    if event == "socket.connect" and _noting[0] and isinstance(args[1], tuple):
+        CONNECTED.append((str(args[1][0]), int(args[1][1])))
+
+
+sys.addaudithook(_note)
+
+
+async def test_a_crawl_connects_to_its_sites_and_the_database_alone(
+    database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen by the interpreter itself: robots.txt, sitemaps, pages, redirects and their targets."""
+    monkeypatch.setattr(GuardedResolver, "resolve", _static_names_alone)
+    inside = ("http://127.0.0.1/", "http://[::1]/", "http://one.test:22/", "http://10.0.0.1/")
+    rooms: dict[str, Room] = {
+        "/": page("home", "/map", *(f"/to/{n}" for n in range(len(inside))), *inside),
+        "/robots.txt": robots("".join(f"Sitemap: {x}map.xml\n" for x in ("/", *inside))),
+        "/map.xml": plain(200, f"<urlset><url><loc>{inside[2]}</loc></url></urlset>"),
+        **{f"/to/{n}": redirect(target) for n, target in enumerate(inside)},
+    }
+    async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
+        await admit(database, "http://one.test/")
+        _noting[0] = True
+        try:
+            await crawl(web.settings(), database)
+        finally:
+            _noting[0] = False
+        assert set(web.paths("one.test")) >= set(rooms) - {"/map"}
+        sites = {_place(target) for target in web.server.names().values()}
+    store = urlsplit(dsn)
+    assert sites & set(CONNECTED)
+    assert set(CONNECTED) - sites <= {(store.hostname, store.port)}
+
+
+async def _static_names_alone(
+    resolver: GuardedResolver, host: str, port: int = 0, *_: object
+) -> list[ResolveResult]:
+    """Names of the web at hand; no name server is asked."""
+    if f"{host}:{port}" not in resolver._guard.names:
+        raise OSError(f"{host} is not known here")
+    address, inner_port = resolver._guard.names[f"{host}:{port}"]
+    return [_result(host, str(address), inner_port)]
+
+
+def _place(target: str) -> tuple[str, int]:
+    address, _, port = target.rpartition(":")
+    return address, int(port)
 
 
 async def test_a_request_without_a_permit_is_refused(going_out: Going) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from messor.frontier import tasks
 from messor.frontier.tasks import Task
 from messor.store.database import Database
@@ -94,3 +96,61 @@ async def test_a_seed_asked_for_twice_is_one_page_made_due_again(database: Datab
     assert (task.priority, task.retry_count) == (1, 0)
     assert await database.fetchval("SELECT pages_known FROM messor.domains") == known
     assert (await lane_row(database, host_id))["claim_at"] is not None
+
+
+def at(priority: int, **circumstances: Any) -> int:
+    usual = {"depth": 3, "listed": False, "retry_count": 0, "lateness": 0.0}
+    return tasks.urgency(priority, **{**usual, **circumstances})
+
+
+def test_priority_is_raised_by_popularity_failure_and_staleness() -> None:
+    assert at(5) == 5
+    assert at(5, depth=1) == at(5, listed=True) == 4
+    assert at(5, depth=0, listed=True) == 4, "both are signs of the same"
+    assert at(5, retry_count=1) == 4
+    assert [at(9, lateness=late) for late in (0.9, 1.0, 3.0, 7.0)] == [9, 8, 7, 6]
+    assert at(6, depth=1, retry_count=2, lateness=1.0) == 3
+
+
+def test_nothing_waits_for_ever_and_nothing_passes_who_waits() -> None:
+    assert at(10, lateness=1e9) == 2
+    assert at(2, depth=0, retry_count=3, lateness=1e9) == 2
+    assert at(1, depth=5) == 1
+    assert at(5, lateness=-3.0) == 5
+
+
+async def test_a_stale_page_of_low_priority_comes_before_fresh_ones(database: Database) -> None:
+    days = 86_400.0
+    host_id = await make_tasks(
+        database, *((f"/usual-{n}", 5, 60) for n in range(5)), ("/stale", 9, 40 * days)
+    )
+    assert paths(await due(database, host_id, limit=3))[0] == "/stale"
+
+
+async def test_a_page_that_failed_comes_before_its_equals(database: Database) -> None:
+    host_id = await make_tasks(database, ("/older", 5, 90), ("/failed", 5, 10))
+    await database.fetch(
+        """UPDATE messor.crawl_tasks t SET retry_count = 1 FROM messor.pages p
+            WHERE p.id = t.page_id AND p.url LIKE '%failed'"""
+    )
+    assert paths(await due(database, host_id)) == ["/failed", "/older"]
+
+
+async def test_tasks_carry_their_history_and_their_domains_track_level(database: Database) -> None:
+    host_id = await make_tasks(database, ("/a", 5, 10))
+    await database.fetch("UPDATE messor.domains SET track_level = 'C'")
+    await database.fetch("UPDATE messor.crawl_tasks SET history = 13")
+    (task,) = await due(database, host_id)
+    assert (task.history, task.track_level) == (13, "C")
+
+
+async def test_a_paused_seed_asked_for_again_stays_paused(database: Database) -> None:
+    host_id = await make_tasks(database, ("/a", 5, 10))
+    await database.fetch("UPDATE messor.crawl_tasks SET status = 'paused', due_at = NULL")
+    async with database.transaction() as connection:
+        await tasks.add(connection, host_id, url("/a"), found_by="manual")
+    assert await due(database, host_id) == []
+    held = await database.fetchrow("SELECT status, held_due_at FROM messor.crawl_tasks")
+    assert held is not None
+    assert held["status"] == "paused"
+    assert held["held_due_at"] is not None

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from messor.ledger.errors import Fault
-from messor.queue import jobs, leases
+from messor.errors import ConflictError
+from messor.queue import jobs, leases, outcomes
 from messor.queue.jobs import NewJob
 from messor.store.database import Database
 
@@ -20,11 +20,6 @@ def score(key: str, **more: object) -> NewJob:
 async def ask(database: Database, *wanted: NewJob) -> list[NewJob]:
     async with database.transaction() as connection:
         return await jobs.enqueue(connection, wanted)
-
-
-async def state(database: Database, job: NewJob) -> str:
-    value: str = await database.fetchval("SELECT state FROM messor.jobs WHERE id = $1", job.id)
-    return value
 
 
 async def test_enqueue_answers_which_were_new(database: Database) -> None:
@@ -96,26 +91,57 @@ async def test_cancel_waiting_and_running_but_not_done(database: Database) -> No
     await ask(database, done, running, waiting)
     first, second = await leases.claim(database, "w", ["score"], 2, 60)
     async with database.transaction() as connection:
-        await leases.complete(connection, first)
+        await outcomes.complete(connection, first)
         cancelled = await jobs.cancel(connection, [done.id, running.id, waiting.id])
     assert set(cancelled) == {running.id, waiting.id}
     assert await jobs.counts(database) == {"score": {"done": 1, "cancelled": 2}}
     assert await leases.heartbeat(database, [first, second], 60) == [second]
 
 
-async def test_requeue_dead_by_id_by_type_and_all(database: Database) -> None:
-    scores = [score(f"{number}", max_attempts=1) for number in range(3)]
-    export = NewJob("export", "e", "domain", max_attempts=1)
-    await ask(database, *scores, export)
-    for job in await leases.claim(database, "w", ["score", "export"], 10, 60):
+async def test_cancelling_a_type_takes_all_that_was_open(database: Database) -> None:
+    await ask(database, *(score(str(number)) for number in range(7)))
+    await ask(database, NewJob("export", "e", "domain"))
+    await leases.claim(database, "w", ["score"], 2, 60)
+    assert await jobs.cancel_type(database, "score", batch=3) == 7
+    assert await jobs.cancel_type(database, "score") == 0
+    assert await jobs.counts(database) == {"score": {"cancelled": 7}, "export": {"queued": 1}}
+
+
+async def test_50_submissions_at_once_with_one_key_are_one_job_and_one_answer(
+    database: Database,
+) -> None:
+    async def submit(crowd: Database) -> jobs.Receipt:
+        async with crowd.transaction() as connection:
+            return await jobs.submit(connection, score("idempotency-key"))
+
+    async with asyncio.timeout(60), Database(database.dsn, pool_size=25) as crowd:
+        answers = await asyncio.gather(*(submit(crowd) for _ in range(50)))
+    assert len(answers) == 50
+    assert len(set(answers)) == 1
+    rows = await database.fetch("SELECT id, created_at FROM messor.jobs")
+    assert [(row["id"], row["created_at"]) for row in rows] == [
+        (answers[0].id, answers[0].created_at)
+    ]
+
+
+async def test_a_key_answers_the_same_while_its_job_runs_and_when_it_is_done(
+    database: Database,
+) -> None:
+    async def submit() -> jobs.Receipt:
         async with database.transaction() as connection:
-            fault = Fault("internal", "Error", "no", None, job_id=job.id)
-            await leases.fail(connection, job, fault, retryable=True)
+            return await jobs.submit(connection, score("a"))
+
+    first = await submit()
+    (job,) = await leases.claim(database, "w", ["score"], 1, 60)
+    assert await submit() == first
     async with database.transaction() as connection:
-        assert await jobs.requeue_dead(connection, job_ids=[scores[0].id]) == [scores[0].id]
-        assert await jobs.requeue_dead(connection, job_type="export") == [export.id]
-        assert len(await jobs.requeue_dead(connection)) == 2
-        assert await jobs.requeue_dead(connection) == []
-    revived = await leases.claim(database, "w", ["score", "export"], 10, 60)
-    assert {(job.attempts, job.token) for job in revived} == {(1, 2)}
-    assert await state(database, export) == "running"
+        await outcomes.complete(connection, job)
+    assert await submit() == first
+
+
+async def test_a_key_of_another_kind_of_job_is_refused(database: Database) -> None:
+    await ask(database, score("a"))
+    async with database.transaction() as connection:
+        with pytest.raises(ConflictError, match=r"'a'.*'score'"):
+            await jobs.submit(connection, NewJob("export", "a", "domain"))
+    assert await jobs.counts(database) == {"score": {"queued": 1}}

@@ -11,9 +11,9 @@ from messor.errors import LeaseLostError
 from messor.ledger import events
 from messor.ledger.errors import Fault
 from messor.ledger.events import Event
-from messor.queue import jobs, leases
+from messor.queue import jobs, leases, outcomes
 from messor.queue.jobs import Job, NewJob
-from messor.queue.leases import Backoff
+from messor.queue.outcomes import Backoff
 from messor.store.database import Database
 from tests.queue.conftest import Later
 
@@ -33,14 +33,14 @@ async def claim(database: Database, limit: int = 1, worker: str = "w") -> list[J
 async def fail(database: Database, job: Job, *, retryable: bool = True, **more: Any) -> str:
     fault = Fault("network", "OSError", "no route", "stack", job_id=job.id)
     async with database.transaction() as connection:
-        return await leases.fail(connection, job, fault, retryable=retryable, **more)
+        return await outcomes.fail(connection, job, fault, retryable=retryable, **more)
 
 
 async def complete(database: Database, job: Job) -> None:
     """Complete a job after an effect that can be counted."""
     async with database.transaction() as connection:
         await events.record(connection, [Event("score.made", f"token {job.token}")])
-        await leases.complete(connection, job, {"ok": True})
+        await outcomes.complete(connection, job, {"ok": True})
 
 
 async def row(database: Database, job: Job) -> Any:
@@ -63,17 +63,17 @@ async def test_the_type_that_waits_longest_comes_first(database: Database) -> No
     assert [job.job_type for job in await leases.claim(database, "w", ["a", "b"], 9, 60)] == ["a"]
 
 
-async def test_32_claimers_over_2000_jobs_never_share_one(database: Database) -> None:
-    await ask(database, *(str(number) for number in range(2000)))
+async def test_32_claimers_over_10000_jobs_never_share_one(database: Database) -> None:
+    await ask(database, *(str(number) for number in range(10_000)))
     claimed: list[Job] = []
 
     async def claimer(crowd: Database, number: int) -> None:
-        while len(claimed) < 2000:
+        while len(claimed) < 10_000:
             claimed.extend(await claim(crowd, 5 + number % 20, f"w{number}"))
 
     async with asyncio.timeout(60), Database(database.dsn, pool_size=32) as crowd:
         await asyncio.gather(*(claimer(crowd, number) for number in range(32)))
-    assert len(claimed) == len({job.id for job in claimed}) == 2000
+    assert len(claimed) == len({job.id for job in claimed}) == 10_000
     assert {job.token for job in claimed} == {1}
 
 
@@ -160,6 +160,10 @@ async def test_a_job_that_kills_its_workers_ends_as_a_dead_letter(
     assert await claim(await later("6 minutes"), 2) == []
     assert await jobs.counts(database) == {"score": {"dead": 1, "done": 1}}
     assert await database.fetchval("SELECT count(*) FROM messor.error_logs") == 3
+    dead = await database.fetchrow("SELECT * FROM messor.jobs WHERE state = 'dead'")
+    assert dead is not None
+    assert (dead["dead_category"], dead["dead_type"]) == ("internal", "LeaseExpired")
+    assert dead["dead_reason"] == "The lease of worker w ran out during attempt 3."
 
 
 async def test_heartbeats_keep_a_lease(database: Database, later: Later) -> None:
@@ -176,7 +180,7 @@ async def test_heartbeats_do_not_wait_for_a_completion(database: Database) -> No
     await ask(database, "a", "b")
     held = await claim(database, 2)
     async with database.transaction() as connection:
-        await leases.complete(connection, held[0])
+        await outcomes.complete(connection, held[0])
         async with asyncio.timeout(2):
             assert await leases.heartbeat(database, held, 60) == []
     assert await leases.heartbeat(database, held, 60) == []
@@ -221,9 +225,57 @@ async def test_dead_when_attempts_are_used_up_or_it_is_no_use(
     stored = await row(database, job)
     assert stored["finished_at"] is not None
     assert stored["locked_by"] is None
+    reason = (stored["dead_category"], stored["dead_type"], stored["dead_reason"])
+    assert reason == ("network", "OSError", "no route")
     logged = await database.fetch("SELECT category, stack_trace, job_id FROM messor.error_logs")
     assert len(logged) == 3
     assert {(entry["category"], entry["stack_trace"]) for entry in logged} == {("network", "stack")}
+
+
+async def test_a_job_without_attempts_dies_with_a_reason(database: Database) -> None:
+    (job,) = await ask(database, "a", max_attempts=0)
+    assert await claim(database) == []
+    stored = await database.fetchrow(ROW, job.id)
+    assert stored is not None
+    assert (stored["state"], stored["dead_reason"]) == ("dead", "It has no attempts left.")
+
+
+@pytest.mark.parametrize(
+    "category, nominal", [("network", 10.0), ("http", 20.0), ("blocked", 100.0), ("storage", 10.0)]
+)
+def test_the_category_stretches_the_wait(category: str, nominal: float) -> None:
+    assert Backoff(10).seconds(1, category) == nominal
+    assert Backoff(10).seconds(2, category) == nominal * 2
+    assert Backoff(10, 15).seconds(9, category) == 15
+
+
+async def test_a_batch_is_completed_but_for_what_was_lost(database: Database, later: Later) -> None:
+    await ask(database, *"abcd")
+    held = await claim(database, 4)
+    async with database.transaction() as connection:
+        await jobs.cancel(connection, [held[0].id])
+        await leases.give_back(connection, [held[1]])
+    (retaken,) = await claim(database)
+    async with database.transaction() as connection:
+        assert await leases.confirm(connection, held) == held[2:]
+        finished = [(job, {"key": job.dedupe_key}) for job in held]
+        assert await outcomes.complete_all(connection, finished) == held[:2]
+    assert retaken.id == held[1].id
+    assert await jobs.counts(database) == {"score": {"cancelled": 1, "running": 1, "done": 2}}
+    results = await database.fetch("SELECT dedupe_key, result_json->>'key' FROM messor.jobs WHERE state = 'done'")  # fmt: skip
+    assert {tuple(row) for row in results} == {(job.dedupe_key,) * 2 for job in held[2:]}
+
+
+async def test_a_confirmed_job_stays_ours_until_the_transaction_ends(
+    database: Database, later: Later
+) -> None:
+    await ask(database, "a")
+    held = await claim(database)
+    async with database.transaction() as connection:
+        assert await leases.confirm(connection, held) == held
+        assert await claim(await later("2 minutes")) == []
+        assert await outcomes.complete_all(connection, [(held[0], None)]) == []
+    assert (await row(database, held[0]))["state"] == "done"
 
 
 async def test_given_back_jobs_are_there_at_once_and_lose_no_attempt(database: Database) -> None:

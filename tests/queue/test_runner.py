@@ -18,7 +18,7 @@ from messor.queue import jobs, leases
 from messor.queue.faults import JobError
 from messor.queue.handlers import Effects, Handlers, Result
 from messor.queue.jobs import Job, NewJob
-from messor.queue.leases import Backoff
+from messor.queue.outcomes import Backoff
 from messor.queue.runner import Limits, Runner
 from messor.store.database import Connection, Database
 from tests.queue.conftest import Later
@@ -257,7 +257,7 @@ async def test_heartbeats_outlast_the_lease(database: Database) -> None:
 CRASH = """
 import asyncio, os, signal, sys
 from messor.ledger import events
-from messor.queue import leases
+from messor.queue import leases, outcomes
 from messor.queue.handlers import Handlers
 from messor.queue.runner import Runner
 from messor.store.database import Database
@@ -269,7 +269,7 @@ handlers = Handlers()
 async def score(connection, job):
     await events.record(connection, [events.Event("score.made", "crashed")])
     if sys.argv[2] == "completed":
-        await leases.complete(connection, job)
+        await outcomes.complete(connection, job)
     os.kill(os.getpid(), signal.SIGKILL)
 
 async def main():

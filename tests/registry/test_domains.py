@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from itertools import product
+from typing import Any
 
 import asyncpg
 import pytest
@@ -12,6 +14,7 @@ from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
 from messor.ledger.events import Cursor, Event, read_after
 from messor.registry import domains
 from messor.registry.domains import TRANSITIONS, Domain, Submission
+from messor.registry.terms import CHOICES, COLUMNS, Terms
 from messor.store.database import Database
 from tests.crawling import TESTER, submit
 
@@ -156,6 +159,73 @@ async def test_configure_changes_only_what_is_given(database: Database) -> None:
         changed = await domains.configure(connection, domain, actor=TESTER, max_crawl_depth=9)
     assert (changed.max_crawl_depth, changed.page_budget) == (9, domain.page_budget)
     assert changed.crawl_delay_seconds is None
+
+
+TERMS: Terms = {
+    "delay": 2.5,
+    "max_concurrent_requests": 3,
+    "max_crawl_depth": 4,
+    "page_budget": 50,
+    "every_hours": 48,
+    "harvest": "asked",
+    "on_block": "failover",
+    "render": "never",
+    "directives": "ignore",
+    "reservations": "respect",
+    "robots_forbidden": "deny",
+    "proxies": "pool",
+    "verify_tls": False,
+}
+
+
+async def configure(database: Database, domain: Domain, **terms: Any) -> Domain:
+    async with database.transaction() as connection:
+        return await domains.configure(connection, domain, actor=TESTER, **terms)
+
+
+async def test_every_term_can_be_set_alone(database: Database) -> None:
+    before = await submit(database, "example.org")
+    for name, value in TERMS.items():
+        after = await configure(database, before, **{name: value})
+        column = COLUMNS.get(name, name)
+        expected = asdict(before) | {column: value, "policy_version": before.policy_version + 1}
+        assert asdict(after) == expected
+        assert (await events(database))[-1].data == {column: value}
+        before = after
+    assert await domains.get(database, "example.org") == before
+
+
+async def test_choices_are_those_of_the_table(database: Database) -> None:
+    domain = await submit(database, "example.org")
+    for name, choices in CHOICES.items():
+        assert getattr(domain, name) == choices[0]
+        for choice in choices:
+            await configure(database, domain, **{name: choice})
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("delay", -0.1),
+        ("delay", float("nan")),
+        ("delay", float("inf")),
+        ("max_crawl_depth", 101),
+        ("page_budget", 0),
+        ("max_concurrent_requests", 0),
+        ("every_hours", 0),
+        ("on_block", "fight"),
+        ("harvest", "x" * 10_000),
+    ],
+)
+async def test_terms_that_make_no_sense_change_nothing(
+    database: Database, name: str, value: object
+) -> None:
+    domain = await submit(database, "example.org")
+    with pytest.raises(UsageError, match=name) as refusal:
+        await configure(database, domain, **{name: value})
+    assert len(str(refusal.value)) < 200
+    assert await domains.get(database, "example.org") == domain
+    assert len(await events(database)) == 1
 
 
 async def test_an_unknown_domain_says_how_to_submit_it(database: Database) -> None:

@@ -7,7 +7,7 @@ import pytest
 from messor.web.html import read_page
 from messor.web.robots_tags import directives_of
 
-NOTHING = ("", False, {})
+NOTHING: tuple[str, bool, dict[str, str]] = ("", False, {})
 
 
 @pytest.mark.parametrize(

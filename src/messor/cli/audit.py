@@ -30,9 +30,9 @@ from pathlib import Path
 import click
 
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
-from messor.errors import UsageError
+from messor.errors import ImpoliteError, UsageError
 from messor.ops import chart, politeness
-from messor.ops.report import ImpoliteError, LaneReport, Report
+from messor.ops.report import LaneReport, Report
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings

@@ -50,7 +50,11 @@ def show(as_json: bool) -> None:
 
 
 def _shown(value: Any) -> str:
-    """A value as people may see it: passwords in URLs stay hidden."""
-    text = str(value.model_dump() if hasattr(value, "model_dump") else value)
+    """A value as people may see it: secrets and passwords in URLs stay hidden."""
+    return without_password(str(value.model_dump() if hasattr(value, "model_dump") else value))
+
+
+def without_password(text: str) -> str:
+    """A URL whose password, if it has one, stays hidden."""
     password = urlsplit(text).password if "://" in text else None
     return text.replace(f":{password}@", ":…@") if password else text

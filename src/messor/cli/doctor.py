@@ -11,8 +11,15 @@ from pathlib import Path
 import click
 
 from messor import __version__
+from messor.cli.config import without_password
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.errors import MessorError
+from messor.fetch.browser import why_unavailable
+from messor.fetch.browser.limits import find_chromium
+from messor.fetch.providers import FIRECRAWL, browser_limits
+from messor.fetch.proxies import registry as proxies
+from messor.fetch.proxies.sealing import KEY_FILE
+from messor.fetch.services import health
 from messor.settings import Settings
 from messor.store import migrate
 from messor.store.embedded.programs import find_programs
@@ -41,6 +48,7 @@ def doctor(as_json: bool) -> None:
       messor doctor
     """
     settings = Settings()
+    firecrawl = settings.firecrawl_url or (FIRECRAWL if settings.firecrawl_key else None)
     checks = [
         _python(),
         _postgres(settings),
@@ -48,6 +56,11 @@ def doctor(as_json: bool) -> None:
         run(_database(settings)),
         _contact(settings),
         _openings(settings),
+        _browser(settings),
+        run(_service("crawl4ai", settings.crawl4ai_url)),
+        run(_service("firecrawl", firecrawl)),
+        run(_proxies(settings)),
+        _secret_key(settings),
     ]
     if as_json:
         print_json([asdict(check) for check in checks])
@@ -57,7 +70,7 @@ def doctor(as_json: bool) -> None:
             [(check.name, check.state, check.found, check.mend or None) for check in checks],
         )
     if any(check.state == "bad" for check in checks):
-        raise click.exceptions.Exit(1)
+        sys.exit(1)
 
 
 def _python() -> Check:
@@ -113,3 +126,62 @@ def _openings(settings: Settings) -> Check:
             "allowed networks", "note", found, "empty MESSOR_ALLOWED_NETWORKS__* unless meant"
         )
     return Check("allowed networks", "ok", "only public addresses on ports 80 and 443")
+
+
+def _browser(settings: Settings) -> Check:
+    if settings.browser == "off":
+        return Check("browser", "ok", "switched off: pages that need scripts stay empty")
+    limits = browser_limits(settings)
+    reason = why_unavailable(limits)
+    if reason is not None:
+        mend = "pip install playwright && apt-get install chromium, or set MESSOR_BROWSER=off"
+        return Check("browser", "note", reason, mend)
+    found = f"{find_chromium(limits.path)}, {limits.contexts} pages at a time"
+    if os.name == "posix" and os.geteuid() == 0:
+        mend = "run Messor as a normal user"
+        return Check("browser", "note", f"{found}, without its sandbox as root", mend)
+    return Check("browser", "ok", found)
+
+
+async def _service(name: str, address: str | None) -> Check:
+    variable = f"MESSOR_{name.upper()}_URL"
+    if address is None:
+        return Check(name, "ok", f"not configured; {variable} names one")
+    trouble = await health.trouble_with(name, address)
+    shown = without_password(address)
+    if trouble is None:
+        return Check(name, "ok", f"{shown} answers")
+    return Check(name, "bad", f"{shown} {trouble}", f"start it, or set {variable}")
+
+
+async def _proxies(settings: Settings) -> Check:
+    try:
+        async with open_session(settings, pool_size=1) as session:
+            known = await proxies.listing(session.database)
+            wanted = await session.database.fetchval(
+                "SELECT count(*) FROM messor.domains WHERE proxies = 'pool' AND status = 'approved'"
+            )
+    except MessorError:
+        return Check("proxies", "note", "not known without a database")
+    active = sum(proxy.is_active for proxy in known)
+    found = f"{active} active, {len(known) - active} disabled, {wanted} domains go through them"
+    if wanted and not active:
+        return Check("proxies", "bad", found, "messor proxies add URL, or messor proxies enable ID")
+    if active < len(known):
+        return Check("proxies", "note", found, "messor proxies list, messor proxies probe ID")
+    return Check("proxies", "ok", found)
+
+
+def _secret_key(settings: Settings) -> Check:
+    if settings.secret_key is not None:
+        return Check("secret key", "ok", "MESSOR_SECRET_KEY is set")
+    file = settings.data_dir / KEY_FILE
+    try:
+        mode = file.stat().st_mode & 0o777
+    except FileNotFoundError:
+        return Check("secret key", "ok", "made with the first password that is stored")
+    except OSError as error:
+        return Check("secret key", "bad", f"{file}: {error.strerror}", "set MESSOR_DATA_DIR")
+    if os.name == "posix" and mode & 0o077:
+        return Check("secret key", "bad", f"{file} can be read by others", f"chmod 600 {file}")
+    return Check("secret key", "ok", f"{file}, readable by its owner alone")

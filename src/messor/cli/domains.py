@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 import click
 
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli import portrait
+from messor.cli.output import json_option, print_json, print_table, run, say
 from messor.engine import admission
+from messor.errors import UsageError
 from messor.registry import domains as registry
 from messor.registry.domains import Domain, Submission
+from messor.registry.terms import CHOICES, RANGES, Terms
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
@@ -131,6 +134,103 @@ def blacklist(domain: str, reason: str, as_json: bool) -> None:
     _show(run(_transact(_mover(domain, "blacklisted", reason))), as_json)
 
 
+@domains.command()
+@click.argument("domain")
+@click.option(
+    "--delay",
+    type=click.FloatRange(*RANGES["delay"]),
+    help="Seconds between requests to one host; 0 is for one's own sites.",
+)
+@click.option(
+    "--depth",
+    "max_crawl_depth",
+    type=click.IntRange(*RANGES["max_crawl_depth"]),
+    help="How many links away from the start page.",
+)
+@click.option(
+    "--budget",
+    "page_budget",
+    type=click.IntRange(*RANGES["page_budget"]),
+    help="How many of its pages may be known.",
+)
+@click.option(
+    "--slots",
+    "max_concurrent_requests",
+    type=click.IntRange(*RANGES["max_concurrent_requests"]),
+    help="How many of its hosts are visited at a time.",
+)
+@click.option(
+    "--every",
+    "every_hours",
+    type=click.IntRange(*RANGES["every_hours"]),
+    help="Hours between two crawls of a page.",
+)
+@click.option(
+    "--on-block",
+    type=click.Choice(CHOICES["on_block"]),
+    help="Where HTTP is refused: wait, or let the next provider ask.",
+)
+@click.option(
+    "--render",
+    type=click.Choice(CHOICES["render"]),
+    help="Browser and services where a gate asks for them, or never.",
+)
+@click.option(
+    "--harvest",
+    type=click.Choice(CHOICES["harvest"]),
+    help="The whole site, or only pages that somebody asks for.",
+)
+@click.option(
+    "--directives",
+    type=click.Choice(CHOICES["directives"]),
+    help="noindex and nofollow of its pages.",
+)
+@click.option(
+    "--reservations",
+    type=click.Choice(CHOICES["reservations"]),
+    help="Pages that reserve rights against data mining: keep with a note, or not keep.",
+)
+@click.option(
+    "--robots-forbidden",
+    type=click.Choice(CHOICES["robots_forbidden"]),
+    help="What 401 and 403 for robots.txt mean.",
+)
+@click.option(
+    "--proxies",
+    type=click.Choice(CHOICES["proxies"]),
+    help="Directly, or through the pool of `messor proxies`.",
+)
+@click.option("--verify-tls/--no-verify-tls", default=None, help="Whether certificates must hold.")
+@json_option
+def configure(domain: str, as_json: bool, **terms: Unpack[Terms]) -> None:
+    """Change the terms a domain is crawled by; only what is given changes.
+
+    Visits that begin afterwards go by the new terms.
+
+    \b
+    Example:
+      messor domains configure foodbank.org --delay 2 --depth 4
+      messor domains configure foodbank.org --on-block failover --every 168
+    """
+    if all(value is None for value in terms.values()):
+        raise UsageError(
+            "Say what to change, such as --delay 2; messor domains show tells what is."
+        )
+
+    async def act(connection: Connection) -> Domain:
+        found = await registry.get(connection, Submission.understand(domain).domain)
+        return await registry.configure(connection, found, actor=LOCAL_ADMIN, **terms)
+
+    found = run(_transact(act))
+    say(f"{found.domain} has new terms: policy {found.policy_version}.")
+    if terms.get("harvest") == "site":
+        say(f"Pages known already become due with: messor crawl {found.base_url}")
+    if as_json:
+        print_json(found)
+    else:
+        print_table(("term", "value"), portrait.terms(found))
+
+
 def _mover(
     domain: str, status: str, reason: str | None
 ) -> Callable[[Connection], Awaitable[Domain]]:
@@ -169,23 +269,24 @@ def list_domains(status: str | None, as_json: bool) -> None:
 @click.argument("domain")
 @json_option
 def show(domain: str, as_json: bool) -> None:
-    """Show all that is known of a domain.
+    """Show all that is known of a domain: terms, hosts, risk, robots, sitemaps, pages.
 
     \b
     Example:
       messor domains show foodbank.org
     """
 
-    async def read() -> Domain:
-        async with open_session(Settings(), pool_size=1) as session:
-            return await registry.get(session.database, Submission.understand(domain).domain)
+    async def read() -> portrait.Portrait:
+        settings = Settings()
+        async with open_session(settings, pool_size=1) as session:
+            found = await registry.get(session.database, Submission.understand(domain).domain)
+            return await portrait.of(session.database, found, settings.default_delay)
 
     found = run(read())
     if as_json:
-        print_json(found)
-        return
-    for name, value in asdict(found).items():
-        emit(f"{name:24} {value if value is not None else '-'}")
+        print_json(portrait.as_data(found))
+    else:
+        portrait.show(found)
 
 
 async def _transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:

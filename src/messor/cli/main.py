@@ -31,8 +31,11 @@ COMMANDS = {
     "events": "messor.cli.events:events",
     "import": "messor.cli.imports:import_",
     "inspect": "messor.cli.inspect:inspect",
+    "jobs": "messor.cli.jobs:jobs",
     "pages": "messor.cli.pages:pages",
     "proxies": "messor.cli.proxies:proxies",
+    "schedule": "messor.cli.schedule:schedule",
+    "tasks": "messor.cli.tasks:tasks",
     "up": "messor.cli.worker:up",
     "why": "messor.cli.why:why",
     "worker": "messor.cli.worker:worker",
@@ -78,9 +81,9 @@ def cli() -> None:
 def main() -> None:
     """Run a command; print one sentence and exit with a fitting code when it cannot be done."""
     try:
-        cli(standalone_mode=False)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        done = cli(standalone_mode=False)  # the code of an early exit, if there was one
+        if isinstance(done, int):
+            sys.exit(done)
     except click.Abort:
         click.echo("messor: interrupted", err=True)
         sys.exit(130)

@@ -11,6 +11,7 @@ import click
 
 from messor.cli.output import run, say
 from messor.cli.running import work_until_stopped
+from messor.schedule import clockwork
 from messor.settings import Settings
 from messor.store.session import open_session
 
@@ -36,7 +37,7 @@ async def _work() -> None:
 @click.command()
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64))
 def up(workers: int) -> None:
-    """Run PostgreSQL and workers until Ctrl-C.
+    """Run PostgreSQL, workers and the schedule until Ctrl-C.
 
     \b
     Example:
@@ -52,9 +53,11 @@ async def _up(workers: int) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with open_session(settings, pool_size=1):
+    async with open_session(settings, pool_size=2) as session:
         say(f"PostgreSQL is up; {workers} workers. Ctrl-C stops everything cleanly.")
         async with asyncio.TaskGroup() as group:
+            schedule = clockwork.run(session.database, settings, stop, repair=session.repair)
+            group.create_task(schedule)
             for _ in range(workers):
                 group.create_task(_keep_running(stop))
 

@@ -9,20 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from messor.courtesy.lease import WorkerLease
 from messor.courtesy.pace import Pace
 from messor.courtesy.risk import Standing
 from messor.courtesy.robots import RobotsInForce
+from messor.kit import clock
 from messor.store.database import Connection, Database
 
 # Lanes that will be ready within this are claimed already and waited for, so that a lane's
 # rhythm does not depend on when somebody looked.
 LOOK_AHEAD = 0.25
 
-CLAIM = """
-SELECT c.host_id, c.token, c.claimed_at, c.slots, c.delay, c.ready_in, h.host, h.robots_id,
+CLAIM = "SELECT * FROM messor.claim_lanes($1, $2, $3, $4, $5, $6)"
+
+# In a statement after: what a flush committed while the claim waited for it must be seen.
+DESCRIBE = """
+SELECT h.id AS host_id, h.host, h.robots_id,
        l.address, l.slow, h.latency, h.refusals, h.caged,
        messor.risk_at(h.risk_score, h.risk_at, messor.clock()) AS risk,
        coalesce(l.assisted_until > messor.clock(), false) AS assisted,
@@ -31,10 +36,9 @@ SELECT c.host_id, c.token, c.claimed_at, c.slots, c.delay, c.ready_in, h.host, h
        d.policy_version, extract(epoch FROM d.scrape_frequency_hours * interval '1 hour')::float8
          AS frequency, d.harvest, d.on_block, d.render, d.directives, d.reservations,
        d.robots_forbidden, d.proxies, d.verify_tls
-  FROM messor.claim_lanes($1, $2, $3, $4, $5, $6) c
-  JOIN messor.lanes l ON l.host_id = c.host_id
-  JOIN messor.hosts h ON h.id = c.host_id
+  FROM messor.hosts h JOIN messor.lanes l ON l.host_id = h.id
   JOIN messor.domains d ON d.id = h.domain_id
+ WHERE h.id = ANY ($1::bigint[])
 """
 
 SETTLE = "SELECT * FROM messor.settle_addresses($1, $2, $3, $4, $5)"
@@ -193,45 +197,56 @@ async def claim(
 ) -> list[Lane]:
     """Take up to `wanted` lanes that are ready or nearly so, few of them slow."""
     slow_wanted = wanted if slow_wanted is None else slow_wanted
-    rows = await database.fetch(
+    claimed = await database.fetch(
         CLAIM, lease.id, wanted, default_delay, address_slots, LOOK_AHEAD, slow_wanted
     )
-    return [
-        Lane(
-            host_id=row["host_id"],
-            token=row["token"],
-            host=row["host"],
-            claimed_at=row["claimed_at"],
-            slots=row["slots"],
-            address=row["address"],
-            policy=Policy(
-                row["domain_id"],
-                row["domain"],
-                row["max_crawl_depth"],
-                row["page_budget"],
-                row["pages_known"],
-                row["policy_version"],
-                row["frequency"],
-                row["harvest"],
-                row["on_block"],
-                row["render"],
-                row["directives"],
-                row["reservations"],
-                row["robots_forbidden"],
-                row["proxies"],
-                row["verify_tls"],
-            ),
-            pace=Pace(row["delay"], row["ready_in"], lease, jitter),
-            robots=None,
-            robots_id=row["robots_id"],
-            slow=row["slow"],
-            standing=Standing(row["risk"], row["refusals"], row["latency"]),
-            assisted=row["assisted"],
-            is_main=row["is_main"],
-            caged=row["caged"],
-        )
-        for row in rows
-    ]
+    if not claimed:
+        return []
+    now = clock.now()
+    ids = [held["host_id"] for held in claimed]
+    described = {row["host_id"]: row for row in await database.fetch(DESCRIBE, ids)}
+    since = clock.now() - now  # waits count from the answer that told them
+    return [_lane(held, described[held["host_id"]], lease, since, jitter) for held in claimed]
+
+
+def _lane(held: Any, row: Any, lease: WorkerLease, since: float, jitter: float) -> Lane:
+    return Lane(
+        host_id=held["host_id"],
+        token=held["token"],
+        host=row["host"],
+        claimed_at=held["claimed_at"],
+        slots=held["slots"],
+        address=row["address"],
+        policy=_policy(row),
+        pace=Pace(held["delay"], max(held["ready_in"] - since, 0.0), lease, jitter),
+        robots=None,
+        robots_id=row["robots_id"],
+        slow=row["slow"],
+        standing=Standing(row["risk"], row["refusals"], row["latency"]),
+        assisted=row["assisted"],
+        is_main=row["is_main"],
+        caged=row["caged"],
+    )
+
+
+def _policy(row: Any) -> Policy:
+    return Policy(
+        row["domain_id"],
+        row["domain"],
+        row["max_crawl_depth"],
+        row["page_budget"],
+        row["pages_known"],
+        row["policy_version"],
+        row["frequency"],
+        row["harvest"],
+        row["on_block"],
+        row["render"],
+        row["directives"],
+        row["reservations"],
+        row["robots_forbidden"],
+        row["proxies"],
+        row["verify_tls"],
+    )
 
 
 async def disown(database: Database, lease: WorkerLease, known: dict[int, int]) -> None:

@@ -18,8 +18,9 @@ VALUES ($1, messor.clock() + make_interval(secs => $2)) RETURNING id
 """
 
 # Renewal and, in the same answer, which held lanes must be left (their domain was paused,
-# suspended or worse) and whether this very flush committed before its answer was lost. A lease
-# that ran out but was not reaped yet may still be renewed, because nobody else took its lanes.
+# suspended or worse, or some of their tasks were) and whether this very flush committed before
+# its answer was lost. A lease that ran out but was not reaped yet may still be renewed, because
+# nobody else took its lanes.
 RENEW = """
 WITH before AS (
   SELECT id, flushes FROM messor.worker_leases WHERE id = $1 AND ended_at IS NULL FOR UPDATE
@@ -31,7 +32,8 @@ WITH before AS (
 SELECT EXISTS (SELECT FROM renewed) AS alive,
        coalesce((SELECT flushes >= $3 FROM renewed), false) AS committed,
        ARRAY(SELECT l.host_id FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
-              WHERE l.worker_id = $1 AND NOT (d.status = 'approved' AND d.active)) AS closed
+              WHERE l.worker_id = $1
+                AND (NOT (d.status = 'approved' AND d.active) OR l.recall = l.token)) AS closed
 """
 
 # Lanes still held were claimed while the worker was stopping: nothing was sent on them.

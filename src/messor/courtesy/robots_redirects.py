@@ -7,11 +7,12 @@ rules then count for the host that was asked (RFC 9309 2.3.1.2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from uuid import UUID
 
-from messor.courtesy.robots import RobotsFile
+from messor.courtesy.robots import RETRY_SECONDS, RobotsFile
 from messor.store.database import Connection
 
 MAX_HOPS = 5  # RFC 9309 2.3.1.2: what is further away counts as unavailable
@@ -35,35 +36,58 @@ WITH target AS (
 )
 INSERT INTO messor.robots_redirects (host_id, page_id, hops)
 SELECT $2::bigint, t.id, $5 FROM target t WHERE $2::bigint IS NOT NULL
-ON CONFLICT (host_id) DO UPDATE SET page_id = excluded.page_id, hops = excluded.hops
+-- One that waits already was led in a circle: its hops go on counting.
+ON CONFLICT (host_id) DO UPDATE SET page_id = excluded.page_id,
+   hops = messor.robots_redirects.hops + excluded.hops
 """
 
-# Whether the host that a redirect names may be talked to.
-MAY_VISIT = """
-SELECT d.status = 'approved' AND d.active FROM messor.hosts h
-  JOIN messor.domains d ON d.id = h.domain_id WHERE h.id = $1
+# Domains that redirects lead to and that somebody has decided about.
+KNOWN_DOMAINS = """
+SELECT domain, id, status = 'approved' AND active AS may FROM messor.domains
+ WHERE domain = ANY ($1::text[])
 """
 
-# Those who waited for these pages, and those who were sent on too often ($9 hops and more).
+# Those who waited for these pages; who was sent on too often ($9 hops at most); who was sent to
+# a page of the site, which holds no rules. A host that may ask nothing is left alone ($10 s) and
+# its own robots.txt is then asked for again.
 ANSWER = """
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::smallint[], $5::bytea[],
-                       $6::bytea[], $7::real[], $8::text[])
-         AS g (page_id, verdict, reason, status_code, body, body_hash, crawl_delay, url)
+                       $6::bytea[], $7::real[], $8::text[], $11::smallint[])
+         AS g (page_id, verdict, reason, status_code, body, body_hash, crawl_delay, url, hops)
 ), waited AS (
-  DELETE FROM messor.robots_redirects r WHERE r.page_id = ANY ($1) OR r.hops > $9
+  DELETE FROM messor.robots_redirects r
+   WHERE r.page_id = ANY ($1) OR r.hops > $9
+      OR EXISTS (SELECT FROM messor.crawl_tasks t WHERE t.page_id = r.page_id AND t.kind = 'page')
   RETURNING r.host_id, r.page_id, r.hops
+), said AS (
+  SELECT w.host_id, CASE WHEN w.hops + coalesce(g.hops, 0) > $9 THEN
+           'robots.txt redirects more than ' || $9 || ' times'
+         WHEN g.page_id IS NULL THEN 'robots.txt redirects to a page' END AS lost, g.*
+    FROM waited w LEFT JOIN given g ON g.page_id = w.page_id
 ), new AS (
   INSERT INTO messor.robots_files (host_id, verdict, reason, status_code, body, body_hash,
                                    crawl_delay, redirected_to)
-  SELECT w.host_id, g.verdict, g.reason, g.status_code, g.body, g.body_hash, g.crawl_delay, g.url
-    FROM waited w JOIN given g ON g.page_id = w.page_id WHERE w.hops <= $9
-  UNION ALL
-  SELECT w.host_id, 'allow_all', 'robots.txt redirects more than ' || $9 || ' times', NULL, '',
-         sha256(''), NULL, NULL FROM waited w WHERE w.hops > $9
-  RETURNING id, host_id
+  SELECT host_id, CASE WHEN lost IS NULL THEN verdict ELSE 'allow_all' END, coalesce(lost, reason),
+         status_code, CASE WHEN lost IS NULL THEN body ELSE '' END,
+         CASE WHEN lost IS NULL THEN body_hash ELSE sha256('') END,
+         CASE WHEN lost IS NULL THEN crawl_delay END, url FROM said
+  RETURNING id, host_id, verdict, reason
+), silenced AS (
+  UPDATE messor.lanes l SET ready_at = greatest(l.ready_at, messor.clock() + make_interval(secs => $10)),
+         claim_at = CASE WHEN l.worker_id IS NULL THEN
+           greatest(l.claim_at, messor.clock() + make_interval(secs => $10)) ELSE l.claim_at END
+    FROM new n WHERE l.host_id = n.host_id AND n.verdict = 'deny_all'
+), asked AS (
+  UPDATE messor.crawl_tasks t SET due_at = messor.clock() + make_interval(secs => $10)
+    FROM new n, messor.pages p
+   WHERE n.verdict = 'deny_all' AND t.host_id = n.host_id AND t.kind = 'robots'
+     AND p.id = t.page_id AND p.found_by = 'robots'
 )
 UPDATE messor.hosts h SET robots_id = n.id, robots_checked_at = messor.clock(),
+       cooldown_until = CASE WHEN n.verdict = 'deny_all' THEN greatest(h.cooldown_until,
+         messor.clock() + make_interval(secs => $10)) ELSE h.cooldown_until END,
+       cooldown_reason = CASE WHEN n.verdict = 'deny_all' THEN n.reason ELSE h.cooldown_reason END,
        updated_at = messor.clock()
   FROM new n WHERE h.id = n.host_id
 """
@@ -76,10 +100,15 @@ class RobotsAnswer:
     page_id: int
     url: str
     file: RobotsFile
+    hops: int  # redirects within its host
 
 
-async def may_visit(connection: Connection, host_id: int) -> bool:
-    return bool(await connection.fetchval(MAY_VISIT, host_id))
+async def known_domains(
+    connection: Connection, names: Collection[str]
+) -> dict[str, tuple[UUID, bool]]:
+    """Of domains by name: their ids, and whether they may be visited; unknown ones are left out."""
+    rows = await connection.fetch(KNOWN_DOMAINS, list(names))
+    return {row["domain"]: (row["id"], row["may"]) for row in rows}
 
 
 async def wait(
@@ -107,4 +136,6 @@ async def answer(connection: Connection, answers: Sequence[RobotsAnswer]) -> Non
         [file.crawl_delay for file in files],
         [given.url for given in answers],
         MAX_HOPS,
+        RETRY_SECONDS,
+        [given.hops for given in answers],
     )

@@ -19,17 +19,20 @@ from messor.courtesy import friction, lanes, robots, robots_redirects
 from messor.courtesy.lease import WorkerLease
 from messor.courtesy.robots import RobotsFile
 from messor.engine import rows
-from messor.engine.batch import Batch
+from messor.engine.batch import Batch, RobotsWait
 from messor.engine.harvest import Harvest
 from messor.errors import UnavailableError
 from messor.fetch.outcome import Outcome
 from messor.frontier import pages, sitemaps
 from messor.frontier.pages import NewPage
+from messor.frontier.recrawl import Ripple
 from messor.frontier.seen import SeenFilter
 from messor.frontier.traps import PATTERN_BUDGET
 from messor.kit import clock
 from messor.ledger import errors, events
 from messor.store.database import Connection, Database
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import host_of
 
 # What PostgreSQL says of a value it cannot take: only these are blamed on a row.
 BAD_ROW = (
@@ -54,6 +57,7 @@ class Flusher:
         self._host_ids: dict[str, int] = {}
         self._number = 0
         self.pages = 0
+        self._ripple = Ripple()
         self.full_patterns: set[tuple[str, str]] = set()  # hosts' patterns that may grow no more
 
     def know_host(self, host: str, host_id: int) -> None:
@@ -102,7 +106,8 @@ class Flusher:
 
     async def _write(self, connection: Connection, batch: Batch) -> None:
         """All statements of a flush, in the order that keeps locks in line: domains, lanes, pages."""
-        worker = self._lease.id
+        if batch.robots_waits:
+            await self._send_elsewhere(connection, batch)
         found = await self._admit(connection, batch)
         await lanes.lock(connection, self._lanes_touched(batch, found))
         await self._write_robots(connection, batch)
@@ -111,6 +116,13 @@ class Flusher:
         if batch.harvests:
             await self._write_harvests(connection, batch.harvests)
         await self._write_elsewhere(connection, batch)
+        await self._write_facts(connection, batch)
+        if batch.given_back:
+            await lanes.give_back(connection, self._lease.id, batch.given_back)
+
+    async def _write_facts(self, connection: Connection, batch: Batch) -> None:
+        """What was met on the way: refused links, friction, silences, faults, events."""
+        worker = self._lease.id
         if batch.sitemaps:
             await sitemaps.store(connection, batch.sitemaps)
         if batch.refused_links:
@@ -123,27 +135,36 @@ class Flusher:
             await errors.log(connection, batch.faults)
         if batch.events:
             await events.record(connection, batch.events)
-        if batch.given_back:
-            await lanes.give_back(connection, worker, batch.given_back)
 
     async def _write_robots(self, connection: Connection, batch: Batch) -> None:
         if batch.robots:
             files = [(lane.host_id, lane.token, file) for lane, file in batch.robots]
             batch.robots_ids = await robots.store(connection, self._lease.id, files)
 
+    async def _send_elsewhere(self, connection: Connection, batch: Batch) -> None:
+        """See that robots files on other hosts are read under those hosts' own domains, or not."""
+        names = [
+            registrable_domain(host_of(wait.target.host)) or "" for wait in batch.robots_waits
+        ]
+        known = await robots_redirects.known_domains(connection, names)
+        kept: list[RobotsWait] = []
+        for wait, name in zip(batch.robots_waits, names, strict=True):
+            domain_id, may = known.get(name, (wait.target.domain_id, True))
+            if may:
+                wait.target.domain_id = domain_id
+                kept.append(wait)
+                continue
+            batch.found.pop((wait.target.host, wait.target.url_hash), None)
+            if wait.own:
+                batch.robots.append((wait.lane, RobotsFile.out_of_reach(wait.target.host)))
+        batch.robots_waits = kept
+
     async def _write_elsewhere(self, connection: Connection, batch: Batch) -> None:
-        """Robots files that were found on other hosts than those they count for."""
+        """Who waits for a robots.txt on another host, and what they are told."""
         for wait in batch.robots_waits:
-            target = self._host_ids[wait.target.host]
-            if await robots_redirects.may_visit(connection, target):
-                host_id = wait.lane.host_id if wait.own else None
-                place = (target, wait.target.url_hash)
-                await robots_redirects.wait(connection, wait.page_id, host_id, place, wait.hops)
-            elif wait.own:
-                file = RobotsFile.out_of_reach(wait.target.host)
-                await robots.store(
-                    connection, self._lease.id, [(wait.lane.host_id, wait.lane.token, file)]
-                )
+            host_id = wait.lane.host_id if wait.own else None
+            place = (self._host_ids[wait.target.host], wait.target.url_hash)
+            await robots_redirects.wait(connection, wait.page_id, host_id, place, wait.hops)
         if batch.robots_answers or batch.robots_waits:
             await robots_redirects.answer(connection, batch.robots_answers)
 
@@ -156,11 +177,13 @@ class Flusher:
             known = harvest.task.snapshot_id
             if harvest.is_good and known and ids.get(harvest.task.page_id) == known:
                 harvest.outcome = Outcome.UNCHANGED  # other bytes, the same content
+            rows.settle_cadence(harvest)
         seen = [presence for h in harvests if (presence := h.presence) is not None]
         if seen:
             await snapshots.mark_presence(connection, worker, seen)
         await rows.store_refusals(connection, worker, harvests)
         await rows.update_tasks(connection, worker, harvests, ids)
+        await self._ripple.propagate(connection, rows.changes(harvests, ids))
         await rows.log_fetches(connection, worker, harvests)
 
     async def _admit(self, connection: Connection, batch: Batch) -> list[NewPage]:

@@ -83,6 +83,10 @@ class Inbox:
             raise LeaseLostError("The lane was lost before its robots.txt was stored.")
         return self._shelf.put(robots_id, file)
 
+    def tell(self, event: Event) -> None:
+        self._batch.events.append(event)
+        self.anything.set()
+
     def answer_robots(self, answer: RobotsAnswer) -> None:
         """What a robots page says, for hosts that wait for it."""
         self._batch.robots_answers.append(answer)

@@ -138,7 +138,7 @@ class Keeper:
         known = self._bodies.get(raw_hash)
         if known is not None and self._archive.has(known[0]):
             place, pages = known[0], known[1] + 1
-            if pages >= SAME_BODY and answer.fetched.gate is None:
+            if pages >= SAME_BODY and answer.fetched.gate in (None, "size", "text_ratio"):
                 answer.fetched.gate = "duplicate"
         else:
             place, pages = self._archive.append(_record(answer)), 1

@@ -16,7 +16,7 @@ from messor.frontier.traps import pattern_key, trap_of
 from messor.kit import clock
 from messor.web.html import PageReading
 from messor.web.suffixes import registrable_domain
-from messor.web.urls import Link, Url, parse, url_hash
+from messor.web.urls import Link, Url, host_of, parse, url_hash
 
 KNOWN_HREFS = 60_000  # remembered by their spelling, over all hosts
 LISTED_DEPTH = 1  # of pages found in a sitemap
@@ -135,8 +135,7 @@ class LinkSieve:
         except KeyError:
             if len(self._domains) > 100_000:
                 self._domains.clear()
-            host = authority.rpartition(":")[0] if ":" in authority else authority
-            domain = self._domains[authority] = registrable_domain(host)
+            domain = self._domains[authority] = registrable_domain(host_of(authority))
             return domain
 
     def _page(

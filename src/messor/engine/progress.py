@@ -18,7 +18,7 @@ STANDING = """
 SELECT count(*) FILTER (WHERE l.worker_id IS NOT NULL) AS held,
        count(*) FILTER (WHERE l.worker_id IS NULL
                           AND l.due_at <= messor.clock() + interval '1 second'
-                          AND l.ready_at <= messor.clock() + make_interval(secs => $2))
+                          AND l.claim_at <= messor.clock() + make_interval(secs => $2))
          AS waiting
   FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
  WHERE ($1::uuid[] IS NULL OR l.domain_id = ANY ($1)) AND d.status = 'approved' AND d.active

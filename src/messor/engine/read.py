@@ -19,9 +19,11 @@ from messor.fetch.outcome import Fetched, Outcome
 from messor.frontier.tasks import Task
 from messor.web.encodings import decode
 from messor.web.html import PageReading, TooComplexError, read_page
+from messor.web.robots_tags import has_directives
 from messor.web.urls import LinkCache, LinkResolver, Url, parse
 
 KNOWN_LINKS = 8_000  # resolved hrefs a worker remembers
+DOOR_TEXT = 500  # characters of a page that is only there to send one on
 MAX_JUDGED = 262_144  # of a refusal's body, enough for every known challenge
 
 _PASSED = Verdict()
@@ -80,7 +82,8 @@ class Reader:
     def _read_page(self, answer: Answer, task: Task) -> None:
         fetched = answer.fetched
         answer.raw_hash = hashing.raw_hash(fetched.body)
-        if answer.raw_hash == task.raw_hash and task.snapshot_id is not None:
+        same = answer.raw_hash == task.raw_hash and task.snapshot_id is not None
+        if same and not has_directives(fetched.raw_headers):
             if fetched.provider == "http" and task.provider is not None:
                 answer.same_shell = True
                 fetched.gate = "spa_shell"
@@ -105,7 +108,17 @@ class Reader:
             return
         finally:
             self._mark.clear()
-        self._judge(answer)
+        self._look_at(answer)
+
+    def _look_at(self, answer: Answer) -> None:
+        """A page that only sends one on is a redirect; any other is judged."""
+        reading, fetched = answer.reading, answer.fetched
+        assert reading is not None
+        if reading.refresh not in (None, answer.url.href) and reading.text_length < DOOR_TEXT:
+            fetched.outcome, fetched.location = Outcome.REDIRECTED, reading.refresh
+            answer.reading = None
+        else:
+            self._judge(answer)
 
     async def read_caged(self, task: Task, answer: Answer) -> None:
         """Read a page that may do harm where it can do none."""
@@ -114,7 +127,7 @@ class Reader:
         except TooComplexError as error:
             answer.fetched.outcome, answer.fetched.error = Outcome.TOO_COMPLEX, str(error)
         else:
-            self._judge(answer)
+            self._look_at(answer)
 
     def _judge(self, answer: Answer) -> None:
         fetched = answer.fetched

@@ -20,12 +20,14 @@ from messor.frontier.cadence import Schedule
 from messor.frontier.pages import SITEMAPS, NewPage
 from messor.frontier.tasks import ROBOTS_PRIORITY, SITEMAP_PRIORITY, Task
 from messor.ledger.decisions import Decision
+from messor.ledger.events import Event
 from messor.web.robots import MAX_BYTES
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, parse, url_hash
 
 WAIT_SECONDS = 5.0  # how often a host looks whether its robots.txt was read elsewhere
 PROXY_SECONDS = 60.0  # before it is asked again after a proxy failed
+LONG_DELAY = 300.0  # seconds of Crawl-delay that a reviewer is told of
 MAX_SITEMAPS = 50  # of one robots.txt
 
 
@@ -97,8 +99,10 @@ class RobotsReader:
 
     async def _adopt(self, harvest: Harvest, file: RobotsFile, end: _Followed) -> None:
         lane, task = harvest.lane, harvest.task
-        self._inbox.answer_robots(RobotsAnswer(task.page_id, end.url, file))
+        self._inbox.answer_robots(RobotsAnswer(task.page_id, end.url, file, end.hops))
         if not is_own(lane, task):
+            if file.rules is not None and file.rules.sitemaps:
+                harvest.found = sitemaps_of(lane, task, file)
             self._inbox.put(harvest)
             return
         if file.verdict != "deny_all":
@@ -107,8 +111,15 @@ class RobotsReader:
         lane.robots = await self._inbox.adopt_robots(lane, file)
         lane.robots_id = lane.robots.id
         lane.pace.slow_down_to(file.crawl_delay or 0.0)
+        self._tell_if_slow(lane, file)
         if file.verdict == "deny_all":
             await self._inbox.silence(lane, RETRY_SECONDS, file.reason)
+
+    def _tell_if_slow(self, lane: Lane, file: RobotsFile) -> None:
+        """A delay of minutes is honoured, and a reviewer may want to know."""
+        if (file.crawl_delay or 0.0) > LONG_DELAY:
+            data = {"host": lane.host, "crawl_delay": file.crawl_delay}
+            self._inbox.tell(Event("robots.slow", "worker", lane.policy.domain_id, data=data))
 
     async def _read_elsewhere(self, harvest: Harvest, target: Url, hops: int) -> None:
         """Have the page read in the lane of its host; until then nothing is asked of this one."""

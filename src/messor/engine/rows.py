@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from messor.engine.harvest import Harvest
+from messor.fetch.outcome import Outcome
+from messor.frontier import cadence
+from messor.frontier.recrawl import Change
+from messor.frontier.transitions import HELD_SQL
 from messor.kit import clock
 from messor.store.database import Connection
 
@@ -29,14 +34,20 @@ SELECT g.page_id, g.host_id, g.token, (SELECT messor.clock()) - make_interval(se
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
 """
 
-UPDATE_TASKS = """
+# What people paused or cancelled since the task was loaded stays so. One time for all columns:
+# the next crawl is the completion plus the frequency, exactly.
+UPDATE_TASKS = f"""
+WITH t0 AS MATERIALIZED (SELECT messor.clock() AS now)
 UPDATE messor.crawl_tasks t
-   SET status = g.status, outcome = g.outcome,
-       due_at = (SELECT messor.clock()) + make_interval(secs => g.due_in),
+   SET status = CASE WHEN t.status IN ({HELD_SQL}) THEN t.status ELSE g.status END,
+       outcome = g.outcome,
+       due_at = CASE WHEN t.status NOT IN ({HELD_SQL})
+                     THEN t0.now + make_interval(secs => g.due_in) END,
+       held_due_at = CASE WHEN t.status = 'paused' THEN t0.now + make_interval(secs => g.due_in) END,
+       history = coalesce(g.history, t.history),
        retry_count = g.retry_count, refusal = g.refusal, error_message = g.error_message,
-       last_fetched_at = CASE WHEN g.fetched THEN (SELECT messor.clock()) ELSE t.last_fetched_at END,
-       completed_at = CASE WHEN g.status = 'completed' THEN (SELECT messor.clock())
-                           ELSE t.completed_at END,
+       last_fetched_at = CASE WHEN g.fetched THEN t0.now ELSE t.last_fetched_at END,
+       completed_at = CASE WHEN g.status = 'completed' THEN t0.now ELSE t.completed_at END,
        last_status = coalesce(g.last_status, t.last_status),
        snapshot_id = coalesce(g.snapshot_id, t.snapshot_id),
        provider = CASE WHEN g.snapshot_id IS NULL THEN t.provider ELSE g.provider END,
@@ -45,10 +56,11 @@ UPDATE messor.crawl_tasks t
        last_modified = CASE WHEN g.raw_hash IS NULL THEN t.last_modified ELSE g.last_modified END
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::float8[],
               $8::smallint[], $9::text[], $10::text[], $11::bool[], $12::smallint[],
-              $13::bigint[], $14::bytea[], $15::text[], $16::text[], $17::text[])
+              $13::bigint[], $14::bytea[], $15::text[], $16::text[], $17::text[], $18::int[])
        AS g (page_id, host_id, token, status, outcome, due_in, retry_count, refusal, error_message,
-             fetched, last_status, snapshot_id, raw_hash, etag, last_modified, provider)
+             fetched, last_status, snapshot_id, raw_hash, etag, last_modified, provider, history)
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+ CROSS JOIN t0
  WHERE t.page_id = g.page_id
 """
 
@@ -75,6 +87,30 @@ LOGGED_HEADERS = (
 )
 
 _encode = msgspec.json.Encoder().encode
+_CREDENTIALS = re.compile(r"(?<=//)[^/?#@\\\s]*@")  # never written down
+
+
+def settle_cadence(harvest: Harvest) -> None:
+    """A look at a page that was known tells how often it changes; its next turn follows from that."""
+    task = harvest.task
+    is_unchanged = harvest.outcome == Outcome.UNCHANGED
+    if task.kind == "page" and task.snapshot_id and (is_unchanged or harvest.is_good):
+        harvest.schedule = cadence.after_look(
+            harvest.schedule, task, harvest.lane.policy.frequency, changed=not is_unchanged
+        )
+
+
+def changes(harvests: Sequence[Harvest], snapshot_ids: Mapping[int, int]) -> list[Change]:
+    """The pages whose good content is another than before."""
+    return [
+        Change(h.task.page_id, h.lane.host_id, h.task.url, h.task.snapshot_id, h.snapshot.data_hash)
+        for h in harvests
+        if h.snapshot is not None
+        and h.is_good
+        and h.task.snapshot_id
+        and h.task.page_id in snapshot_ids
+        and h.outcome != Outcome.UNCHANGED
+    ]
 
 
 def clean(text: str | None) -> str | None:
@@ -107,7 +143,7 @@ async def log_fetches(connection: Connection, worker_id: int, harvests: Sequence
         [h.decision.rule for h, _, _ in sent],
         [h.lane.policy.version for h, _, _ in sent],
         [h.robots_id for h, _, _ in sent],
-        [clean(f.location) for f in fetches],
+        [clean(_CREDENTIALS.sub("", f.location)) if f.location else None for f in fetches],
         [_headers(f.headers) for f in fetches],
         [_error(f.error_type, f.error) for f in fetches],
         [f.provider for f in fetches],
@@ -144,6 +180,7 @@ async def update_tasks(
         [clean(h.headers.get("ETag")) for h in harvests],
         [clean(h.headers.get("Last-Modified")) for h in harvests],
         [h.other_provider for h in harvests],
+        [h.schedule.history for h in harvests],
     )
 
 

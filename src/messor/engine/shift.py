@@ -265,7 +265,9 @@ class Shift:
         """Flush when the batch is full, urgent or old; renew the lease in any case."""
         heartbeat = min(self._lease.seconds / 4, 5.0)
         while True:
-            await _wait(self._inbox.anything, heartbeat)
+            # While visits run, what people do to their tasks must reach them soon.
+            idle = self._settings.flush_seconds if self._visits else heartbeat
+            await _wait(self._inbox.anything, idle)
             if self._inbox.anything.is_set():
                 await _wait(self._inbox.urgent, self._settings.flush_seconds)
                 if self._inbox.urgent.is_set() and self._inbox.size < self._settings.flush_pages:

@@ -49,6 +49,7 @@ class SitemapReader:
             harvest.raw_hash = hashing.raw_hash(fetched.body)
             if harvest.raw_hash == task.raw_hash:
                 harvest.outcome = Outcome.UNCHANGED
+                self._inbox.read_sitemap(SitemapReading(task.page_id))  # an error is over
             else:
                 await self._take_in(harvest, fetched)
         elif fetched.outcome is Outcome.REDIRECTED:

@@ -262,6 +262,8 @@ class Visitor:
                 fault = error
         if fault is not None:
             self._inbox.blame(harvest, "parse", fault)
+        if harvest.outcome not in GOOD:
+            harvest.raw_hash = None  # the same block again is not "unchanged"
         self._inbox.put(harvest)
 
     def _decide(self, lane: Lane, task: Task) -> Decision:

@@ -1,14 +1,42 @@
-"""Cadence: when a page is due again, from how the last fetch went."""
+"""Cadence: when a page is due again, from how the last fetch went and how often it changes.
+
+The first that is set counts: the task's own frequency, its domain's track level, the domain's
+hours, a day. What a person asks for by hand is due at once and needs no rhythm. A rhythm that was
+set for the task itself is kept exactly; the others adapt to the page's history within bounds.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import re
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
-from messor.frontier.tasks import Task
+from messor.errors import UsageError
+from messor.frontier.tasks import DAY, SHORTEST_FREQUENCY, Task, base_frequency
 
-DEFAULT_FREQUENCY = 24 * 3600.0
+HOUR = 3600.0
+DEFAULT_FREQUENCY = DAY
 FIRST_RETRY = 60.0  # seconds; then four times as long each time
-GONE_FREQUENCY = 7 * 24 * 3600.0  # a page that is not there is looked for again, seldom
+GONE_FREQUENCY = 7 * DAY  # a page that is not there is looked for again, seldom
+
+FACTOR = 4.0  # history makes a rhythm this many times faster or slower, at most
+_LOOKS = 16  # remembered of each page
+_ENOUGH = 8  # looks until a history has its full weight
+
+SHORTEST, LONGEST = timedelta(seconds=SHORTEST_FREQUENCY), timedelta(days=3650)
+_WORDS = {
+    "hourly": timedelta(hours=1),
+    "daily": timedelta(days=1),
+    "weekly": timedelta(days=7),
+    "monthly": timedelta(days=30),
+    "quarterly": timedelta(days=91),
+    "yearly": timedelta(days=365),
+}
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_INTERVAL = re.compile(
+    r"(\d{1,7}(?:\.\d{1,3})?)\s*(m|h|d|w)(?:in(?:utes?)?|ours?|ays?|eeks?)?\Z", re.ASCII
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +46,123 @@ class Schedule:
     status: str
     due_in: float | None
     retry_count: int
+    history: int | None = None  # None where this was no look that tells of change
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """How often a page is looked at, and everything that this follows from; times in seconds."""
+
+    own: float | None
+    track_level: str | None
+    domain: float | None
+    history: int = 1
+
+    @property
+    def base(self) -> float:
+        return base_frequency(self.own, self.track_level, self.domain)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it was set for this very task; then history has no say."""
+        return self.own is not None
+
+    @property
+    def interval(self) -> float:
+        return self.base if self.is_exact else self.base * factor(self.history)
+
+    @property
+    def source(self) -> str:
+        if self.own is not None:
+            return "set for this page"
+        if self.track_level is not None:
+            return f"track level {self.track_level}"
+        return "set for its domain" if self.domain else "the default"
+
+
+def looks(history: int) -> int:
+    """How many looks a history holds."""
+    return history.bit_length() - 1
+
+
+def changes(history: int) -> int:
+    """How many of them found the page changed."""
+    return history.bit_count() - 1
+
+
+def remember(history: int, *, changed: bool) -> int:
+    """A history with one look more; the oldest goes when it is full."""
+    longer = history << 1 | changed
+    if looks(longer) <= _LOOKS:
+        return longer
+    return longer & ((1 << _LOOKS) - 1) | 1 << _LOOKS
+
+
+def factor(history: int) -> float:
+    """How many times slower than its base a page is looked at; less than 1 is faster.
+
+    The rate of change is estimated so that pages changed at every look do not give infinity
+    (Cho and Garcia-Molina), and the page is looked at when it has changed with even odds. A short
+    history moves it little.
+    """
+    seen, changed = looks(history), changes(history)
+    if seen == 0:
+        return 1.0
+    rate = -math.log((seen - changed + 0.5) / (seen + 0.5))
+    wanted = math.log(2) / rate if rate > 0 else FACTOR
+    bounded = min(max(wanted, 1 / FACTOR), FACTOR)
+    return float(bounded ** min(seen / _ENOUGH, 1.0))
+
+
+def rhythm(task: Task, domain_frequency: float | None) -> Rhythm:
+    own = task.crawl_frequency.total_seconds() if task.crawl_frequency is not None else None
+    return Rhythm(own, task.track_level, domain_frequency, task.history)
 
 
 def frequency(task: Task, domain_frequency: float | None) -> float:
-    """Seconds between two crawls: the task's own, else the domain's, else a day."""
-    if task.crawl_frequency is not None:
-        return task.crawl_frequency.total_seconds()
-    return domain_frequency or DEFAULT_FREQUENCY
+    """Seconds between two crawls, before the page's history has a say."""
+    return rhythm(task, domain_frequency).base
+
+
+def explain(rhythm: Rhythm) -> str:
+    """How often a page is looked at and why, in one sentence."""
+    seen, changed = looks(rhythm.history), changes(rhythm.history)
+    base = f"{spell(rhythm.base)} ({rhythm.source})"
+    if rhythm.is_exact:
+        return f"looked at every {base}, exactly"
+    if seen == 0:
+        return f"looked at every {base}; no change history yet"
+    found = f"{changed} of the last {seen} looks found a change"
+    bounds = f"{spell(rhythm.base / FACTOR)} to {spell(rhythm.base * FACTOR)}"
+    return f"looked at every {spell(rhythm.interval)}: {base}, and {found}; bounds {bounds}"
+
+
+def spell(seconds: float) -> str:
+    """A span of time in its two largest units: 2 d 6 h, 45 min."""
+    rest = round(seconds)
+    parts: list[str] = []
+    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)):
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2]) or "0 s"
+
+
+def parse_interval(text: str) -> timedelta:
+    """A frequency as people write it: 30m, 12h, 7d, 2 weeks, daily; raises a sentence."""
+    word = text.strip().lower()
+    found = _INTERVAL.match(word)
+    if word in _WORDS:
+        interval = _WORDS[word]
+    elif found:
+        interval = timedelta(**{_UNITS[found[2]]: min(float(found[1]), 1e6)})
+    else:
+        raise UsageError(
+            f"{text[:50]!r} is no frequency: write 30m, 12h, 7d, 2w, daily, weekly or monthly."
+        )
+    if not SHORTEST <= interval <= LONGEST:
+        raise UsageError(f"{text[:50]!r} is no frequency: from a minute to ten years is possible.")
+    return interval
 
 
 def spread(page_id: int) -> float:
@@ -34,6 +172,17 @@ def spread(page_id: int) -> float:
 
 def after_success(task: Task, domain_frequency: float | None) -> Schedule:
     return Schedule("completed", frequency(task, domain_frequency), 0)
+
+
+def after_look(
+    schedule: Schedule, task: Task, domain_frequency: float | None, *, changed: bool
+) -> Schedule:
+    """The same once it is known whether the page had changed; what is not due stays so."""
+    history = remember(task.history, changed=changed)
+    if schedule.status != "completed" or schedule.due_in is None:
+        return replace(schedule, history=history)
+    due_in = replace(rhythm(task, domain_frequency), history=history).interval
+    return replace(schedule, due_in=due_in, history=history)
 
 
 def after_gone() -> Schedule:

@@ -9,19 +9,33 @@ from messor.store.database import Database
 
 PAGES = """
 SELECT t.url, t.url_hash, t.kind, t.status, t.outcome, t.last_http_status, t.last_crawled_at,
-       t.next_crawl_at, t.refusal, t.error_message, p.depth, p.found_by, s.title,
-       messor.count_words(x.markdown) AS word_count
+       t.next_crawl_at, t.refusal, t.error_message, p.depth, p.found_by, p.category,
+       p.sitemap_lastmod, s.title, messor.count_words(x.markdown) AS word_count,
+       f.quality_gate_failed AS gate, coalesce(s.provider, f.fetch_provider) AS provider
   FROM messor.crawl_task_status t JOIN messor.pages p ON p.id = t.page_id
   JOIN messor.crawl_tasks k ON k.page_id = t.page_id
   LEFT JOIN messor.page_snapshots s ON s.id = k.snapshot_id
   LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = k.snapshot_id
+  LEFT JOIN LATERAL (SELECT f.quality_gate_failed, f.fetch_provider FROM messor.http_fetches f
+                      WHERE f.page_id = t.page_id ORDER BY f.fetched_at DESC, f.id DESC LIMIT 1) f
+         ON true
  WHERE t.domain_id = $1 AND ($2::text IS NULL OR coalesce(t.outcome, 'waiting') = $2)
- ORDER BY t.page_id LIMIT $3
+   AND ($3::text IS NULL OR p.category = $3)
+ ORDER BY t.page_id LIMIT $4
 """
 
 
 async def pages_of(
-    database: Database, domain_id: UUID, outcome: str | None, limit: int
+    database: Database,
+    domain_id: UUID,
+    *,
+    outcome: str | None = None,
+    category: str | None = None,
+    limit: int = 50,
 ) -> list[dict[str, Any]]:
-    """The pages of a domain in the order they were found."""
-    return [dict(row) for row in await database.fetch(PAGES, domain_id, outcome, limit)]
+    """The pages of a domain in the order they were found.
+
+    `provider` is who brought the content there is, `gate` what the last fetch failed.
+    """
+    rows = await database.fetch(PAGES, domain_id, outcome, category, limit)
+    return [dict(row) for row in rows]

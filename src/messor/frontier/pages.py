@@ -91,12 +91,32 @@ UPDATE messor.domains d SET pages_known = d.pages_known + n.pages
  WHERE d.id = n.domain_id
 """
 
-# What a sitemap says of pages that are known already.
+# What a sitemap says of pages that are known already. A date that moved past the last fetch
+# makes the page due, a date in the future or within the last hour's fetch does not; a frequency
+# that was set for the task itself stands.
 DATE = """
-UPDATE messor.pages p SET sitemap_lastmod = g.lastmod
-  FROM unnest($1::bigint[], $2::bytea[], $3::timestamptz[]) AS g (host_id, url_hash, lastmod)
- WHERE p.host_id = g.host_id AND p.url_hash = g.url_hash
-   AND p.sitemap_lastmod IS DISTINCT FROM g.lastmod
+WITH given AS (
+  SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::timestamptz[])
+           AS g (host_id, url_hash, lastmod)
+), moved AS (
+  UPDATE messor.pages p SET sitemap_lastmod = g.lastmod FROM given g
+   WHERE p.host_id = g.host_id AND p.url_hash = g.url_hash
+     AND p.sitemap_lastmod IS DISTINCT FROM g.lastmod
+  RETURNING p.id, g.lastmod
+), due AS (
+  UPDATE messor.crawl_tasks t SET due_at = (SELECT messor.clock()) FROM moved m
+   WHERE t.page_id = m.id AND t.status = 'completed' AND t.due_at > (SELECT messor.clock())
+     AND t.crawl_frequency IS NULL AND t.last_fetched_at < m.lastmod
+     AND m.lastmod <= (SELECT messor.clock())
+     AND t.last_fetched_at < (SELECT messor.clock()) - interval '1 hour'
+  RETURNING t.host_id
+)
+UPDATE messor.lanes l
+   SET due_at = least(l.due_at, messor.clock()),
+       claim_at = CASE WHEN l.worker_id IS NULL
+                       THEN greatest(l.ready_at, least(l.due_at, messor.clock()))
+                       ELSE l.claim_at END
+ WHERE l.host_id IN (SELECT host_id FROM due)
 """
 
 # Locked, so that two workers never fill the same pattern at a time.

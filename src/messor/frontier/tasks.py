@@ -1,13 +1,22 @@
-"""Crawl tasks: what is to be done about a page and when, and how it went last time."""
+"""Crawl tasks: what is to be done about a page and when, and how it went last time.
+
+Due tasks come by urgency: the stored priority, raised by what is cheap to know of popularity, by
+recent failure and by staleness.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+from asyncpg import Record
+
+from messor.frontier.transitions import HELD_SQL
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, url_hash
 
@@ -15,13 +24,22 @@ ROBOTS_PRIORITY = 0  # before everything a person can ask for
 ASKED_PRIORITY = 1  # a person waits for it
 SITEMAP_PRIORITY = 2
 DEFAULT_PRIORITY = 5
+LOWEST_PRIORITY = 10
+POPULAR_DEPTH = 1  # pages so near the start page are linked from most others
+
+DAY = 86_400.0
+SHORTEST_FREQUENCY = 60.0
+TRACK_LEVELS = {"A": DAY, "B": 7 * DAY, "C": 30 * DAY, "D": 91 * DAY}
 
 # One index probe per priority and lane: tasks that are not due are never looked at.
 DUE = """
 SELECT t.page_id, t.host_id, t.kind, t.priority, p.url, p.depth, p.hops, t.retry_count,
        t.max_retries, t.crawl_frequency, t.outcome, t.snapshot_id, t.raw_hash, t.etag,
-       t.last_modified, t.refusal, t.provider, t.deaths
+       t.last_modified, t.refusal, t.provider, t.deaths, t.history, d.track_level,
+       d.scrape_frequency_hours, t.due_at, (SELECT messor.clock()) AS now,
+       p.sitemap_lastmod IS NOT NULL OR p.found_by = 'sitemap' AS listed
   FROM unnest($1::bigint[]) AS lane (host_id)
+  JOIN messor.hosts h ON h.id = lane.host_id JOIN messor.domains d ON d.id = h.domain_id
  CROSS JOIN generate_series(0, 10) AS rank (priority)
  CROSS JOIN LATERAL (
    SELECT * FROM messor.crawl_tasks t
@@ -29,10 +47,10 @@ SELECT t.page_id, t.host_id, t.kind, t.priority, p.url, p.depth, p.hops, t.retry
       AND t.due_at <= (SELECT messor.clock()) + make_interval(secs => $3)
     ORDER BY t.due_at LIMIT $2) t
   JOIN messor.pages p ON p.id = t.page_id
- ORDER BY t.host_id, t.priority, t.due_at, t.page_id
 """
 
-# A page that is known already is made due again instead (a seed asked for twice).
+# A page that is known already is made due again instead (a seed asked for twice); one that is
+# paused stays so, and is due at once when it is resumed.
 ADD = """
 WITH page AS (
   INSERT INTO messor.pages (host_id, url_hash, url, found_by) VALUES ($1, $2, $3, $4)
@@ -44,26 +62,29 @@ WITH page AS (
 ), task AS (
   INSERT INTO messor.crawl_tasks (page_id, host_id, kind, priority, due_at)
   SELECT id, host_id, $5, $6, messor.clock() FROM page
-  ON CONFLICT (page_id) DO UPDATE SET due_at = messor.clock(), status = 'pending',
-     priority = excluded.priority, retry_count = 0
+  ON CONFLICT (page_id) DO UPDATE
+     SET due_at = CASE WHEN messor.crawl_tasks.status <> 'paused' THEN messor.clock() END,
+         held_due_at = CASE WHEN messor.crawl_tasks.status = 'paused' THEN messor.clock() END,
+         status = CASE WHEN messor.crawl_tasks.status = 'paused' THEN 'paused' ELSE 'pending' END,
+         priority = excluded.priority, retry_count = 0
   RETURNING page_id, host_id, due_at
 ), lane AS (
   UPDATE messor.lanes l SET due_at = least(l.due_at, t.due_at),
          claim_at = CASE WHEN l.worker_id IS NULL
                          THEN greatest(l.ready_at, least(l.due_at, t.due_at)) ELSE l.claim_at END
-    FROM task t WHERE l.host_id = t.host_id
+    FROM task t WHERE l.host_id = t.host_id AND t.due_at IS NOT NULL
 )
 SELECT page_id FROM task
 """
 
 
 # A person asks for everything again, now. Cancelled and paused tasks stay as they are.
-RECRAWL = """
+RECRAWL = f"""
 WITH due AS (
   UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
     FROM messor.hosts h
    WHERE h.id = t.host_id AND ($1::uuid[] IS NULL OR h.domain_id = ANY ($1))
-     AND t.kind = 'page' AND t.status NOT IN ('paused', 'cancelled')
+     AND t.kind = 'page' AND t.status NOT IN ({HELD_SQL})
   RETURNING t.host_id
 ), woken AS (
   UPDATE messor.lanes l SET due_at = messor.clock(),
@@ -78,10 +99,24 @@ SELECT count(*) FROM due
 ADD_ROBOTS = """
 WITH page AS (
   INSERT INTO messor.pages (host_id, url_hash, url, found_by) VALUES ($1, $2, $3, 'robots')
-  ON CONFLICT (host_id, url_hash) DO NOTHING RETURNING id, host_id
+  ON CONFLICT (host_id, url_hash) DO UPDATE SET url = messor.pages.url RETURNING id, host_id
 )
-INSERT INTO messor.crawl_tasks (page_id, host_id, kind, priority, due_at)
+INSERT INTO messor.crawl_tasks AS t (page_id, host_id, kind, priority, due_at)
 SELECT id, host_id, 'robots', $4, messor.clock() FROM page
+ON CONFLICT (page_id) DO UPDATE SET due_at = messor.clock()
+ -- Read for another host before this one was of interest: nothing is in force here.
+ WHERE (SELECT robots_id IS NULL FROM messor.hosts WHERE id = $1) AND t.due_at > messor.clock()
+"""
+
+LISTING = """
+SELECT t.page_id, t.url, t.kind, t.status, t.outcome, t.priority, t.retry_count, t.max_retries,
+       t.scheduled_at, t.next_crawl_at, t.last_crawled_at, t.completed_at, t.crawl_frequency,
+       t.track_level, t.scrape_frequency_hours, t.history, t.refusal, t.error_message
+  FROM messor.crawl_task_status t
+ WHERE ($1::uuid IS NULL OR t.domain_id = $1) AND ($2::text IS NULL OR t.status = $2)
+   AND ($3::uuid IS NULL OR t.page_id IN (
+         SELECT b.page_id FROM messor.batch_pages b WHERE b.batch_id = $3))
+ ORDER BY t.page_id LIMIT $4
 """
 
 
@@ -107,6 +142,61 @@ class Task:
     refusal: str | None
     provider: str | None = None  # who brought the newest good content, when not HTTP
     deaths: int = 0  # processes it killed
+    history: int = 1  # see frontier.cadence
+    track_level: str | None = None  # of its domain
+
+
+FIELDS = len(Task.__slots__)
+
+
+def base_frequency(own: float | None, track_level: str | None, domain: float | None) -> float:
+    """Seconds between two crawls: the first that is set; `messor.base_frequency` in SQL."""
+    if own is not None:
+        return own
+    if track_level is not None:
+        return TRACK_LEVELS[track_level]
+    return domain or DAY
+
+
+def urgency(priority: int, *, depth: int, listed: bool, retry_count: int, lateness: float) -> int:
+    """The priority at which a page's turn comes: raised, never above what a person waits for.
+
+    How many pages link to one is not counted. What is near the start page or listed in a sitemap
+    passes for popular. `lateness` is how long it is overdue, in its own intervals: each doubling
+    raises it, so that nothing waits for ever.
+    """
+    if priority <= ASKED_PRIORITY:
+        return priority
+    raised = (depth <= POPULAR_DEPTH or listed) + (retry_count > 0)
+    raised += int(math.log2(1.0 + max(lateness, 0.0)))
+    return max(priority - raised, ASKED_PRIORITY + 1)
+
+
+def _turn(row: Record) -> tuple[int, int, datetime, int]:
+    """What due tasks of a lane are sorted by."""
+    priority: int = row["priority"]
+    if row["kind"] == "page":
+        priority = urgency(
+            priority,
+            depth=row["depth"],
+            listed=row["listed"],
+            retry_count=row["retry_count"],
+            lateness=_lateness(row),
+        )
+    return priority, row["priority"], row["due_at"], row["page_id"]
+
+
+def _lateness(row: Record) -> float:
+    """How long a task is overdue, in its own intervals."""
+    overdue: float = (row["now"] - row["due_at"]).total_seconds()
+    if overdue < SHORTEST_FREQUENCY:
+        return 0.0
+    own, hours = row["crawl_frequency"], row["scrape_frequency_hours"]
+    return overdue / base_frequency(
+        own.total_seconds() if own is not None else None,
+        row["track_level"],
+        hours * 3600.0 if hours else None,
+    )
 
 
 async def due(
@@ -114,10 +204,11 @@ async def due(
 ) -> dict[int, list[Task]]:
     """The due tasks of lanes, most urgent first, at most `limit` each."""
     tasks: dict[int, list[Task]] = defaultdict(list)
-    for row in await database.fetch(DUE, host_ids, limit, look_ahead):
+    rows = await database.fetch(DUE, host_ids, limit, look_ahead)
+    for row in sorted(rows, key=_turn):
         lane = tasks[row["host_id"]]
         if len(lane) < limit:
-            lane.append(Task(*row))
+            lane.append(Task(*tuple(row)[:FIELDS]))
     return tasks
 
 
@@ -146,3 +237,16 @@ async def recrawl(connection: Connection, domain_ids: Sequence[UUID] | None = No
     """Make every page of domains (of all, by default) due now; answers how many."""
     pages: int = await connection.fetchval(RECRAWL, domain_ids)
     return pages
+
+
+async def listing(
+    database: Database,
+    *,
+    domain_id: UUID | None = None,
+    status: str | None = None,
+    batch_id: UUID | None = None,
+    limit: int = 100,
+) -> list[dict[str, Any]]:
+    """Tasks as people read them, in the order their pages were found."""
+    rows = await database.fetch(LISTING, domain_id, status, batch_id, limit)
+    return [dict(row) for row in rows]

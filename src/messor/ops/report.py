@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from messor.errors import MessorError
-
 MOST_LISTED = 1000
 
 # Kinds of findings, and how a sentence speaks of them.
@@ -29,13 +27,6 @@ KINDS = (EARLY, *OTHER_KINDS)
 
 # Where the bars of the histogram meet: gap divided by the delay that was due.
 EDGES = (0.5, 0.9, 1.0, 1.1, 1.5, 2.0, 5.0)
-
-
-class ImpoliteError(MessorError):
-    """An audit found requests that should not have happened."""
-
-    code = "impolite"
-    exit_code = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ also records the job as done, and may be run again when that transaction did not
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from messor.queue.jobs import Job
-from messor.queue.outcomes import Result
 from messor.store.database import Connection
 
+Result = dict[str, Any] | None
 Effects = Callable[[Connection], Awaitable[Result]]
 Preparation = Callable[[Job], Awaitable[Effects]]
 Handler = Callable[[Connection, Job], Awaitable[Result]]

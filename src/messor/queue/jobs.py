@@ -60,6 +60,20 @@ UPDATE messor.jobs j
 RETURNING j.id
 """
 
+# Those asked for later than $2 are left alone, so that it comes to an end.
+CANCEL_TYPE = """
+WITH chosen AS (
+  SELECT id FROM messor.jobs
+   WHERE job_type = $1 AND state IN ('queued', 'running') AND created_at <= $2
+   ORDER BY id LIMIT $3 FOR UPDATE
+)
+UPDATE messor.jobs j
+   SET state = 'cancelled', finished_at = (SELECT messor.clock()),
+       locked_by = NULL, locked_at = NULL, lock_expires_at = NULL
+  FROM chosen WHERE j.id = chosen.id
+RETURNING j.id
+"""
+
 COUNTS = "SELECT job_type, state, count(*) FROM messor.jobs GROUP BY job_type, state"
 
 
@@ -161,6 +175,17 @@ async def submit(connection: Connection, job: NewJob) -> Receipt:
 async def cancel(connection: Connection, job_ids: Sequence[UUID]) -> list[UUID]:
     """Call off jobs that wait or run; a worker that runs one learns it by its next heartbeat."""
     return [row["id"] for row in await connection.fetch(CANCEL, job_ids)]
+
+
+async def cancel_type(database: Database, job_type: str, batch: int = 5000) -> int:
+    """Call off all jobs of a type that wait or run, in batches; answers how many."""
+    begun = await database.fetchval("SELECT messor.clock()")
+    total = 0
+    while True:
+        rows = await database.fetch(CANCEL_TYPE, job_type, begun, batch)
+        total += len(rows)
+        if len(rows) < batch:
+            return total
 
 
 async def counts(database: Database) -> dict[str, dict[str, int]]:

@@ -1,7 +1,7 @@
 """The runner: does jobs in this process, straight from PostgreSQL, until told to stop.
 
-It claims batches, keeps their leases alive while handlers work, and commits each job's effects
-together with its completion. A process that dies says nothing: its leases run out, and the jobs
+It claims batches, keeps their leases alive while handlers work, and has each job's effects
+committed together with its completion. A process that dies says nothing: its leases run out, and the jobs
 come back to others with that attempt counted.
 """
 
@@ -10,23 +10,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from messor.errors import LeaseLostError
-from messor.queue import leases
+from messor.queue import leases, outcomes
 from messor.queue.faults import fault_of, is_retryable
-from messor.queue.handlers import Effects, Handlers
+from messor.queue.finishing import Finisher, Repair, Writer
+from messor.queue.handlers import Handlers
 from messor.queue.jobs import Job
-from messor.queue.leases import Backoff
-from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
+from messor.queue.outcomes import Backoff
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
-WRITE_PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0)  # together longer than the database takes to restart
 CANCEL_SECONDS = 5.0
-
-T = TypeVar("T")
-Repair = Callable[[], Awaitable[None]]
 
 
 async def _nothing_to_repair() -> None:
@@ -66,7 +62,8 @@ class Runner:
         self._limits = limits or Limits()
         self._repair = repair
         self._running: dict[asyncio.Task[None], Job] = {}
-        self._writers = asyncio.Semaphore(self._limits.transactions)
+        self._writer = Writer(database, self._limits.transactions, repair)
+        self._finisher = Finisher(self._writer)
         self._roomy = asyncio.Event()
         self._stop = asyncio.Event()
         self.outcomes: Counter[str] = Counter()
@@ -80,17 +77,21 @@ class Runner:
         claiming = asyncio.create_task(self._claim_loop())
         beating = asyncio.create_task(self._heartbeat_loop())
         stopping = asyncio.create_task(self._stop.wait())
+        places = range(self._limits.transactions)
+        finishing = [asyncio.create_task(self._finisher.run()) for _ in places]
         try:
             done, _ = await asyncio.wait(
-                [claiming, beating, stopping], return_when=asyncio.FIRST_COMPLETED
+                [claiming, beating, stopping, *finishing], return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 task.result()
-            await self._drain(claiming)
+            await self._drain(claiming, finishing)
         finally:
-            await _cancel([claiming, beating, stopping, *self._running])
+            await _cancel([claiming, beating, stopping, *finishing, *self._running])
 
-    async def _drain(self, claiming: asyncio.Task[None]) -> None:
+    async def _drain(
+        self, claiming: asyncio.Task[None], finishing: list[asyncio.Task[None]]
+    ) -> None:
         """Let jobs finish; what takes too long goes back, to be begun anew elsewhere."""
         # A claim under way is awaited: cancelled, it might leave jobs with a lease and no runner.
         await claiming
@@ -98,10 +99,10 @@ class Runner:
             await asyncio.wait(list(self._running), timeout=self._limits.drain_seconds)
         unfinished = dict(self._running)
         if unfinished:
-            await _cancel(list(unfinished))
+            await _cancel([*unfinished, *finishing])  # whose transactions hold the jobs' rows
             jobs = list(unfinished.values())
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):  # else their leases run out
-                await self._write(lambda connection: leases.give_back(connection, jobs))
+                await self._writer.write(lambda connection: leases.give_back(connection, jobs))
 
     async def _claim_loop(self) -> None:
         """Fill the free places; when all are taken, wait until half of them are free again.
@@ -136,46 +137,24 @@ class Runner:
         """One job, from its handler to its outcome."""
         try:
             effects = await self._handlers.prepare(job)
-            await self._write(lambda connection: self._finish(connection, job, effects))
+            await self._finisher.finish(job, effects)
             self.outcomes["done"] += 1
         except LeaseLostError:
             self.outcomes["lost"] += 1
         except Exception as error:  # noqa: BLE001 - a handler may raise anything; it is logged with the job
             await self._fail(job, error)
 
-    async def _finish(self, connection: Connection, job: Job, effects: Effects) -> None:
-        await leases.complete(connection, job, await effects(connection))
-
     async def _fail(self, job: Job, error: Exception) -> None:
         fault, retryable, backoff = fault_of(job, error), is_retryable(error), self._limits.backoff
         try:
-            state = await self._write(
-                lambda connection: leases.fail(
+            state = await self._writer.write(
+                lambda connection: outcomes.fail(
                     connection, job, fault, retryable=retryable, backoff=backoff
                 )
             )
         except (LeaseLostError, *LOST_CONNECTION, *TRY_AGAIN):
             state = "lost"  # or it will be, when its lease has run out
         self.outcomes[state] += 1
-
-    async def _write(self, write: Callable[[Connection], Awaitable[T]]) -> T:
-        """One transaction, tried again while the database restarts or its rows are contended.
-
-        When a commit's answer was lost, the second try finds the token used and changes nothing.
-        """
-        for pause in WRITE_PAUSES:
-            try:
-                return await self._write_once(write)
-            except LOST_CONNECTION:
-                await self._repair()
-            except TRY_AGAIN:
-                pass
-            await asyncio.sleep(pause)
-        return await self._write_once(write)
-
-    async def _write_once(self, write: Callable[[Connection], Awaitable[T]]) -> T:
-        async with self._writers, self._database.transaction() as connection:
-            return await write(connection)
 
     async def _heartbeat_loop(self) -> None:
         """Extend all leases, and abandon jobs that were cancelled or went to another worker."""

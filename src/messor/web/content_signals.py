@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 _LINE = re.compile(
-    rb"^[ \t]*(user-agent|content-signal|[a-z-]+)[ \t]*:[ \t]*([^#\r\n]*)", re.IGNORECASE | re.MULTILINE
+    rb"^[ \t]*(user-agent|content-signal|[a-z-]+)[ \t]*:[ \t]*([^#\r\n]*)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _SIGNAL = re.compile(r"([a-z-]{1,40})\s*=\s*(yes|no)(?![a-z])", re.IGNORECASE)
 

@@ -29,6 +29,11 @@ class PageDirectives(NamedTuple):
     reservations: dict[str, str]
 
 
+def has_directives(raw_headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether headers say anything about keeping, whatever the page says."""
+    return any(name.lower() in _TELLING for name, _ in raw_headers)
+
+
 def directives_of(
     raw_headers: Iterable[tuple[bytes, bytes]], reading: PageReading, agent: str
 ) -> PageDirectives:

@@ -55,6 +55,12 @@ def resolve(text: str, base: str | None = None) -> str | None:
     return href
 
 
+def host_of(authority: str) -> str:
+    """The name of an authority, without its port."""
+    name, colon, port = authority.rpartition(":")
+    return name if colon and port.isdigit() else authority
+
+
 def parse(text: str, base: str | None = None) -> Url | None:
     """An http(s) URL of at most MAX_URL_LENGTH characters, or None."""
     if len(text) > MAX_URL_LENGTH:

@@ -6,7 +6,7 @@ have done them in their lanes, so that it is as polite as everything else.
 
 from messor.engine.ingest.ingesting import ingest
 from messor.engine.ingest.progress import Progress
-from messor.engine.ingest.request import IngestRequest, Mode, NeedsApprovalError
+from messor.engine.ingest.request import IngestRequest, Mode
 from messor.engine.ingest.result import Ingestion
 
-__all__ = ["IngestRequest", "Ingestion", "Mode", "NeedsApprovalError", "Progress", "ingest"]
+__all__ = ["IngestRequest", "Ingestion", "Mode", "Progress", "ingest"]

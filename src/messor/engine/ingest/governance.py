@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from messor.engine import admission
 from messor.engine.ingest.asking import LOCK_DOMAIN
-from messor.engine.ingest.request import Errand, NeedsApprovalError
-from messor.errors import ConflictError
+from messor.engine.ingest.request import Errand
+from messor.errors import ConflictError, NeedsApprovalError
 from messor.registry import domains
 from messor.registry.domains import Domain
 from messor.store.database import Connection

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from messor.errors import ConflictError, UsageError
+from messor.errors import UsageError
 from messor.registry.domains import Submission
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, parse, url_hash
@@ -15,13 +15,6 @@ POLICY_VERSION = "orbitBehaviourContract.v1.1.0"
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _MAX_SLUG = 100
-
-
-class NeedsApprovalError(ConflictError):
-    """The domain was submitted; somebody who may has to approve it first."""
-
-    code = "needs_approval"
-    retryable = True
 
 
 class Mode(StrEnum):

@@ -10,7 +10,8 @@ from messor.settings import Settings
 from messor.store.database import is_plain_loopback
 
 # A migration that cannot get its lock gives up rather than queue every reader behind it.
-TIMEOUTS = "SET lock_timeout = '5s'; SET statement_timeout = '30min'"
+# Partitions begin at midnight UTC, whatever the server's own time zone.
+TIMEOUTS = "SET lock_timeout = '5s'; SET statement_timeout = '30min'; SET timezone = 'UTC'"
 
 
 def run(connection: Connection) -> None:

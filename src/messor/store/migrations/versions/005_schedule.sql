@@ -1,5 +1,71 @@
 -- Migration 005: what runs by itself, who leads, and the upkeep of the logs.
 
+-- The column by which a log is partitioned.
+CREATE FUNCTION messor.partition_key(log text) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT substring(pg_get_partkeydef(format('messor.%I', log)::regclass) FROM '\((.*)\)')
+$$;
+
+-- Makes the monthly partitions of a log from last month to `ahead` months from now, and one for
+-- everything else, so that a clock gone wrong or a missed upkeep never loses a row. Rows of a month
+-- that already lie in that one, since nobody was there to make partitions, move to where they belong.
+CREATE OR REPLACE FUNCTION messor.make_partitions(log text, ahead int DEFAULT 3) RETURNS void
+LANGUAGE plpgsql SET timezone = 'UTC' AS $$
+DECLARE
+  month timestamptz;
+  part text;
+  span text;
+  strays boolean;
+BEGIN
+  IF to_regclass(format('messor.%I', log || '_other')) IS NULL THEN
+    EXECUTE format('CREATE TABLE messor.%I PARTITION OF messor.%I DEFAULT', log || '_other', log);
+  END IF;
+  FOR month IN
+    SELECT generate_series(date_trunc('month', messor.clock()) - interval '1 month',
+                           date_trunc('month', messor.clock()) + make_interval(months => ahead),
+                           interval '1 month')
+  LOOP
+    part := log || to_char(month, '_YYYY_MM');
+    -- Asked first: CREATE … IF NOT EXISTS would lock the log even when there is nothing to do.
+    CONTINUE WHEN to_regclass(format('messor.%I', part)) IS NOT NULL;
+    span := format('FROM (%L) TO (%L)', month, month + interval '1 month');
+    EXECUTE format('SELECT EXISTS (SELECT FROM messor.%I WHERE %s >= $1 AND %2$s < $2)', log || '_other',
+                   messor.partition_key(log)) INTO strays USING month, month + interval '1 month';
+    IF strays THEN
+      EXECUTE format('LOCK TABLE messor.%I IN ACCESS EXCLUSIVE MODE', log || '_other');
+      EXECUTE format('CREATE TABLE messor.%I (LIKE messor.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)',
+                     part, log);
+      EXECUTE format('WITH moved AS (DELETE FROM messor.%I WHERE %s >= $1 AND %2$s < $2 RETURNING *)
+                      INSERT INTO messor.%I SELECT * FROM moved', log || '_other',
+                     messor.partition_key(log), part) USING month, month + interval '1 month';
+      EXECUTE format('ALTER TABLE messor.%I ATTACH PARTITION messor.%I FOR VALUES %s', log, part, span);
+    ELSE
+      EXECUTE format('CREATE TABLE messor.%I PARTITION OF messor.%I FOR VALUES %s', part, log, span);
+    END IF;
+  END LOOP;
+END $$;
+
+-- Upkeep of all logs; one process does it at a time. A new partition locks its log, and whoever
+-- writes to it waits behind us: so we hardly wait ourselves. A log that somebody is at has months
+-- of time.
+CREATE OR REPLACE FUNCTION messor.make_all_partitions() RETURNS void
+LANGUAGE plpgsql SET lock_timeout = '200ms' AS $$
+DECLARE
+  log text;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('messor.partitions', 0)) THEN
+    RETURN;
+  END IF;
+  FOR log IN SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+              WHERE n.nspname = 'messor' AND c.relkind = 'p' ORDER BY c.relname
+  LOOP
+    BEGIN
+      PERFORM messor.make_partitions(log);
+    EXCEPTION WHEN lock_not_available THEN
+      RAISE NOTICE '% is in use; its partitions are made later', log;
+    END;
+  END LOOP;
+END $$;
+
 -- Leadership is a row that runs out: it needs no session, so a pooler in transaction mode is no
 -- hindrance. The token grows with each new leader; every transaction of a run must show it.
 CREATE TABLE messor.leaders (
@@ -20,7 +86,7 @@ CREATE TABLE messor.schedules (
   next_run_at timestamptz,
   last_run_at timestamptz,
   last_finished_at timestamptz,
-  last_outcome text CHECK (last_outcome IN ('ok', 'failed')),
+  last_outcome text CHECK (last_outcome IN ('ok', 'failed', 'interrupted')),
   last_detail jsonb,
   overridden_by text,
   overridden_at timestamptz,
@@ -72,11 +138,10 @@ DECLARE
   kept_from timestamptz :=
     date_trunc('month', messor.clock() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(months => months);
   other text := format('messor.%I', log || '_other');
-  moment text := substring(pg_get_partkeydef(format('messor.%I', log)::regclass) FROM '\((.*)\)');
   deleted bigint;
 BEGIN
   EXECUTE format('DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %s WHERE %s < $1 LIMIT $2))',
-                 other, other, moment) USING kept_from, most;
+                 other, other, messor.partition_key(log)) USING kept_from, most;
   GET DIAGNOSTICS deleted = ROW_COUNT;
   RETURN deleted;
 END $$;

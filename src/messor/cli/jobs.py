@@ -1,0 +1,354 @@
+"""`messor jobs`: background work, its errors, and its dead letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+import click
+
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.errors import NotFoundError, UsageError
+from messor.ledger import events
+from messor.ledger.errors import CATEGORIES
+from messor.ledger.events import Event
+from messor.queue import jobs as queue
+from messor.queue import letters, listing
+from messor.queue.letters import Choice
+from messor.queue.patterns import Pattern, patterns
+from messor.settings import Settings
+from messor.store.database import Database
+from messor.store.session import open_session
+
+Answer = TypeVar("Answer")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+LOCAL_ADMIN = "local-admin"
+HEAD = ("id", "type", "state", "priority", "attempts", "key", "worker", "available", "finished")
+DEAD_HEAD = ("id", "type", "category", "error", "attempts", "died", "reason")
+STATS_HEAD = ("type", "queued", "due", "running", "left behind", "done", "dead", "cancelled", "oldest wait", "mean run")  # fmt: skip
+ERRORS_HEAD = ("times", "category", "error", "first", "last", "pattern")
+REASON_WIDTH = 80
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+_AGE = re.compile(r"(\d{1,5})([smhdw])", re.ASCII)
+_limit = click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 100_000), help="Show so many."
+)
+_yes = click.option("--yes", is_flag=True, help="Do it, when more than one job is meant.")
+_category = click.option("--category", type=click.Choice(CATEGORIES), help="Only errors of this category.")  # fmt: skip
+
+
+def choosing(command: Command) -> Command:
+    """The options that choose dead letters."""
+    age = click.option("--older-than", metavar="AGE", help="Only those dead for so long: 90m, 12h, 7d.")  # fmt: skip
+    pattern = click.option("--pattern", help="Only those whose reason has this pattern, or a part of it.")  # fmt: skip
+    job_type = click.option("--type", "job_type", help="Only jobs of this type.")
+    return job_type(_category(pattern(age(command))))
+
+
+@click.group()
+def jobs() -> None:
+    """Look at background work, and decide about what failed.
+
+    \b
+    Example:
+      messor jobs stats
+      messor jobs errors --since 24h
+      messor jobs requeue --category network --yes
+    """
+
+
+@jobs.command(name="list")
+@click.option("--state", type=click.Choice(listing.STATES), help="Only jobs in this state.")
+@click.option("--type", "job_type", help="Only jobs of this type.")
+@_limit
+@json_option
+def list_jobs(state: str | None, job_type: str | None, limit: int, as_json: bool) -> None:
+    """List jobs, newest first.
+
+    \b
+    Example:
+      messor jobs list --state running
+      messor jobs list --type score --limit 200 --json -o jobs.json
+    """
+
+    async def read(database: Database) -> list[listing.Line]:
+        return await listing.listing(database, state=state, job_type=job_type, limit=limit)
+
+    found = run(_with_database(read))
+    if as_json:
+        print_json([asdict(line) for line in found])
+    elif found:
+        print_table(HEAD, [_row(line) for line in found])
+    else:
+        say("No such jobs.")
+
+
+@jobs.command()
+@click.argument("job_id", type=click.UUID)
+@json_option
+def show(job_id: UUID, as_json: bool) -> None:
+    """Show all that is known of a job, its latest errors included.
+
+    \b
+    Example:
+      messor jobs show 019a8b6e-6c1f-7cc0-8f5a-3a8b1f1c2d3e
+    """
+    found = run(_with_database(lambda database: listing.get(database, job_id)))
+    if as_json:
+        print_json(found)
+        return
+    errors = found.pop("errors")
+    for name, value in found.items():
+        emit(_printable(f"{name:24} {value if value is not None else '-'}"))
+    for error in errors:
+        said = f"{error['category']} {error['error_type']}: {error['error_message']}"
+        emit(_printable(f"\n{error['occurred_at']:%Y-%m-%d %H:%M:%S} {said}"))
+        emit(_printable((error["stack_trace"] or "").rstrip()))
+
+
+@jobs.command()
+@json_option
+def stats(as_json: bool) -> None:
+    """Count jobs by type and state; done ones leave when their window has ended.
+
+    \b
+    Example:
+      messor jobs stats --json
+    """
+    found = run(_with_database(listing.stats))
+    if as_json:
+        print_json([asdict(figures) for figures in found])
+    elif found:
+        print_table(STATS_HEAD, [_figures(figures) for figures in found])
+    else:
+        say("No jobs yet.")
+
+
+@jobs.command()
+@choosing
+@_limit
+@json_option
+def dead(limit: int, as_json: bool, **chosen: Any) -> None:
+    """List dead letters with their reasons, newest first.
+
+    \b
+    Example:
+      messor jobs dead --category parse
+      messor jobs dead --pattern "no route" --older-than 7d --json
+    """
+    choice = _choice((), **chosen)
+    found = run(_with_database(lambda database: letters.listing(database, choice, limit)))
+    if as_json:
+        print_json([asdict(letter) for letter in found])
+    elif found:
+        print_table(DEAD_HEAD, [_letter(letter) for letter in found])
+    else:
+        say("No such dead letters.")
+
+
+@jobs.command()
+@click.argument("job_ids", nargs=-1, type=click.UUID)
+@choosing
+@click.option("--all", "everything", is_flag=True, help="All dead letters.")
+@_yes
+@json_option
+def requeue(job_ids: tuple[UUID, ...], as_json: bool, **options: Any) -> None:
+    """Give dead letters all their attempts again: one, several, or those chosen by options.
+
+    \b
+    Example:
+      messor jobs requeue 019a8b6e-6c1f-7cc0-8f5a-3a8b1f1c2d3e
+      messor jobs requeue --type serp --category network --yes
+    """
+    done = _decide(letters.requeue, "requeue", job_ids, **options)
+    _tell("requeued", done, as_json)
+
+
+@jobs.command()
+@click.argument("job_ids", nargs=-1, type=click.UUID)
+@choosing
+@click.option("--all", "everything", is_flag=True, help="All dead letters.")
+@_yes
+@json_option
+def purge(job_ids: tuple[UUID, ...], as_json: bool, **options: Any) -> None:
+    """Move dead letters to the history: they cannot be requeued, and their keys are free again.
+
+    \b
+    Example:
+      messor jobs purge --older-than 30d --yes
+    """
+    done = _decide(letters.purge, "purge", job_ids, **options)
+    _tell("purged", done, as_json)
+
+
+@jobs.command()
+@click.argument("job_ids", nargs=-1, type=click.UUID)
+@click.option("--type", "job_type", help="All jobs of this type that wait or run.")
+@_yes
+@json_option
+def cancel(job_ids: tuple[UUID, ...], job_type: str | None, yes: bool, as_json: bool) -> None:
+    """Call off jobs that wait or run; a worker stops one at its next heartbeat.
+
+    \b
+    Example:
+      messor jobs cancel 019a8b6e-6c1f-7cc0-8f5a-3a8b1f1c2d3e
+      messor jobs cancel --type export --yes
+    """
+    if bool(job_ids) == (job_type is not None):
+        raise UsageError("Name jobs by their ids, or all of a type with --type.")
+    done = run(_with_database(lambda database: _cancel(database, job_ids, job_type, yes=yes)))
+    if len(job_ids) == 1 and not done:
+        raise NotFoundError(f"No job {job_ids[0]} waits or runs.")
+    _tell("cancelled", done, as_json)
+
+
+@jobs.command()
+@click.option("--since", metavar="AGE", default="7d", show_default=True, help="Not older than: 90m, 12h, 7d.")  # fmt: skip
+@click.option("--error", "error_type", help="Only errors of this type, such as TimeoutError.")
+@_category
+@_limit
+@json_option
+def errors(
+    since: str, error_type: str | None, category: str | None, limit: int, as_json: bool
+) -> None:
+    """Group logged errors, of jobs and of crawl tasks, by what their messages have in common.
+
+    \b
+    Example:
+      messor jobs errors --since 24h
+      messor jobs errors --category network --json
+    """
+    within = understand_age("--since", since)
+
+    async def read(database: Database) -> list[Pattern]:
+        return await patterns(
+            database, within=within, category=category, error_type=error_type, limit=limit
+        )
+
+    found = run(_with_database(read))
+    if as_json:
+        print_json([asdict(pattern) for pattern in found])
+    elif found:
+        print_table(ERRORS_HEAD, [_pattern(pattern) for pattern in found])
+    else:
+        say("No such errors.")
+
+
+def understand_age(option: str, text: str) -> timedelta:
+    """A time span such as 90m, 12h or 7d."""
+    age = _AGE.fullmatch(text.strip())
+    if age is None:
+        raise UsageError(f"{option} {text[:50]!r} is not a time span: give 90m, 12h, 7d or 2w.")
+    return timedelta(**{UNITS[age[2]]: int(age[1])})
+
+
+def _choice(
+    job_ids: Sequence[UUID],
+    job_type: str | None,
+    category: str | None,
+    pattern: str | None,
+    older_than: str | None,
+) -> Choice:
+    age = None if older_than is None else understand_age("--older-than", older_than)
+    return Choice(list(job_ids) or None, job_type, category, pattern, age)
+
+
+def _decide(
+    act: Callable[..., Awaitable[int]],
+    verb: str,
+    job_ids: Sequence[UUID],
+    *,
+    everything: bool,
+    yes: bool,
+    **chosen: Any,
+) -> int:
+    """Do something about dead letters; more than one only when that was said."""
+    choice = _choice(job_ids, **chosen)
+    if (choice == Choice()) != everything:
+        raise UsageError("Say which dead letters: ids, --type, --category, --pattern, --older-than, or --all alone.")  # fmt: skip
+
+    async def decide(database: Database) -> int:
+        found = await letters.count(database, choice)
+        if found and len(job_ids) != 1:
+            _ask(f"{verb} {found:,} dead letters ({choice})", yes=yes)
+        return await act(database, choice, actor=LOCAL_ADMIN) if found else 0
+
+    done = run(_with_database(decide))
+    if len(job_ids) == 1 and not done:
+        raise NotFoundError(f"{job_ids[0]} is no dead letter.")
+    return done
+
+
+def _ask(what: str, *, yes: bool) -> None:
+    if not yes:
+        raise UsageError(f"This would {what}. Add --yes to do it.")
+    say(f"About to {what}.")
+
+
+async def _cancel(
+    database: Database, job_ids: Sequence[UUID], job_type: str | None, *, yes: bool
+) -> int:
+    if job_type is not None:
+        counts = (await queue.counts(database)).get(job_type, {})
+        found = counts.get("queued", 0) + counts.get("running", 0)
+        _ask(f"cancel {found:,} jobs (of type {job_type})", yes=yes)
+        done = await queue.cancel_type(database, job_type)
+    else:
+        if len(job_ids) > 1:
+            _ask(f"cancel up to {len(job_ids):,} jobs (named by id)", yes=yes)
+        async with database.transaction() as connection:
+            done = len(await queue.cancel(connection, job_ids))
+    if done:
+        data = {"jobs": done, "type": job_type, "ids": [str(job_id) for job_id in job_ids][:100]}
+        async with database.transaction() as connection:
+            await events.record(connection, [Event("jobs.cancelled", LOCAL_ADMIN, data=data)])
+    return done
+
+
+async def _with_database(act: Callable[[Database], Awaitable[Answer]]) -> Answer:
+    async with open_session(Settings(), pool_size=1) as session:
+        return await act(session.database)
+
+
+def _tell(done_to: str, count: int, as_json: bool) -> None:
+    if as_json:
+        print_json({done_to: count})
+    else:
+        say(f"{count:,} {'job' if count == 1 else 'jobs'} {done_to}.")
+
+
+def _row(line: listing.Line) -> tuple[object, ...]:
+    attempts = f"{line.attempts}/{line.max_attempts}"
+    return (line.id, line.job_type, line.state, line.priority, attempts, _short(line.dedupe_key),
+            line.locked_by, line.available_at, line.finished_at)  # fmt: skip
+
+
+def _letter(letter: letters.Letter) -> tuple[object, ...]:
+    return (letter.id, letter.job_type, letter.category, letter.error_type, letter.attempts,
+            letter.died_at, _short(letter.reason or "-"))  # fmt: skip
+
+
+def _figures(figures: listing.Figures) -> tuple[object, ...]:
+    spans = [span and timedelta(seconds=round(span.total_seconds(), 1)) for span in (figures.oldest_wait, figures.mean_run)]  # fmt: skip
+    return (*list(asdict(figures).values())[:-2], *spans)
+
+
+def _pattern(found: Pattern) -> tuple[object, ...]:
+    return (found.times, found.category, found.error_type, found.first_at, found.last_at,
+            _short(found.pattern))  # fmt: skip
+
+
+def _printable(text: str) -> str:
+    """What came from elsewhere must not steer a terminal."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text)  # fmt: skip
+
+
+def _short(text: str) -> str:
+    line = _printable(" ".join(text.split()))
+    return line if len(line) <= REASON_WIDTH else f"{line[: REASON_WIDTH - 1]}…"

@@ -1,0 +1,199 @@
+"""A domain in full, for `messor domains show`: its record, terms, hosts, sitemaps and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import msgspec
+
+from messor.cli.output import emit, print_table
+from messor.courtesy import hosts
+from messor.courtesy.hosts import Host
+from messor.engine import progress
+from messor.frontier import sitemaps
+from messor.registry.domains import Domain
+from messor.store.database import Database
+
+MOST_SITEMAPS = 200
+TERMS = (
+    ("delay", "crawl_delay_seconds"),
+    ("depth", "max_crawl_depth"),
+    ("budget", "page_budget"),
+    ("slots", "max_concurrent_requests"),
+    ("every", "scrape_frequency_hours"),
+    ("on-block", "on_block"),
+    ("render", "render"),
+    ("harvest", "harvest"),
+    ("directives", "directives"),
+    ("reservations", "reservations"),
+    ("robots-forbidden", "robots_forbidden"),
+    ("proxies", "proxies"),
+    ("verify-tls", "verify_tls"),
+)
+UNITS = {"delay": " s", "every": " h"}
+HOSTS = ("host", "delay", "because of", "risk", "latency", "robots", "last request", "notes")
+
+
+@dataclass(frozen=True, slots=True)
+class Portrait:
+    """All that is told of a domain."""
+
+    domain: Domain
+    hosts: list[Host]
+    sitemaps: list[dict[str, Any]]
+    outcomes: dict[str, int]
+    pages: dict[str, dict[str, int]]
+
+
+async def of(database: Database, domain: Domain, default_delay: float) -> Portrait:
+    return Portrait(
+        domain,
+        await hosts.of_domain(database, domain.id, default_delay),
+        [_unpacked(row) for row in await sitemaps.of_domain(database, domain.id, MOST_SITEMAPS)],
+        await progress.outcomes(database, [domain.id]),
+        await progress.summary(database, [domain.id]),
+    )
+
+
+def _unpacked(sitemap: dict[str, Any]) -> dict[str, Any]:
+    """With its JSON as values."""
+    for name in ("error_json", "warnings"):
+        if sitemap[name] is not None:
+            sitemap[name] = msgspec.json.decode(sitemap[name])
+    return sitemap
+
+
+def as_data(portrait: Portrait) -> dict[str, Any]:
+    """One object: the domain's own fields, and beside them what hangs on it."""
+    return {
+        **asdict(portrait.domain),
+        "hosts": [asdict(host) for host in portrait.hosts],
+        "sitemaps": portrait.sitemaps,
+        "pages": portrait.outcomes,
+    }
+
+
+def terms(domain: Domain) -> list[tuple[str, str]]:
+    """What `messor domains configure` sets, by its options' names."""
+    return [(name, _term(name, getattr(domain, field))) for name, field in TERMS]
+
+
+def _term(name: str, value: Any) -> str:
+    if value is None:
+        return "the default"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}{UNITS[name]}" if name in UNITS else str(value)
+
+
+def show(portrait: Portrait) -> None:
+    domain = portrait.domain
+    emit(f"{domain.domain}: {domain.status}, policy {domain.policy_version}")
+    for line in _record(domain):
+        emit(f"  {line}")
+    emit("\nTerms")
+    emit("  " + ", ".join(f"{name} {value}" for name, value in terms(domain)))
+    _show_hosts(portrait.hosts)
+    _show_sitemaps(portrait.sitemaps)
+    if portrait.pages:
+        emit(f"\nPages ({domain.pages_known} of {domain.page_budget} known)")
+        for meaning, counts in portrait.pages.items():
+            detail = ", ".join(f"{count} {name}" for name, count in counts.items())
+            emit(f"  {meaning:10} {sum(counts.values()):>6}  {detail}")
+
+
+def _record(domain: Domain) -> Iterator[str]:
+    by = f"by {domain.submitted_by} ({domain.submitter_type})"
+    yield f"submitted {by} on {domain.created_at:%Y-%m-%d}: {domain.submission_context or '-'}"
+    if domain.reviewed_at is not None:
+        reason = f": {domain.rejection_reason}" if domain.rejection_reason else ""
+        yield f"reviewed by {domain.reviewed_by} on {domain.reviewed_at:%Y-%m-%d}{reason}"
+    yield f"starts at {domain.base_url}"
+    if domain.last_scraped_at is not None:
+        yield f"last request {domain.last_scraped_at:%Y-%m-%d %H:%M:%S}"
+
+
+def _show_hosts(found: list[Host]) -> None:
+    if not found:
+        return
+    emit("\nHosts")
+    print_table(HOSTS, [_row(host) for host in found])
+    for host in found:
+        for sign in host.friction:
+            where = f" on {sign['url']}" if sign["url"] else ""
+            emit(
+                f"  friction at {sign['occurred_at']:%Y-%m-%d %H:%M:%S}: {sign['signal']}"
+                f" (+{sign['points']:g}, risk {sign['score']:.0f}){where}"
+            )
+
+
+def _row(host: Host) -> tuple[object, ...]:
+    return (
+        host.host,
+        f"{host.delay.seconds:g} s",
+        host.delay.reason,
+        f"{host.risk:.0f} {host.risk_level}",
+        None if host.latency is None else f"{host.latency:.2f} s",
+        _robots(host),
+        host.last_request_at,
+        "; ".join(_notes(host)) or None,
+    )
+
+
+def _robots(host: Host) -> str | None:
+    if host.robots_awaited:
+        return f"being read at {host.robots_awaited}"
+    if host.robots_id is None:
+        return None
+    where = f" from {host.robots_at}" if host.robots_at else ""
+    said = host.robots if host.robots == "rules" else f"{host.robots}: {host.robots_reason}"
+    return f"{said}{where} (version {host.robots_id})"
+
+
+def _notes(host: Host) -> Iterator[str]:
+    if host.is_main:
+        yield "main host"
+    if host.is_left_alone:
+        yield f"left alone until {host.critical_until:%Y-%m-%d %H:%M}"
+    if host.silent_until is not None:
+        yield f"silent until {host.silent_until:%Y-%m-%d %H:%M:%S}: {host.silent_reason}"
+    if host.slow:
+        yield "slow"
+    if host.caged:
+        yield "caged"
+    if host.held:
+        yield "visited now"
+
+
+def _show_sitemaps(found: list[dict[str, Any]]) -> None:
+    if found:
+        emit("\nSitemaps")
+    for sitemap in _in_tree_order(found):
+        emit(f"  {'  ' * sitemap['depth']}{sitemap['url']}  {_sitemap(sitemap)}")
+
+
+def _in_tree_order(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Each sitemap followed by those it names."""
+    known = {sitemap["url"] for sitemap in found}
+    below: dict[str | None, list[dict[str, Any]]] = {}
+    for sitemap in found:
+        parent = sitemap["parent"] if sitemap["parent"] in known else None
+        below.setdefault(parent, []).append(sitemap)
+    waiting = list(reversed(below.get(None, [])))
+    while waiting:
+        sitemap = waiting.pop()
+        yield sitemap
+        waiting += reversed(below.pop(sitemap["url"], []))
+
+
+def _sitemap(sitemap: dict[str, Any]) -> str:
+    if sitemap["error_json"]:
+        error = sitemap["error_json"]
+        said = error.get("message") or error.get("status") or ""
+        return f"{error['outcome']} {said}, {sitemap['attempts']} times".replace("  ", " ")
+    if sitemap["read_at"] is None:
+        return "not read yet"
+    warnings = f", {len(sitemap['warnings'])} warnings" if sitemap["warnings"] else ""
+    return f"{sitemap['kind']}: {sitemap['urls']} URLs, {sitemap['sitemaps']} sitemaps{warnings}"

@@ -1,0 +1,245 @@
+"""`messor schedule`: what runs by itself, when and why; and how a person changes that."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+
+from messor.cli.domains import LOCAL_ADMIN
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.errors import MessorError
+from messor.schedule import leader, plan
+from messor.schedule.clockwork import standard_registry
+from messor.schedule.leader import ByHand, Leader
+from messor.schedule.orchestrators import Orchestrator, Registry
+from messor.schedule.plan import Plan, Plans
+from messor.schedule.runs import Runner, begin_by_hand
+from messor.settings import Settings
+from messor.store.database import Connection
+from messor.store.session import open_session
+
+AT_ONCE = timedelta(minutes=1)  # what is due no longer than this is on time
+HEAD = ("name", "cadence", "next run", "why", "last run", "outcome")
+
+
+@click.group()
+def schedule() -> None:
+    """See and change what runs by itself. All times are UTC.
+
+    \b
+    Example:
+      messor schedule show
+      messor schedule set O-Daily "30 3 * * *"
+    """
+
+
+@schedule.command()
+@json_option
+def show(as_json: bool) -> None:
+    """Tell what runs next and why, how it went last time, and who leads.
+
+    \b
+    Example:
+      messor schedule show
+    """
+
+    async def read() -> tuple[Plans, Leader | None]:
+        async with open_session(Settings(), pool_size=1) as session:
+            return await plan.find(session.database), await leader.find(session.database)
+
+    registry = standard_registry(Settings())
+    plans, led = run(read())
+    found = [_facts(orchestrator, plans) for orchestrator in registry] + _reserved(registry)
+    if as_json:
+        print_json({"now": plans.now, "leader": led, "schedules": found})
+        return
+    print_table(HEAD, [_row(facts) for facts in found])
+    emit("")
+    for facts in found:
+        emit(f"{facts['name']:10}  {facts['does']}")
+    emit("")
+    emit(_leader_line(led))
+
+
+@schedule.command(name="set")
+@click.argument("name")
+@click.argument("cadence")
+@json_option
+def set_cadence(name: str, cadence: str, as_json: bool) -> None:
+    """Run NAME by another CADENCE: five cron fields in UTC, @daily, or @every 90m.
+
+    \b
+    Example:
+      messor schedule set O-Sweeper "*/15 * * * *"
+      messor schedule set O-Robots "@every 6h"
+    """
+
+    async def act(connection: Connection, orchestrator: Orchestrator) -> None:
+        await plan.override(connection, orchestrator, cadence, actor=LOCAL_ADMIN)
+
+    _change(name, act, as_json)
+
+
+@schedule.command()
+@click.argument("name")
+@json_option
+def reset(name: str, as_json: bool) -> None:
+    """Run NAME by its usual cadence again.
+
+    \b
+    Example:
+      messor schedule reset O-Sweeper
+    """
+
+    async def act(connection: Connection, orchestrator: Orchestrator) -> None:
+        await plan.override(connection, orchestrator, None, actor=LOCAL_ADMIN)
+
+    _change(name, act, as_json)
+
+
+@schedule.command()
+@click.argument("name")
+@json_option
+def enable(name: str, as_json: bool) -> None:
+    """Let NAME run by itself again; what it did not run meanwhile is not caught up.
+
+    \b
+    Example:
+      messor schedule enable O-Robots
+    """
+    _switch(name, True, as_json)
+
+
+@schedule.command()
+@click.argument("name")
+@json_option
+def disable(name: str, as_json: bool) -> None:
+    """Keep NAME from running by itself; it can still be run by hand.
+
+    \b
+    Example:
+      messor schedule disable O-Robots
+    """
+    _switch(name, False, as_json)
+
+
+@schedule.command(name="run")
+@click.argument("name")
+@json_option
+def run_now(name: str, as_json: bool) -> None:
+    """Run NAME now, in this process, and tell what it did.
+
+    \b
+    Example:
+      messor schedule run O-Sweeper
+    """
+
+    async def act() -> tuple[str, Plan]:
+        async with open_session(Settings(), pool_size=1) as session:
+            started = await begin_by_hand(session.database, orchestrator, LOCAL_ADMIN)
+            outcome = await Runner(session.database, ByHand()).carry_out(started)
+            return outcome, (await plan.find(session.database)).of(orchestrator)
+
+    orchestrator = standard_registry(Settings()).get(name)
+    outcome, found = run(act())
+    detail = found.last_detail or {}
+    if outcome == "failed":
+        raise MessorError(f"{orchestrator.name} failed: {detail.get('error')}")
+    if as_json:
+        print_json({"name": orchestrator.name, "outcome": outcome, "detail": detail})
+        return
+    for what, count in detail.items():
+        emit(f"{what:20} {count}")
+    say(f"{orchestrator.name} ran.")
+
+
+def _switch(name: str, enabled: bool, as_json: bool) -> None:
+    async def act(connection: Connection, orchestrator: Orchestrator) -> None:
+        await plan.switch(connection, orchestrator, enabled=enabled, actor=LOCAL_ADMIN)
+
+    _change(name, act, as_json)
+
+
+def _change(
+    name: str, act: Callable[[Connection, Orchestrator], Awaitable[None]], as_json: bool
+) -> None:
+    """Change a schedule, and show how it stands then."""
+    orchestrator = standard_registry(Settings()).get(name)
+
+    async def change() -> Plans:
+        async with open_session(Settings(), pool_size=1) as session:
+            async with session.database.transaction() as connection:
+                await act(connection, orchestrator)
+            return await plan.find(session.database)
+
+    facts = _facts(orchestrator, run(change()))
+    if as_json:
+        print_json(facts)
+    else:
+        print_table(HEAD, [_row(facts)])
+
+
+def _facts(orchestrator: Orchestrator, plans: Plans) -> dict[str, Any]:
+    found = plans.of(orchestrator)
+    next_run = found.next_run(orchestrator, plans.now) if found.enabled else None
+    return {
+        "name": orchestrator.name,
+        "does": orchestrator.does,
+        "available": True,
+        "enabled": found.enabled,
+        "cadence": found.in_force(orchestrator).text,
+        "usual_cadence": orchestrator.cadence,
+        "next_run_at": next_run,
+        "why": _why(found, next_run, plans.now),
+        "overridden_by": found.overridden_by,
+        "overridden_at": found.overridden_at,
+        "last_run_at": found.last_run_at,
+        "last_finished_at": found.last_finished_at,
+        "last_outcome": "unfinished" if found.is_unfinished else found.last_outcome,
+        "last_detail": found.last_detail,
+    }
+
+
+def _why(found: Plan, next_run: datetime | None, now: datetime) -> str:
+    if next_run is None:
+        return "disabled"
+    why = "default"
+    if found.cadence is not None:
+        why = f"set by {found.overridden_by} since {found.overridden_at:%Y-%m-%d %H:%M}"
+    if next_run > now:
+        return why
+    late = "due now" if now - next_run < AT_ONCE else f"catching up, due {next_run:%Y-%m-%d %H:%M}"
+    return f"{why}; {late}"
+
+
+def _reserved(registry: Registry) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": reserved.name,
+            "does": reserved.does,
+            "available": False,
+            "cadence": reserved.cadence,
+            "next_run_at": None,
+            "why": f"not available: {reserved.until}",
+        }
+        for reserved in registry.reserved
+    ]
+
+
+def _row(facts: dict[str, Any]) -> tuple[Any, ...]:
+    keys = ("name", "cadence", "next_run_at", "why", "last_run_at", "last_outcome")
+    return tuple(facts.get(key) for key in keys)
+
+
+def _leader_line(led: Leader | None) -> str:
+    if led is None:
+        return "Nobody has led yet: the schedule is kept while messor up runs."
+    until = f"{led.expires_at:%Y-%m-%d %H:%M:%S}"
+    if led.leads:
+        return f"{led.holder} leads until {until}, and renews that while it runs."
+    return (
+        f"Nobody leads: {led.holder} did until {until}. The schedule is kept while messor up runs."
+    )

@@ -1,0 +1,135 @@
+"""What people do to tasks from the command line: pause, resume, stop, retry, recrawl."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from messor.cli.domains import LOCAL_ADMIN
+from messor.cli.output import json_option, print_json, run, say
+from messor.errors import UsageError
+from messor.frontier import control
+from messor.frontier.control import Done, Scope
+from messor.settings import Settings
+from messor.store.database import Database
+from messor.store.session import open_session
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DID = {
+    "pause": "paused",
+    "resume": "resumed",
+    "stop": "stopped",
+    "retry": "to be tried again",
+    "recrawl": "due now",
+}
+
+
+def scope_options(command: Command) -> Command:
+    """--url, --batch, --domain or --all: exactly one."""
+    for option in (
+        click.option("--all", "everything", is_flag=True, help="Everything."),
+        click.option("--domain", help="A domain."),
+        click.option("--batch", help="A batch, by its id."),
+        click.option("--url", help="One page."),
+    ):
+        command = option(command)
+    return command
+
+
+async def _scope(
+    database: Database, url: str | None, batch: str | None, domain: str | None, everything: bool
+) -> Scope:
+    if sum(given is not None for given in (url, batch, domain)) + everything != 1:
+        raise UsageError("Say which: one of --url, --batch, --domain and --all.")
+    if url is not None:
+        return await Scope.url(database, url)
+    if batch is not None:
+        return await Scope.batch(database, batch)
+    if domain is not None:
+        return await Scope.domain(database, domain)
+    return Scope.everything()
+
+
+def _act(name: str, as_json: bool, **scope: Any) -> None:
+    async def do() -> Done:
+        async with open_session(Settings(), pool_size=2) as session:
+            found = await _scope(session.database, **scope)
+            return await control.act(session.database, name, found, actor=LOCAL_ADMIN)
+
+    done = run(do())
+    if as_json:
+        print_json(done)
+    else:
+        say(f"{done.tasks} tasks {DID[name]} ({done.name}).")
+        if name == "stop" and done.scope in ("domain", "all"):
+            say("Nothing more is fetched there until it is resumed, also of pages found later.")
+
+
+@click.command()
+@scope_options
+@json_option
+def pause(as_json: bool, **scope: Any) -> None:
+    """Hold pages back; visits under way leave them with their next flush.
+
+    \b
+    Example:
+      messor tasks pause --domain shop.example
+      messor tasks pause --all
+    """
+    _act("pause", as_json, **scope)
+
+
+@click.command()
+@scope_options
+@json_option
+def resume(as_json: bool, **scope: Any) -> None:
+    """Let paused pages go on, due when they would have been. What was paused is resumed as it was
+    paused: a domain by --domain, a batch by --batch.
+
+    \b
+    Example:
+      messor tasks resume --domain shop.example
+    """
+    _act("resume", as_json, **scope)
+
+
+@click.command()
+@scope_options
+@json_option
+def stop(as_json: bool, **scope: Any) -> None:
+    """Cancel pages: they are crawled no more until somebody retries or submits them again.
+
+    \b
+    Example:
+      messor tasks stop --batch 019a8a3e-5f2b-7c11-8d4e-0242ac120002
+    """
+    _act("stop", as_json, **scope)
+
+
+@click.command()
+@scope_options
+@json_option
+def retry(as_json: bool, **scope: Any) -> None:
+    """Try again now what failed, was stopped or waits for its next try.
+
+    \b
+    Example:
+      messor tasks retry --domain shop.example
+    """
+    _act("retry", as_json, **scope)
+
+
+@click.command()
+@scope_options
+@json_option
+def recrawl(as_json: bool, **scope: Any) -> None:
+    """Make pages due now, whatever their rhythm says; paused and stopped ones stay as they are.
+
+    \b
+    Example:
+      messor tasks recrawl --url https://shop.example/price-list
+    """
+    _act("recrawl", as_json, **scope)

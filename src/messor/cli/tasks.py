@@ -1,0 +1,234 @@
+"""`messor tasks`: what is to be crawled, in people's hands; the acts on tasks are `task_acts`'."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from io import BufferedReader, RawIOBase
+from pathlib import Path
+from typing import Any, cast
+from uuid import UUID
+
+import click
+
+from messor.cli.domains import LOCAL_ADMIN
+from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.cli.task_acts import pause, recrawl, resume, retry, stop
+from messor.errors import PartlyTakenError, UsageError
+from messor.frontier import batches, cadence, transitions
+from messor.frontier import tasks as frontier
+from messor.frontier.batch_lines import FORMATS, BadLine, Line, guess_format
+from messor.frontier.batches import Report, Submitter
+from messor.frontier.cadence import Rhythm, parse_interval
+from messor.frontier.control import Scope
+from messor.settings import Settings
+from messor.store.session import open_session
+
+HEAD = ("status", "outcome", "priority", "scheduled", "last crawl", "every", "url")
+BATCH_HEAD = ("batch", "name", "lines", "in", "new", "fetched", "double", "bad", "submitted")
+BAD_HEAD = ("line", "reason", "text")
+SHOWN = 20  # bad lines in a table; --json and `batches --errors` tell all
+STATUSES = sorted(transitions.STORED | transitions.DERIVED)
+
+
+@click.group()
+def tasks() -> None:
+    """Submit pages to crawl, and pause, resume, stop, retry or recrawl them.
+
+    \b
+    Example:
+      messor tasks submit products.csv --priority 3 --every 12h
+      messor tasks pause --domain shop.example
+      messor tasks list --status failed
+    """
+
+
+for act in (pause, resume, stop, retry, recrawl):
+    tasks.add_command(act)
+
+
+@tasks.command()
+@click.argument("source", metavar="FILE|-|SITEMAP-URL")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Instead of guessing it.")
+@click.option("--priority", default=frontier.DEFAULT_PRIORITY, show_default=True,
+              type=click.IntRange(1, frontier.LOWEST_PRIORITY), help="1 is first; a line may say its own.")  # fmt: skip
+@click.option("--every", help="How often they are crawled from now on: 12h, 7d, weekly …")
+@click.option("--name", help="What to call the batch.")
+@json_option
+def submit(
+    *,
+    source: str,
+    form: str | None,
+    priority: int,
+    every: str | None,
+    name: str | None,
+    as_json: bool,
+) -> None:
+    """Submit a batch of pages: CSV with a header (url, priority, frequency), JSON lines, a sitemap,
+    or one address per line; "-" reads standard input. The address of a sitemap is fetched by a
+    worker.
+
+    Every line is checked; the good ones are due at once, each bad one is named with its reason.
+    Exits with 3 when some lines were bad, with 2 when all were.
+
+    \b
+    Example:
+      messor tasks submit products.csv --priority 3 --every 12h
+      grep news urls.txt | messor tasks submit - --name news
+      messor tasks submit https://shop.example/sitemap.xml
+    """
+    frequency = parse_interval(every) if every else None
+
+    async def take() -> Report:
+        with ExitStack() as files:
+            lines, found = _lines(source, form, files)
+            shown = "stdin" if source == "-" else source
+            async with open_session(Settings(), pool_size=2) as session:
+                submitter = Submitter(
+                    session.database, actor=LOCAL_ADMIN, priority=priority, frequency=frequency
+                )
+                return await submitter.submit(lines, name=name or shown, source=shown, form=found)
+
+    report = run(take())
+    _show_report(report, as_json)
+    _judge(report)
+
+
+def _lines(source: str, form: str | None, files: ExitStack) -> tuple[AsyncIterator[Line], str]:
+    """The lines of a source, and their format."""
+    if source.startswith(("http://", "https://")):
+        return batches.sitemap_at(source), "sitemap"
+    file: BufferedReader[Any]
+    if source == "-":
+        file = BufferedReader(cast("RawIOBase", sys.stdin.buffer))
+    else:
+        try:
+            file = files.enter_context(Path(source).open("rb"))  # noqa: SIM115 - the stack is one
+        except OSError as error:
+            raise UsageError(f"{source} cannot be read: {error.strerror}") from error
+    found = form or guess_format("" if source == "-" else source, file.peek(4096)[:4096])
+    return batches.lines_of(file, found), found
+
+
+def _show_report(report: Report, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(report))
+        return
+    if report.errors:
+        print_table(BAD_HEAD, [_bad_row(line) for line in report.errors[:SHOWN]])
+        if len(report.errors) > SHOWN:
+            say(f"… all of them: messor tasks batches --errors {report.id}")
+    say(
+        f"Batch {report.id}: {report.accepted} of {report.lines} lines are in "
+        f"({report.fresh} new pages), {report.duplicates} came twice, {report.rejected} were bad."
+    )
+
+
+def _judge(report: Report) -> None:
+    if report.accepted == 0:
+        first = report.errors[0] if report.errors else None
+        why = f"line {first.line}: {first.reason}" if first else "there is none"
+        raise UsageError(f"No line was taken; {why}")
+    if report.rejected:
+        raise PartlyTakenError(
+            f"{report.rejected} of {report.lines} lines were not taken: "
+            f"messor tasks batches --errors {report.id}"
+        )
+
+
+def _bad_row(line: BadLine) -> tuple[Any, ...]:
+    text = "".join(c if c.isprintable() else "\ufffd" for c in line.text[:80])
+    return line.line, line.reason, text
+
+
+@tasks.command(name="list")
+@click.option("--status", type=click.Choice(STATUSES), help="Only these.")
+@click.option("--domain", help="Only of this domain.")
+@click.option("--batch", type=click.UUID, help="Only of this batch.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
+@json_option
+def list_tasks(
+    status: str | None, domain: str | None, batch: UUID | None, limit: int, as_json: bool
+) -> None:
+    """List tasks with their status, when they are due and how often they are looked at.
+
+    \b
+    Example:
+      messor tasks list --status failed --domain shop.example
+    """
+
+    async def read() -> list[dict[str, Any]]:
+        async with open_session(Settings(), pool_size=1) as session:
+            database = session.database
+            found = await Scope.domain(database, domain) if domain else None
+            domain_id = found.domain_id if found else None
+            return await frontier.listing(
+                database, domain_id=domain_id, status=status, batch_id=batch, limit=limit
+            )
+
+    rows = [{**row, "rhythm": cadence.explain(_rhythm(row))} for row in run(read())]
+    if as_json:
+        print_json(rows)
+    elif rows:
+        print_table(HEAD, [_row(row) for row in rows])
+    else:
+        say("There are no such tasks.")
+
+
+def _rhythm(row: dict[str, Any]) -> Rhythm:
+    own, hours = row["crawl_frequency"], row["scrape_frequency_hours"]
+    return Rhythm(
+        own.total_seconds() if own is not None else None,
+        row["track_level"],
+        hours * cadence.HOUR if hours else None,
+        row["history"],
+    )
+
+
+def _row(row: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        row["status"],
+        row["outcome"] or "waiting",
+        row["priority"],
+        row["scheduled_at"],
+        row["last_crawled_at"],
+        cadence.spell(_rhythm(row).interval) if row["kind"] == "page" else None,
+        row["url"],
+    )
+
+
+@tasks.command(name="batches")
+@click.option("--errors", "errors_of", type=click.UUID, help="The bad lines of this batch instead.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000))
+@json_option
+def list_batches(errors_of: UUID | None, limit: int, as_json: bool) -> None:
+    """List batches, the newest first; or the lines of one that were not taken.
+
+    \b
+    Example:
+      messor tasks batches
+      messor tasks batches --errors 019a8a3e-5f2b-7c11-8d4e-0242ac120002
+    """
+
+    async def read() -> tuple[list[dict[str, Any]], list[BadLine]]:
+        async with open_session(Settings(), pool_size=1) as session:
+            if errors_of is not None:
+                return [], await batches.errors_of(session.database, errors_of)
+            return await batches.listing(session.database, limit), []
+
+    rows, bad = run(read())
+    if as_json:
+        print_json([asdict(line) for line in bad] if errors_of else rows)
+    elif bad:
+        print_table(BAD_HEAD, [_bad_row(line) for line in bad])
+    elif rows:
+        print_table(BATCH_HEAD, [_batch_row(row) for row in rows])
+    else:
+        say("Every line of it was taken." if errors_of else "There are no batches yet.")
+
+
+def _batch_row(row: dict[str, Any]) -> tuple[Any, ...]:
+    names = ("id", "name", "lines", "accepted", "fresh", "fetched", "duplicates", "rejected")
+    return (*(row[name] for name in names), row["created_at"])

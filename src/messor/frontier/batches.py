@@ -1,0 +1,241 @@
+"""Batches: many URLs submitted together, each line checked, the good ones due at once.
+
+Lines are written in chunks, one transaction each, so that a batch of any length neither locks
+long nor is lost when it is broken off; its counts are true after every chunk. Understanding a
+line is `batch_lines`', turning it into rows `batch_rows`'.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, BinaryIO
+from uuid import UUID
+
+from messor.errors import NotFoundError
+from messor.frontier import batch_rows
+from messor.frontier.batch_lines import (
+    SHOWN,
+    BadLine,
+    Line,
+    LineReader,
+    Wish,
+    raw_lines,
+    sitemap_lines,
+)
+from messor.frontier.batch_rows import Chunk, refused_line
+from messor.frontier.tasks import DEFAULT_PRIORITY
+from messor.kit.ids import new_id
+from messor.ledger.events import Event, record
+from messor.store.database import TRY_AGAIN, Connection, Database
+from messor.web.sitemaps import MAX_BYTES
+from messor.web.urls import parse, url_hash
+
+CHUNK = 1_000
+TRIES = 5  # of a chunk that met a flush
+NAMED = 100_000  # bad lines kept with their reasons; the others are only counted
+
+BEGIN = """
+INSERT INTO messor.task_batches (id, name, submitted_by, source, format)
+VALUES ($1, $2, $3, $4, $5) RETURNING created_at
+"""
+COUNT = """
+UPDATE messor.task_batches
+   SET lines = $2, accepted = $3, fresh = $4, duplicates = $5, rejected = $6,
+       finished_at = CASE WHEN $7 THEN messor.clock() END
+ WHERE id = $1
+"""
+NAME_ERRORS = """
+INSERT INTO messor.batch_errors (batch_id, line, text, reason)
+SELECT $1, * FROM unnest($2::int[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING
+"""
+
+LISTING = """
+SELECT id, name, submitted_by, source, format, lines, accepted, fresh, duplicates, rejected,
+       created_at, finished_at,
+       (SELECT count(*) FROM messor.batch_pages b JOIN messor.crawl_tasks t USING (page_id)
+         WHERE b.batch_id = k.id AND t.last_fetched_at >= k.created_at) AS fetched
+  FROM messor.task_batches k ORDER BY created_at DESC LIMIT $1
+"""
+ERRORS = """
+SELECT line, text, reason FROM messor.batch_errors WHERE batch_id = $1 ORDER BY line LIMIT $2
+"""
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of a batch."""
+
+    id: UUID
+    name: str
+    created_at: datetime
+    lines: int = 0
+    accepted: int = 0
+    fresh: int = 0  # of the accepted: pages that were not known
+    duplicates: int = 0
+    rejected: int = 0
+    errors: list[BadLine] = field(default_factory=list)  # duplicates too
+
+
+class Submitter:
+    """Takes in one batch; the same for the command line and the API."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        actor: str,
+        priority: int = DEFAULT_PRIORITY,
+        frequency: timedelta | None = None,
+    ) -> None:
+        self._database = database
+        self._actor = actor
+        self._priority = priority
+        self._frequency = frequency
+        self._seen: dict[bytes, int] = {}
+
+    async def submit(
+        self, lines: AsyncIterable[Line], *, name: str, source: str, form: str
+    ) -> Report:
+        """Check every line; the good ones are due when this returns."""
+        batch_id = new_id()
+        self._seen.clear()
+        waiting: list[Line] = []
+        report: Report | None = None
+        async for line in lines:
+            if report is None:  # nothing is made of a source that cannot be read at all
+                report = await self._begin(batch_id, name, source, form)
+            waiting.append(line)
+            if len(waiting) >= CHUNK:
+                await self._take(report, waiting)
+                waiting = []
+        if report is None:
+            report = await self._begin(batch_id, name, source, form)
+        await self._take(report, waiting, last=True)
+        return report
+
+    async def _begin(self, batch_id: UUID, name: str, source: str, form: str) -> Report:
+        row = await self._database.fetchrow(
+            BEGIN, batch_id, name[:200], self._actor, source[:500], form
+        )
+        assert row is not None
+        return Report(batch_id, name[:200], row["created_at"])
+
+    async def _take(self, report: Report, lines: Sequence[Line], *, last: bool = False) -> None:
+        """One chunk; tried again when it met a flush."""
+        wishes, bad, duplicates = self._sift(lines)
+        for attempt in range(TRIES):
+            chunk = Chunk(wishes, bad)
+            try:
+                async with self._database.transaction() as connection:
+                    await batch_rows.write(
+                        connection, report.id, chunk, self._priority, self._frequency
+                    )
+                    named = sorted([*chunk.bad, *duplicates], key=lambda line: line.line)
+                    named = named[: NAMED - len(report.errors)]
+                    counted = _count(report, lines, chunk, len(duplicates))
+                    await self._close(connection, counted, named, last=last)
+            except TRY_AGAIN:
+                if attempt == TRIES - 1:
+                    raise
+            else:
+                report.errors += named
+                report.lines, report.accepted, report.fresh = counted[1:4]
+                report.duplicates, report.rejected = counted[4:6]
+                return
+
+    def _sift(self, lines: Sequence[Line]) -> tuple[list[Wish], list[BadLine], list[BadLine]]:
+        """Wishes, bad lines, and lines that say what one before said."""
+        wishes: list[Wish] = []
+        bad: list[BadLine] = []
+        duplicates: list[BadLine] = []
+        for line in lines:
+            if isinstance(line, BadLine):
+                bad.append(line)
+                continue
+            key = url_hash(line.url)[:16]
+            first = self._seen.setdefault(key, line.line)
+            if first != line.line:
+                duplicates.append(refused_line(line, f"the same page as line {first}"))
+            else:
+                wishes.append(line)
+        return wishes, bad, duplicates
+
+    async def _close(
+        self,
+        connection: Connection,
+        counted: tuple[UUID, int, int, int, int, int],
+        named: Sequence[BadLine],
+        *,
+        last: bool,
+    ) -> None:
+        if named:
+            await connection.execute(
+                NAME_ERRORS,
+                counted[0],
+                [line.line for line in named],
+                [line.text for line in named],
+                [line.reason for line in named],
+            )
+        await connection.execute(COUNT, *counted, last)
+        if last:
+            names = ("batch", "lines", "accepted", "fresh", "duplicates", "rejected")
+            data = dict(zip(names, (str(counted[0]), *counted[1:]), strict=True))
+            await record(connection, [Event("tasks.submitted", self._actor, data=data)])
+
+
+def _count(
+    report: Report, lines: Sequence[Line], chunk: Chunk, duplicates: int
+) -> tuple[UUID, int, int, int, int, int]:
+    return (
+        report.id,
+        report.lines + len(lines),
+        report.accepted + len(chunk.wishes),
+        report.fresh + chunk.fresh,
+        report.duplicates + duplicates,
+        report.rejected + len(chunk.bad),
+    )
+
+
+async def lines_of(file: BinaryIO, form: str) -> AsyncIterator[Line]:
+    """The lines of an open file, read beside the loop a chunk at a time."""
+    if form == "sitemap":
+        body = await asyncio.to_thread(file.read, MAX_BYTES + 1)
+        for line in await asyncio.to_thread(lambda: list(sitemap_lines(body))):
+            yield line
+        return
+    reader, source = LineReader(form), raw_lines(file)
+    while chunk := await asyncio.to_thread(_some, source):
+        for raw in chunk:
+            understood = reader.read(raw)
+            if understood is not None:
+                yield understood
+
+
+def _some(source: Iterable[bytes]) -> list[bytes]:
+    return list(islice(source, CHUNK))
+
+
+async def sitemap_at(text: str) -> AsyncIterator[Line]:
+    """A sitemap by its address: a worker fetches it, and puts what it lists on the frontier."""
+    url = parse(text)
+    if url is None:
+        yield BadLine(1, text[:SHOWN], "this is no web address")
+    else:
+        yield Wish(1, text, url, kind="sitemap")
+
+
+async def listing(database: Database, limit: int = 100) -> list[dict[str, Any]]:
+    """Batches, the newest first, with how many of their pages were fetched since."""
+    return [dict(row) for row in await database.fetch(LISTING, limit)]
+
+
+async def errors_of(database: Database, batch_id: UUID, limit: int = NAMED) -> list[BadLine]:
+    """The lines of a batch that were not taken."""
+    found = await database.fetchval("SELECT true FROM messor.task_batches WHERE id = $1", batch_id)
+    if not found:
+        raise NotFoundError(f"There is no batch {batch_id}: messor tasks batches")
+    return [BadLine(*row) for row in await database.fetch(ERRORS, batch_id, limit)]

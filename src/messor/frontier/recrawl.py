@@ -1,0 +1,119 @@
+"""Recrawl by event: a page that changed makes itself, and others that may have, due earlier.
+
+A page whose data changed (a price, a stock) is looked at again as soon as its bounds allow; pages
+of the same section follow within the hour. Nobody is looked at more often than a quarter of the
+base frequency allows, so that pages which change at every look do not chase each other round;
+and a frequency that was set for the task itself stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from messor.frontier.cadence import FACTOR
+from messor.kit import clock
+from messor.store.database import Connection
+
+SIBLINGS = 20  # of a section, made due
+LOOKED_AT = 150  # tasks of the host per priority that siblings are looked for among
+SECTION_SECONDS = 3600.0  # within which siblings are due, and before the same section may again
+SECTIONS_AT_ONCE = 4  # per flush; the others are due by themselves soon enough
+KNOWN_SECTIONS = 20_000
+
+# Only data that was there before can have changed.
+FOLLOW = f"""
+UPDATE messor.crawl_tasks t
+   SET due_at = least(t.due_at, (SELECT messor.clock()) + b.base / {FACTOR})
+  FROM unnest($1::bigint[], $2::bigint[], $3::bytea[]) AS g (page_id, previous_id, data_hash)
+  JOIN messor.page_snapshots s ON s.id = g.previous_id AND s.data_hash <> g.data_hash
+  JOIN messor.pages p ON p.id = g.page_id
+  JOIN messor.hosts h ON h.id = p.host_id JOIN messor.domains d ON d.id = h.domain_id
+ CROSS JOIN LATERAL (SELECT messor.base_frequency(NULL, d.track_level, d.scrape_frequency_hours)
+                            AS base) b
+ WHERE t.page_id = g.page_id AND t.crawl_frequency IS NULL AND t.due_at IS NOT NULL
+"""
+
+# The next tasks of the host by priority and time, which the index of due tasks answers; pages are
+# not indexed by their path. Those near the start page and listed ones stand for the popular ones.
+SPREAD = f"""
+UPDATE messor.crawl_tasks t
+   SET due_at = least(t.due_at, (SELECT messor.clock()) + make_interval(secs => $3 * c.place / {SIBLINGS}))
+  FROM (
+    SELECT n.page_id, row_number() OVER (PARTITION BY g.host_id, g.section
+             ORDER BY n.priority, p.depth, p.sitemap_lastmod IS NULL, n.page_id) AS place
+      FROM unnest($1::bigint[], $2::text[]) AS g (host_id, section)
+      JOIN messor.hosts h ON h.id = g.host_id JOIN messor.domains d ON d.id = h.domain_id
+     CROSS JOIN LATERAL (SELECT messor.base_frequency(NULL, d.track_level, d.scrape_frequency_hours)
+                                AS base) b
+     CROSS JOIN generate_series(1, 10) AS rank (priority)
+     CROSS JOIN LATERAL (
+       SELECT k.* FROM messor.crawl_tasks k
+        WHERE k.host_id = g.host_id AND k.priority = rank.priority
+          AND k.due_at > (SELECT messor.clock()) + make_interval(secs => $3)
+        ORDER BY k.due_at LIMIT {LOOKED_AT}) n
+      JOIN messor.pages p ON p.id = n.page_id AND starts_with(p.url, g.section)
+     WHERE n.kind = 'page' AND n.crawl_frequency IS NULL AND n.status = 'completed'
+       AND n.last_fetched_at < (SELECT messor.clock()) - b.base / {FACTOR}) c
+ WHERE t.page_id = c.page_id AND c.place <= {SIBLINGS}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A page that is not what it was."""
+
+    page_id: int
+    host_id: int
+    url: str
+    previous_id: int  # the snapshot it had
+    data_hash: bytes
+
+
+def section_of(url: str) -> str | None:
+    """The folder a page lies in, as the beginning of its siblings' URLs; None at the top."""
+    path = url.partition("?")[0]
+    folder = path[:-1].rpartition("/")[0] + "/"
+    return folder if folder.count("/") > 3 else None
+
+
+class Ripple:
+    """Carries changes on to other tasks; remembers which sections were told lately."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[int, str], float] = {}
+
+    async def propagate(self, connection: Connection, changed: Sequence[Change]) -> None:
+        """Make due what may have changed, too; in the flush that found it."""
+        if not changed:
+            return
+        await connection.execute(
+            FOLLOW,
+            [change.page_id for change in changed],
+            [change.previous_id for change in changed],
+            [change.data_hash for change in changed],
+        )
+        sections = self._untold(changed)
+        if sections:
+            await connection.execute(
+                SPREAD,
+                [host_id for host_id, _ in sections],
+                [section for _, section in sections],
+                SECTION_SECONDS,
+            )
+
+    def _untold(self, changed: Sequence[Change]) -> list[tuple[int, str]]:
+        now = clock.now()
+        sections: list[tuple[int, str]] = []
+        for change in changed:
+            section = section_of(change.url)
+            if section is None or len(sections) == SECTIONS_AT_ONCE:
+                continue
+            key = (change.host_id, section)
+            if now - self._told.get(key, -SECTION_SECONDS) >= SECTION_SECONDS:
+                self._told.pop(key, None)  # to the end, where the newest are
+                self._told[key] = now
+                sections.append(key)
+        while len(self._told) > KNOWN_SECTIONS:
+            del self._told[next(iter(self._told))]
+        return sections

@@ -1,0 +1,27 @@
+"""How a broker is used: where it is, what its queues are like, how often lost hints are made up for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Chosen so that a hint arrives at once, and one that was lost is sent again within seconds."""
+
+    url: str  # amqp:// or amqps://; of the latter, certificate and name are checked
+    ca_file: str | None = None  # authorities trusted instead of the system's
+    queue_type: Literal["classic", "quorum"] = "classic"
+    queue_length: int = 100_000  # hints a queue holds; further ones wait in the outbox
+    threads: int = 8  # hints a process hands over at a time
+    place_seconds: float = (
+        20.0  # a hint waits so long for a free place, then goes to another worker
+    )
+    sweep_seconds: float = 5.0  # how often overdue jobs are looked for
+    overdue_seconds: float = 10.0  # so long a job may wait before it is hinted again
+    relay_seconds: float = 15.0  # so long the outbox waits for a relay that died
+    poll_seconds: float = 0.2  # how often an idle relay looks into the outbox
+    away_look_seconds: float = 0.5  # how often workers look for jobs while the broker is away
+    hinted_look_seconds: float = 30.0  # and while it is there, for all that hints might miss
+    timeout_seconds: float = 5.0  # to connect, and to confirm one hint

@@ -1,0 +1,34 @@
+"""The history of jobs: where they go when their dedupe keys no longer count.
+
+Done and cancelled ones go when their window has ended; dead letters stay until people decide.
+"""
+
+from __future__ import annotations
+
+from messor.store.database import Database
+
+COLUMNS = """
+ id, job_type, target_kind, target_id, target_url, input_hash, prompt_version, model, dedupe_key,
+ state, payload, result_json, priority, available_at, locked_at, lock_expires_at, locked_by, token,
+ attempts, max_attempts, created_at, started_at, finished_at, window_ends_at, dead_category,
+ dead_type, dead_reason
+"""
+
+RETIRE = f"""
+WITH chosen AS (
+  SELECT id FROM messor.jobs
+   WHERE state IN ('done', 'cancelled') AND window_ends_at <= (SELECT messor.clock())
+   ORDER BY window_ends_at LIMIT $1 FOR UPDATE SKIP LOCKED
+), gone AS (
+  DELETE FROM messor.jobs j USING chosen WHERE j.id = chosen.id RETURNING j.*
+), kept AS (
+  INSERT INTO messor.jobs_history ({COLUMNS}) SELECT {COLUMNS} FROM gone
+)
+SELECT count(*) FROM gone
+"""
+
+
+async def retire(database: Database, limit: int = 5000) -> int:
+    """Move up to `limit` jobs whose window has ended; answers how many, so 0 means none is left."""
+    moved: int = await database.fetchval(RETIRE, limit)
+    return moved

@@ -1,0 +1,130 @@
+"""The clockwork of a process: it stands by, leads when nobody does, and runs what is due.
+
+Orchestrators run one after another; the lead is renewed by every step and every look. A database
+that goes away is waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+import asyncpg
+
+from messor.errors import LeaseLostError, UnavailableError
+from messor.schedule import leader, plan
+from messor.schedule.daily import DAILY
+from messor.schedule.leader import Leadership
+from messor.schedule.orchestrators import Registry
+from messor.schedule.robots import ROBOTS
+from messor.schedule.runs import Runner, begin_due
+from messor.schedule.sweeping import sweeper
+from messor.settings import Settings
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+
+LEASE_SECONDS = 30.0
+LOOK_SECONDS = 5.0  # how soon a new override is heeded
+LOST_SECONDS = 1.0
+
+Repair = Callable[[], Awaitable[None]]
+
+
+def standard_registry(settings: Settings) -> Registry:
+    """The orchestrators of this release."""
+    return Registry(DAILY, sweeper(settings.retention_months), ROBOTS)
+
+
+async def run(
+    database: Database, settings: Settings, stop: asyncio.Event, *, repair: Repair | None = None
+) -> None:
+    """Keep the schedule until told to stop."""
+    await Clockwork(database, standard_registry(settings), stop, repair=repair).run()
+
+
+class Clockwork:
+    """One process's part in keeping the schedule."""
+
+    def __init__(
+        self,
+        database: Database,
+        registry: Registry,
+        stop: asyncio.Event,
+        *,
+        repair: Repair | None = None,
+        lease_seconds: float = LEASE_SECONDS,
+        look_seconds: float = LOOK_SECONDS,
+        holder: str | None = None,
+    ) -> None:
+        self._database = database
+        self._registry = registry
+        self._stop = stop
+        self._repair = repair
+        self._lease_seconds = lease_seconds
+        self._look_seconds = min(look_seconds, lease_seconds / 3)
+        self.holder = holder or leader.holder_name()
+        self._lead: Leadership | None = None
+
+    @property
+    def leads(self) -> bool:
+        return self._lead is not None
+
+    async def run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                wait = await self.turn()
+            except LOST_CONNECTION:
+                wait = LOST_SECONDS
+                await self._mend()
+            except asyncpg.PostgresError:
+                # It restarts, fails over, or is being migrated: as with a lost one, time tells.
+                wait = LOST_SECONDS
+            await self._pause(wait)
+        await self._resign()
+
+    async def turn(self) -> float:
+        """Take the lead if it is free; if it is ours, run what is due. Answers how long to wait."""
+        if self._lead is None:
+            wait = await leader.remaining(self._database)
+            if wait > 0:
+                return min(wait, self._look_seconds)
+            self._lead = await leader.take(self._database, self.holder, self._lease_seconds)
+            if self._lead is None:
+                return self._look_seconds
+        try:
+            return await self._run_due(self._lead)
+        except LeaseLostError:
+            self._lead = None
+            return 0.0
+
+    async def _run_due(self, lead: Leadership) -> float:
+        async with self._database.transaction() as connection:
+            await lead.hold(connection)
+            due, wait = await plan.keep(connection, self._registry)
+        runner = Runner(self._database, lead, repair=self._repair, stop=self._stop)
+        for orchestrator in due:
+            if self._stop.is_set():
+                return 0.0
+            run = await begin_due(self._database, orchestrator, lead, self.holder)
+            if run is not None:
+                await runner.carry_out(run)
+        return 0.0 if due else min(max(wait, 0.0), self._look_seconds)
+
+    async def _mend(self) -> None:
+        if self._repair is not None:
+            with contextlib.suppress(UnavailableError, *LOST_CONNECTION):  # tried again soon
+                await self._repair()
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stop.wait()
+
+    async def _resign(self) -> None:
+        """Let one that stands by lead at once; without a database the lease just runs out."""
+        if self._lead is None:
+            return
+        with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
+            async with self._database.connection() as connection:
+                await self._lead.resign(connection)
+        self._lead = None

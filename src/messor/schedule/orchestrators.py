@@ -1,0 +1,112 @@
+"""Orchestrators: what runs by itself, how often, and in one sentence what it does.
+
+A run is a row of steps, each a transaction of its own; the last one records the run as well, so
+that its effects and its record are true together. A run that was cut short is begun anew: steps
+must find nothing left to do where they did it already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+
+from messor.errors import ConflictError, NotFoundError
+from messor.store.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a run has come: which chore, which host, which of its pages."""
+
+    chore: int = 0
+    host_id: int = 0
+    url_hash: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a step did, and where the next one starts; None when it was the last."""
+
+    counts: dict[str, int]
+    next: Place | None = None
+
+
+Step = Callable[[Connection, Place], Awaitable[Done]]
+
+
+@dataclass(frozen=True, slots=True)
+class Orchestrator:
+    """Something that runs by itself."""
+
+    name: str
+    does: str
+    cadence: str  # in UTC, unless a person set another
+    step: Step = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """The name of one that this release does not have."""
+
+    name: str
+    does: str
+    cadence: str
+    until: str
+
+
+RESERVED = (
+    Reserved(
+        "O-SERP",
+        "asks search engines for the keywords whose tier is due",
+        "30 4 * * *",
+        "comes with scouting",
+    ),
+    Reserved(
+        "O-Score",
+        "scores organisations and sets the track levels of their domains",
+        "0 5 * * mon",
+        "comes with scouting",
+    ),
+    Reserved(
+        "O-Classify",
+        "tells what kind of site a new domain is",
+        "45 * * * *",
+        "comes with scouting",
+    ),
+)
+
+
+class Registry:
+    """The orchestrators of this installation, and the names kept for others."""
+
+    def __init__(self, *orchestrators: Orchestrator) -> None:
+        self._reserved = {reserved.name: reserved for reserved in RESERVED}
+        self._orchestrators: dict[str, Orchestrator] = {}
+        for orchestrator in orchestrators:
+            self.register(orchestrator)
+
+    def register(self, orchestrator: Orchestrator) -> None:
+        """Add one; it takes its place when one was kept for it."""
+        if orchestrator.name in self._orchestrators:
+            raise ConflictError(f"Orchestrator {orchestrator.name} is registered already.")
+        self._reserved.pop(orchestrator.name, None)
+        self._orchestrators[orchestrator.name] = orchestrator
+
+    def __iter__(self) -> Iterator[Orchestrator]:
+        return iter(self._orchestrators.values())
+
+    @property
+    def reserved(self) -> list[Reserved]:
+        return list(self._reserved.values())
+
+    def get(self, name: str) -> Orchestrator:
+        """By name, in any case, with or without its O."""
+        wanted = name.strip().casefold().removeprefix("o-")
+        for orchestrator in self:
+            if orchestrator.name.casefold().removeprefix("o-") == wanted:
+                return orchestrator
+        for reserved in self._reserved.values():
+            if reserved.name.casefold().removeprefix("o-") == wanted:
+                raise ConflictError(f"{reserved.name} is not available: it {reserved.until}.")
+        known = ", ".join(orchestrator.name for orchestrator in self)
+        raise NotFoundError(f"There is no orchestrator {name!r}; there are {known}.")

@@ -1,0 +1,196 @@
+"""O-Sweeper: takes back what the dead left behind, and keeps the logs' partitions.
+
+Most of it also happens on the path; here it happens when nobody walks there. Segments of dead
+workers are sealed by the next worker on their own machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from messor.ledger import errors
+from messor.ledger.errors import Fault
+from messor.ledger.events import Event, record
+from messor.queue import history
+from messor.schedule.orchestrators import Done, Orchestrator, Place
+from messor.store.database import Connection
+
+NAME = "O-Sweeper"
+KEEP_MONTHS = 13
+LANES_PER_STEP = 1000
+JOBS_PER_STEP = 1000
+ROWS_PER_STEP = 10_000
+JOB_GRACE_SECONDS = 60.0  # a heartbeat may be on its way
+INGESTION_SECONDS = 3600.0
+
+# Logs whose old partitions are dropped.
+LOGS = (
+    "http_fetches",
+    "visits",
+    "events",
+    "decisions",
+    "error_logs",
+    "friction_log",
+    "schedule_runs",
+)
+
+REAP_WORKERS = "SELECT messor.reap_workers()"
+
+# A runner that knows the job's type claims it anyway; this is for types that have none now.
+RECLAIM_JOBS = """
+WITH moment AS MATERIALIZED (SELECT messor.clock() AS now), stuck AS (
+  SELECT j.id, j.locked_by, j.attempts, j.attempts < j.max_attempts AS may_run
+    FROM messor.jobs j
+   WHERE j.state = 'running'
+     AND j.available_at < (SELECT now FROM moment) - make_interval(secs => $1)
+   ORDER BY j.id LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+UPDATE messor.jobs j
+   SET state = CASE WHEN s.may_run THEN 'queued' ELSE 'dead' END, token = j.token + 1,
+       finished_at = CASE WHEN s.may_run THEN NULL ELSE m.now END,
+       dead_category = CASE WHEN NOT s.may_run THEN 'internal' END,
+       dead_type = CASE WHEN NOT s.may_run THEN 'LeaseExpired' END,
+       dead_reason = CASE WHEN NOT s.may_run THEN
+         format('The lease of worker %s ran out during attempt %s.', s.locked_by, s.attempts) END,
+       locked_by = NULL, locked_at = NULL, lock_expires_at = NULL
+  FROM stuck s CROSS JOIN moment m WHERE j.id = s.id
+RETURNING j.id, s.locked_by, s.attempts, s.may_run
+"""
+
+# Locked first, so that the next statement sees every task that was added before.
+LOCK_IDLE_LANES = """
+SELECT l.host_id FROM messor.lanes l
+  JOIN messor.domains d ON d.id = l.domain_id AND d.status = 'approved' AND d.active
+ WHERE l.host_id > $1 AND l.worker_id IS NULL AND l.claim_at IS NULL
+ ORDER BY l.host_id LIMIT $2 FOR NO KEY UPDATE OF l
+"""
+
+WAKE_IDLE_LANES = """
+UPDATE messor.lanes l SET due_at = n.due_at, claim_at = greatest(l.ready_at, n.due_at)
+  FROM (SELECT lane.host_id,
+               (SELECT min(first.due_at) FROM generate_series(0, 10) AS p (priority)
+                 CROSS JOIN LATERAL (
+                   SELECT t.due_at FROM messor.crawl_tasks t
+                    WHERE t.host_id = lane.host_id AND t.priority = p.priority
+                      AND t.due_at IS NOT NULL ORDER BY t.due_at LIMIT 1) first) AS due_at
+          FROM unnest($1::bigint[]) AS lane (host_id)) n
+ WHERE l.host_id = n.host_id AND n.due_at IS NOT NULL
+RETURNING l.host_id
+"""
+
+END_INGESTIONS = """
+UPDATE messor.ingestion_runs SET stage = 'done', completed_at = messor.clock(), outcome = 'error'
+ WHERE completed_at IS NULL
+   AND started_at < (SELECT messor.clock()) - make_interval(secs => $1)
+RETURNING trace_id, orbit_slug, domain_id
+"""
+
+DROP_PARTITION = "SELECT messor.drop_old_partition($1, $2)"
+DELETE_ROWS = "SELECT messor.delete_old_rows($1, $2, $3)"
+
+Chore = Callable[[Connection, Place], Awaitable[Done]]
+
+
+async def reap_workers(connection: Connection, _: Place) -> Done:
+    return Done({"lanes_freed": await connection.fetchval(REAP_WORKERS)})
+
+
+async def reclaim_jobs(connection: Connection, place: Place) -> Done:
+    rows = await connection.fetch(RECLAIM_JOBS, JOB_GRACE_SECONDS, JOBS_PER_STEP)
+    faults = [
+        Fault(
+            "internal",
+            "LeaseExpired",
+            f"The lease of worker {row['locked_by']} ran out during attempt {row['attempts']}.",
+            None,
+            job_id=row["id"],
+        )
+        for row in rows
+    ]
+    if faults:
+        await errors.log(connection, faults)
+    queued = sum(row["may_run"] for row in rows)
+    counts = {"jobs_reclaimed": queued, "jobs_dead": len(rows) - queued}
+    return Done(counts, place if len(rows) == JOBS_PER_STEP else None)
+
+
+async def retire_jobs(connection: Connection, place: Place) -> Done:
+    """Jobs whose dedupe key no longer counts go to the history."""
+    retired: int = await connection.fetchval(history.RETIRE, JOBS_PER_STEP)
+    return Done({"jobs_retired": retired}, place if retired == JOBS_PER_STEP else None)
+
+
+async def wake_lanes(connection: Connection, place: Place) -> Done:
+    """Lanes that wait for nobody although they have tasks: their wake-up was lost."""
+    rows = await connection.fetch(LOCK_IDLE_LANES, place.host_id, LANES_PER_STEP)
+    idle = [row["host_id"] for row in rows]
+    woken = await connection.fetch(WAKE_IDLE_LANES, idle) if idle else []
+    following = Place(place.chore, idle[-1]) if len(idle) == LANES_PER_STEP else None
+    return Done({"lanes_woken": len(woken)}, following)
+
+
+async def end_ingestions(connection: Connection, _: Place) -> Done:
+    rows = await connection.fetch(END_INGESTIONS, INGESTION_SECONDS)
+    data = {"reason": "its process was lost"}
+    await record(
+        connection,
+        [
+            Event(
+                "ingestion.lost",
+                NAME,
+                row["domain_id"],
+                data={"trace_id": row["trace_id"], "orbit": row["orbit_slug"], **data},
+            )
+            for row in rows
+        ],
+    )
+    return Done({"ingestions_ended": len(rows)})
+
+
+async def make_partitions(connection: Connection, _: Place) -> Done:
+    await connection.execute("SELECT messor.make_all_partitions()")
+    return Done({})
+
+
+def retention(log: str, months: int) -> Chore:
+    """Drop a log's partitions that are too old, one in a step, then strays of that age."""
+
+    async def chore(connection: Connection, place: Place) -> Done:
+        name = await connection.fetchval(DROP_PARTITION, log, months)
+        if name is not None:
+            data = {"log": log, "partition": name, "keep_months": months}
+            await record(connection, [Event("retention.applied", NAME, data=data)])
+            return Done({"partitions_dropped": 1}, place)
+        rows = await connection.fetchval(DELETE_ROWS, log, months, ROWS_PER_STEP)
+        counts = {"partitions_dropped": 0, "old_rows_deleted": rows}
+        return Done(counts, place if rows == ROWS_PER_STEP else None)
+
+    return chore
+
+
+def sweeper(keep_months: int = KEEP_MONTHS) -> Orchestrator:
+    """The sweeper of an installation that keeps its logs so many months; 0 keeps them for ever."""
+    kept = [retention(log, keep_months) for log in LOGS] if keep_months else []
+    chores: list[Chore] = [
+        reap_workers,
+        reclaim_jobs,
+        retire_jobs,
+        wake_lanes,
+        end_ingestions,
+        *kept,
+        make_partitions,
+    ]
+
+    async def step(connection: Connection, place: Place) -> Done:
+        done = await chores[place.chore](connection, place)
+        if done.next is not None:
+            return done
+        after = place.chore + 1
+        return Done(done.counts, Place(after) if after < len(chores) else None)
+
+    return Orchestrator(
+        NAME,
+        "takes back what dead processes left, and keeps the logs' partitions",
+        "*/5 * * * *",
+        step,
+    )

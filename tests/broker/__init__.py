@@ -1,0 +1,1 @@
+"""Dispatch through a real RabbitMQ."""

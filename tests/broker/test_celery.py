@@ -1,0 +1,170 @@
+"""Celery workers on a real RabbitMQ: messages lost, doubled and reordered, the broker gone and back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import urllib.request
+from contextlib import closing
+from dataclasses import replace
+from uuid import uuid4
+
+import amqp
+import pytest
+
+from messor.queue.broker.app import build_app
+from messor.queue.broker.options import Options
+from messor.queue.broker.outbox import Hint
+from messor.queue.broker.publisher import Publisher
+from messor.store.database import Database
+from tests.broker.conftest import Team, ask, made, standing, until, until_so
+from tests.broker.rabbitmq import RabbitMQ, free_port
+
+pytestmark = pytest.mark.xdist_group("rabbitmq")
+
+
+def send(options: Options, hints: list[Hint]) -> None:
+    with closing(Publisher(build_app(options), options)) as publisher:
+        assert publisher.send(hints) == len(hints)
+
+
+async def lose_hints(database: Database, *keys: str) -> list[Hint]:
+    """Jobs whose hints never reach the broker, and what they would have been."""
+    return [Hint(job.id, job.job_type) for job in await ask(database, *keys)]
+
+
+async def connected(broker: RabbitMQ, consumers: int = 1) -> None:
+    await until_so(lambda: standing(broker)[1] == consumers)
+
+
+async def test_hints_may_be_doubled_reordered_or_nonsense(
+    database: Database, broker: RabbitMQ, celery_team: Team, options: Options
+) -> None:
+    hints = await lose_hints(database, *"abcdefghij")
+    wrong = [Hint(uuid4(), "score"), Hint(hints[0].job_id, "other")]
+    scattered = hints * 3 + wrong
+    random.Random(7).shuffle(scattered)
+    await asyncio.to_thread(send, options, scattered)
+    with closing(broker.connect()) as connection:
+        for body in (b"\x80\x04.", b"{", b"[[1, 2, 3], {}, {}]"):
+            message = amqp.Message(body, content_type="application/json")
+            connection.channel().basic_publish(message, routing_key="messor.score")
+    await celery_team.hire()
+    await until(database, done=10)
+    await until_so(lambda: standing(broker)[0] == 0)
+    assert await made(database) == list("abcdefghij")
+    assert await celery_team.dismiss() == [0]
+
+
+async def test_lost_hints_are_made_up_for(
+    database: Database, broker: RabbitMQ, celery_team: Team
+) -> None:
+    await celery_team.hire()
+    await connected(broker)
+    async with database.transaction() as connection:
+        await connection.execute("ALTER TABLE messor.jobs DISABLE TRIGGER jobs_hint")
+    await ask(database, *"abc")
+    await until(database, done=3)
+    with closing(broker.connect()) as connection:
+        connection.channel().queue_delete("messor.score")
+    await ask(database, *"de")
+    await until(database, done=5)
+    assert await made(database) == list("abcde")
+
+
+async def test_the_broker_dies_and_comes_back(
+    database: Database, broker: RabbitMQ, celery_team: Team
+) -> None:
+    await celery_team.hire()
+    await celery_team.hire()
+    await connected(broker, consumers=2)
+    await ask(database, *(f"a{number}" for number in range(10)))
+    broker.kill()
+    await ask(database, *(f"b{number}" for number in range(10)))
+    await until(database, done=20)
+    broker.start()
+    await asyncio.to_thread(broker.wait)
+    await connected(broker, consumers=2)
+    await ask(database, *(f"c{number}" for number in range(10)))
+    await until(database, done=30)
+    assert await made(database) == [f"{a}{b}" for a in "abc" for b in range(10)]
+    assert await celery_team.dismiss() == [0, 0]
+
+
+async def test_connections_are_cut(database: Database, broker: RabbitMQ, celery_team: Team) -> None:
+    await celery_team.hire()
+    await connected(broker)
+    await ask(database, "a")
+    await until(database, done=1)
+    await asyncio.to_thread(broker.control, "close_all_connections", "cut by a test")
+    await ask(database, "b")
+    await until(database, done=2)
+    await connected(broker)
+    await ask(database, "c")
+    await until(database, done=3)
+    assert await made(database) == ["a", "b", "c"]
+    assert await celery_team.dismiss() == [0]
+
+
+async def test_work_begins_without_the_broker(database: Database, celery_team: Team) -> None:
+    assert celery_team.options is not None
+    url = f"amqp://guest:guest@127.0.0.1:{free_port()}//"
+    celery_team.options = replace(celery_team.options, url=url)
+    await celery_team.hire()
+    await ask(database, *"abc")
+    await until(database, done=3)
+    assert await celery_team.dismiss() == [0]
+
+
+async def test_a_type_goes_to_the_workers_that_do_it(
+    database: Database, broker: RabbitMQ, celery_team: Team
+) -> None:
+    await celery_team.hire(job_types=["score"])
+    await connected(broker)
+    await ask(database, "a")
+    await ask(database, "b", job_type="other")
+    await until(database, done=1, queued=1)
+    assert await made(database) == ["a"]
+    await until_so(lambda: standing(broker, "other") == (1, 0))
+    await celery_team.hire(job_types=["other"])
+    await until(database, done=2)
+
+
+async def test_flower_shows_workers_and_hints(
+    database: Database, broker: RabbitMQ, celery_team: Team
+) -> None:
+    port = free_port()
+    command = [
+        *(sys.executable, "-m", "celery", f"--broker={broker.url}", "flower"),
+        *("--address=127.0.0.1", f"--port={port}"),
+    ]
+    environment = {**os.environ, "FLOWER_UNAUTHENTICATED_API": "true"}
+    flower = await asyncio.to_thread(
+        subprocess.Popen, command, env=environment, stderr=subprocess.DEVNULL
+    )
+    try:
+        await until_so(lambda: flower_says(port, "workers") is not None)
+        await celery_team.hire()
+        await connected(broker)
+        await ask(database, "a")
+        await until(database, done=1)
+        await until_so(lambda: bool(flower_says(port, "tasks")))
+        tasks = flower_says(port, "tasks")
+        assert tasks is not None
+        assert {task["name"] for task in tasks.values()} == {"messor.hint"}
+    finally:
+        flower.kill()
+        flower.wait()
+
+
+def flower_says(port: int, about: str) -> dict[str, dict[str, str]] | None:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/{about}", timeout=5) as answer:
+            said: dict[str, dict[str, str]] = json.load(answer)
+            return said
+    except OSError:
+        return None

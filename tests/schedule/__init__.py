@@ -1,0 +1,1 @@
+"""What runs by itself: when, by whom, and what it does."""

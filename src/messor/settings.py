@@ -98,7 +98,7 @@ class Settings(BaseSettings):
     visit_pages: int = Field(default=50, ge=1, description="Most pages in a visit")
     flush_seconds: float = Field(default=0.5, gt=0, description="Longest wait before a flush")
     flush_pages: int = Field(default=200, ge=1, description="Most pages before a flush")
-    concurrency: int = Field(default=128, ge=1, description="Most visits a worker holds at a time")
+    concurrency: int = Field(default=512, ge=1, description="Most visits a worker holds at a time")
 
     connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to connect")
     total_timeout: float = Field(default=30.0, gt=0, description="Seconds for one whole request")

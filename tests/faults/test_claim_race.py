@@ -13,17 +13,17 @@ from tests.faults.scenes import holds
 from tests.held_lanes import MAKE_LANES, claim, lease, make_domain, make_lanes
 
 STALE = "the columns joined to a claim are read as they were before it waited"
-RENEW = "UPDATE messor.worker_leases SET expires_at = expires_at WHERE id = $1"
+HOLD = "SELECT FROM messor.worker_leases WHERE id = $1 FOR UPDATE"
 
 
 async def claim_during(
     database: Database, holder: WorkerLease, connection: Connection
 ) -> asyncio.Task[list[Lane]]:
-    """A claim that has begun, and waits for the lease that a flush is renewing."""
-    await connection.execute(RENEW, holder.id)
+    """A claim that has begun, and waits for what a flush is doing."""
+    await connection.execute(HOLD, holder.id)
     claiming = asyncio.create_task(lanes.claim(database, holder, 8, 1.0, 8))
     waiting = "wait_event_type = 'Lock' AND query LIKE '%claim_lanes%'"
-    await holds(database, "worker_leases, pg_stat_activity", waiting)
+    await holds(database, "domains, pg_stat_activity", waiting)
     return claiming
 
 

@@ -195,9 +195,6 @@ async def test_a_critical_host_is_skipped_until_it_has_decayed(dsn: str, tmp_pat
         assert "/" in web.paths("one.test")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a lane that is skipped for its risk still counts as waiting"
-)
 async def test_a_crawl_ends_though_a_host_is_critical(database: Database, tmp_path: Path) -> None:
     async with LittleWeb(tmp_path, {"one.test": {"/": paper("home")}}) as web:
         await admit(database, HOME)

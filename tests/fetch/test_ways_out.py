@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
-from aiohttp.abc import ResolveResult
 
 import messor
 from messor.courtesy.pace import PERMIT
+from messor.fetch import guard
 from messor.fetch.connector import PermitConnector, make_connector
-from messor.fetch.guard import AddressGuard, GuardedResolver, _result
+from messor.fetch.guard import AddressGuard
 from messor.fetch.outcome import Outcome
 from messor.fetch.proxies.tunnel import TunnelConnector
 from messor.settings import AllowedNetworks
@@ -153,6 +154,7 @@ DRIVERS = {
 WORDS = {"request", "socket", "system"}  # names that variables have as well
 
 
+@cache
 def sources() -> list[tuple[str, ast.Module]]:
     files = [(path.relative_to(SOURCE).as_posix(), path) for path in SOURCE.rglob("*.py")]
     return [(name, ast.parse(p.read_text())) for name, p in files if not name.startswith(EXEMPT)]
@@ -321,7 +323,7 @@ async def test_a_crawl_connects_to_its_sites_and_the_database_alone(
     database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seen by the interpreter itself: robots.txt, sitemaps, pages, redirects and their targets."""
-    monkeypatch.setattr(GuardedResolver, "resolve", _static_names_alone)
+    monkeypatch.setattr(guard, "AsyncResolver", _NoNames)
     inside = ("http://127.0.0.1/", "http://[::1]/", "http://one.test:22/", "http://10.0.0.1/")
     rooms: dict[str, Room] = {
         "/": page("home", "/map", *(f"/to/{n}" for n in range(len(inside))), *inside),
@@ -343,14 +345,14 @@ async def test_a_crawl_connects_to_its_sites_and_the_database_alone(
     assert set(CONNECTED) - sites <= {(store.hostname, store.port)}
 
 
-async def _static_names_alone(
-    resolver: GuardedResolver, host: str, port: int = 0, *_: object
-) -> list[ResolveResult]:
-    """Names of the web at hand; no name server is asked."""
-    if f"{host}:{port}" not in resolver._guard.names:
+class _NoNames:
+    """No name server is asked: what the web at hand does not know has no address."""
+
+    async def resolve(self, host: str, *_: object) -> list[object]:
         raise OSError(f"{host} is not known here")
-    address, inner_port = resolver._guard.names[f"{host}:{port}"]
-    return [_result(host, str(address), inner_port)]
+
+    async def close(self) -> None:
+        """Nothing is open."""
 
 
 def _place(target: str) -> tuple[str, int]:

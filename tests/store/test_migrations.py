@@ -110,7 +110,16 @@ async def test_the_clock_runs_within_a_transaction(database: Database) -> None:
 
 
 async def test_logs_have_partitions_for_now_and_the_months_ahead(database: Database) -> None:
-    for log in ("http_fetches", "events", "decisions", "error_logs", "visits", "friction_log", "jobs_history", "schedule_runs"):
+    for log in (
+        "http_fetches",
+        "events",
+        "decisions",
+        "error_logs",
+        "visits",
+        "friction_log",
+        "jobs_history",
+        "schedule_runs",
+    ):
         partitions = await database.fetchval(
             "SELECT count(*) FROM pg_inherits WHERE inhparent = ('messor.' || $1)::regclass", log
         )

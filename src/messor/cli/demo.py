@@ -24,7 +24,15 @@ from messor.store.database import Database
 from messor.store.session import Session, open_session
 from messor.world import WorldProcess
 
+PAGE_BUDGET = 100  # of each domain: endless ones end soon, and the demo with them
 PATIENCE_SECONDS = 2.0  # for hosts that ask for silence: the demo shows them as they are
+
+# Domains none of whose hosts asks for patience, by Crawl-delay or by friction: those are left for
+# later in the second harvest, which would take as long as the first for a few pages more.
+BRISK = """
+SELECT d.id FROM messor.domains d
+ WHERE NOT EXISTS (SELECT FROM messor.lanes l WHERE l.domain_id = d.id AND l.delay >= 0.5)
+"""
 
 EXAMPLES = """
 SELECT DISTINCT ON (t.outcome, t.refusal IS NULL) t.outcome, p.url
@@ -54,7 +62,7 @@ def _settings(folder: Path, world: WorldProcess) -> Settings:
     return Settings(
         data_dir=folder,
         database_url=None,
-        default_delay=0.05,
+        default_delay=0.02,
         total_timeout=3,
         connect_timeout=2,
         contact="https://example.invalid/demo",
@@ -78,15 +86,19 @@ async def _demo(
             _print_summary("First harvest", await progress.summary(database))
             await _explain_examples(settings, session)
 
-        say("\nA day passes: prices change, pages come and go. The same pages are due again.")
+        say(
+            "\nA day passes: prices change, pages come and go. The same pages are due again,\n"
+            "all but those of hosts that asked for patience."
+        )
         await asyncio.to_thread(world.set_epoch, 1)
         since = await database.fetchval("SELECT messor.clock()")
+        brisk = [row["id"] for row in await database.fetch(BRISK)]
         async with database.transaction() as connection:
-            await tasks.recrawl(connection)
-        second = await crawl_until_idle(settings, session, patience=PATIENCE_SECONDS)
+            await tasks.recrawl(connection, brisk)
+        second = await crawl_until_idle(settings, session, brisk, patience=PATIENCE_SECONDS)
         changes = await progress.changes(database, since)
         if not as_json:
-            _print_summary("Second harvest", await progress.summary(database))
+            _print_summary("Second harvest", await progress.summary(database, brisk))
             emit("")
             print_table(("change", "pages"), list(changes.items()))
         if stay:
@@ -101,7 +113,7 @@ def _print_summary(title: str, summary: dict[str, dict[str, int]]) -> None:
     for meaning, counts in summary.items():
         detail = ", ".join(f"{count} {name}" for name, count in counts.items())
         rows.append((meaning, sum(counts.values()), detail))
-    print_table(("pages were", "pages", "of which"), rows)
+    print_table(("what came", "pages", "of which"), rows)
 
 
 async def _approve_all(database: Database, urls: list[str]) -> None:
@@ -110,6 +122,9 @@ async def _approve_all(database: Database, urls: list[str]) -> None:
             submission = Submission.understand(url)
             domain, new = await registry.submit(connection, submission, actor=LOCAL_ADMIN)
             if new:
+                await registry.configure(
+                    connection, domain, actor=LOCAL_ADMIN, page_budget=PAGE_BUDGET
+                )
                 await admission.approve(connection, domain, actor=LOCAL_ADMIN)
 
 

@@ -23,7 +23,7 @@ VALUES ($1, messor.clock() + make_interval(secs => $2)) RETURNING id
 # nobody else took its lanes.
 RENEW = """
 WITH before AS (
-  SELECT id, flushes FROM messor.worker_leases WHERE id = $1 AND ended_at IS NULL FOR UPDATE
+  SELECT id, flushes FROM messor.worker_leases WHERE id = $1 AND ended_at IS NULL FOR NO KEY UPDATE
 ), renewed AS (
   UPDATE messor.worker_leases w
      SET expires_at = messor.clock() + make_interval(secs => $2), flushes = greatest(b.flushes, $3)
@@ -35,6 +35,9 @@ SELECT EXISTS (SELECT FROM renewed) AS alive,
               WHERE l.worker_id = $1
                 AND (NOT (d.status = 'approved' AND d.active) OR l.recall = l.token)) AS closed
 """
+
+# Waits for a claim that is under way, in a statement before the one that must see its lanes.
+LOCK = "SELECT FROM messor.worker_leases WHERE id = $1 FOR UPDATE"
 
 # Lanes still held were claimed while the worker was stopping: nothing was sent on them.
 END = """
@@ -89,4 +92,5 @@ class WorkerLease:
         return Renewal(asked_at + self.seconds, row["closed"], row["committed"])
 
     async def end(self, connection: Connection) -> None:
+        await connection.execute(LOCK, self.id)
         await connection.execute(END, self.id)

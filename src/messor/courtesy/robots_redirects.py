@@ -17,28 +17,44 @@ from messor.store.database import Connection
 
 MAX_HOPS = 5  # RFC 9309 2.3.1.2: what is further away counts as unavailable
 
-# The host, when its own robots.txt led there, and all who waited for that page wait for another.
-WAIT = """
+# All who waited for one page wait for another, which is asked for at once; or, where its host
+# waits as well, for what that host waits for. When one of them is sent back to itself, they all
+# go in a circle, and have had hops enough.
+MOVE = """
 WITH target AS (
-  SELECT id FROM messor.pages WHERE host_id = $3 AND url_hash = $4
+  SELECT id FROM messor.pages WHERE host_id = $2 AND url_hash = $3
+), ahead AS (
+  SELECT page_id, hops FROM messor.robots_redirects WHERE host_id = $2
+), circle AS (
+  SELECT FROM messor.robots_redirects WHERE page_id = $1 AND host_id = $2
 ), moved AS (
-  UPDATE messor.robots_redirects r SET page_id = t.id, hops = r.hops + $5
+  UPDATE messor.robots_redirects r
+     SET page_id = coalesce((SELECT page_id FROM ahead), t.id),
+         hops = CASE WHEN EXISTS (SELECT FROM circle) THEN 99
+                     ELSE r.hops + $4 + coalesce((SELECT hops FROM ahead), 0) END
     FROM target t WHERE r.page_id = $1
 ), due AS (
   UPDATE messor.crawl_tasks k SET due_at = messor.clock(), status = 'pending', retry_count = 0
     FROM target t WHERE k.page_id = t.id AND (k.due_at IS NULL OR k.due_at > messor.clock())
+     AND k.status NOT IN ('paused', 'cancelled') AND NOT EXISTS (SELECT FROM ahead)
   RETURNING k.host_id
-), woken AS (
-  UPDATE messor.lanes l SET due_at = messor.clock(),
-         claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
-                         ELSE l.claim_at END
-   WHERE l.host_id IN (SELECT host_id FROM due)
 )
-INSERT INTO messor.robots_redirects (host_id, page_id, hops)
-SELECT $2::bigint, t.id, $5 FROM target t WHERE $2::bigint IS NOT NULL
--- One that waits already was led in a circle: its hops go on counting.
-ON CONFLICT (host_id) DO UPDATE SET page_id = excluded.page_id,
-   hops = messor.robots_redirects.hops + excluded.hops
+UPDATE messor.lanes l SET due_at = messor.clock(),
+       claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
+                       ELSE l.claim_at END
+ WHERE l.host_id IN (SELECT host_id FROM due)
+"""
+
+# So does the host itself, before the others; a host that waits for this one is a circle, too.
+JOIN = """
+WITH ahead AS (
+  SELECT r.page_id, r.hops, p.host_id FROM messor.robots_redirects r
+    JOIN messor.pages p ON p.id = r.page_id WHERE r.host_id = $2
+)
+INSERT INTO messor.robots_redirects AS r (host_id, page_id, hops)
+SELECT $1::bigint, coalesce(a.page_id, p.id), CASE WHEN a.host_id = $1 THEN 99 ELSE $4::smallint + coalesce(a.hops, 0) END
+  FROM messor.pages p LEFT JOIN ahead a ON true WHERE p.host_id = $2 AND p.url_hash = $3
+ON CONFLICT (host_id) DO UPDATE SET page_id = excluded.page_id, hops = r.hops + excluded.hops
 """
 
 # Domains that redirects lead to and that somebody has decided about.
@@ -119,7 +135,9 @@ async def wait(
     hops: int,
 ) -> None:
     """Let a host, and whoever waited for `page_id`, wait for the page it was redirected to."""
-    await connection.execute(WAIT, page_id, host_id, target[0], target[1], hops)
+    if host_id is not None:
+        await connection.execute(JOIN, host_id, target[0], target[1], hops)
+    await connection.execute(MOVE, page_id, target[0], target[1], hops)
 
 
 async def answer(connection: Connection, answers: Sequence[RobotsAnswer]) -> None:

@@ -16,8 +16,9 @@ import asyncpg
 from messor.archive import snapshots
 from messor.archive.segments import SegmentWriter
 from messor.courtesy import friction, lanes, robots, robots_redirects
+from messor.courtesy.lanes import Silence
 from messor.courtesy.lease import WorkerLease
-from messor.courtesy.robots import RobotsFile
+from messor.courtesy.robots import RETRY_SECONDS, RobotsFile
 from messor.engine import rows
 from messor.engine.batch import Batch, RobotsWait
 from messor.engine.harvest import Harvest
@@ -143,20 +144,21 @@ class Flusher:
 
     async def _send_elsewhere(self, connection: Connection, batch: Batch) -> None:
         """See that robots files on other hosts are read under those hosts' own domains, or not."""
-        names = [
-            registrable_domain(host_of(wait.target.host)) or "" for wait in batch.robots_waits
-        ]
+        names = [registrable_domain(host_of(wait.target.host)) or "" for wait in batch.robots_waits]
         known = await robots_redirects.known_domains(connection, names)
         kept: list[RobotsWait] = []
         for wait, name in zip(batch.robots_waits, names, strict=True):
-            domain_id, may = known.get(name, (wait.target.domain_id, True))
+            # A bare address belongs to no domain that anybody could have approved.
+            domain_id, may = known.get(name, (wait.target.domain_id, name != ""))
             if may:
                 wait.target.domain_id = domain_id
                 kept.append(wait)
                 continue
             batch.found.pop((wait.target.host, wait.target.url_hash), None)
             if wait.own:
-                batch.robots.append((wait.lane, RobotsFile.out_of_reach(wait.target.host)))
+                file = RobotsFile.out_of_reach(wait.target.host)
+                batch.robots.append((wait.lane, file))
+                batch.silences.append(Silence(wait.lane, RETRY_SECONDS, file.reason))
         batch.robots_waits = kept
 
     async def _write_elsewhere(self, connection: Connection, batch: Batch) -> None:

@@ -41,7 +41,7 @@ class Keeper:
         self._inbox = inbox
         self._sieve = sieve
         self._agent = agent
-        self._bodies: OrderedDict[bytes, tuple[Place, int]] = OrderedDict()
+        self._bodies: OrderedDict[bytes, tuple[Place, Counter[int]]] = OrderedDict()
 
     def keep(self, harvest: Harvest, answer: Answer) -> None:
         """Fill the harvest with all that this answer means."""
@@ -117,7 +117,7 @@ class Keeper:
             ),
             data_hash=hashing.data_hash(data),
             raw_hash=raw_hash,
-            place=self._archived(answer, raw_hash),
+            place=self._archived(harvest, answer, raw_hash),
             size=fetched.size,
             status_code=fetched.status,
             content_type=clean(fetched.content_type),
@@ -133,16 +133,18 @@ class Keeper:
             signals=_encode(said.reservations).decode() if said and said.reservations else None,
         )
 
-    def _archived(self, answer: Answer, raw_hash: bytes) -> Place:
-        """Where the bytes lie; the same bytes are written once."""
+    def _archived(self, harvest: Harvest, answer: Answer, raw_hash: bytes) -> Place:
+        """Where the bytes lie; the same bytes are written once, and marked where a host has many."""
         known = self._bodies.get(raw_hash)
         if known is not None and self._archive.has(known[0]):
-            place, pages = known[0], known[1] + 1
-            if pages >= SAME_BODY and answer.fetched.gate in (None, "size", "text_ratio"):
-                answer.fetched.gate = "duplicate"
+            place, pages = known
         else:
-            place, pages = self._archive.append(_record(answer)), 1
-        self._bodies[raw_hash] = (place, pages)
+            place, pages = self._archive.append(_record(answer)), Counter()
+            self._bodies[raw_hash] = (place, pages)
+        pages[harvest.lane.host_id] += 1
+        many = pages[harvest.lane.host_id] >= SAME_BODY
+        if many and answer.fetched.gate in (None, "size", "text_ratio"):
+            answer.fetched.gate = "duplicate"
         if len(self._bodies) > REMEMBERED_BODIES:
             self._bodies.popitem(last=False)
         return place

@@ -65,6 +65,9 @@ class RobotsReader:
             return end.fetched
         target = parse(end.fetched.location or "", end.url)
         moved = end.fetched.outcome is Outcome.REDIRECTED
+        if moved and target is not None and target.path == "/":
+            await self._adopt(harvest, _none_here(end), end)
+            return end.fetched
         if moved and target is not None and target.authority != lane.host and end.hops < MAX_HOPS:
             await self._read_elsewhere(harvest, target, end.hops + 1)
             return end.fetched
@@ -80,7 +83,7 @@ class RobotsReader:
         end = _Followed(fetched, task.url, 0, [])
         while end.fetched.outcome is Outcome.REDIRECTED and end.hops < MAX_HOPS:
             target = parse(end.fetched.location or "", end.url)
-            if target is None or target.authority != lane.host:
+            if target is None or target.authority != lane.host or target.path == "/":
                 break
             end.before.append(end.fetched)
             permit = await lane.pace.permit()
@@ -179,6 +182,12 @@ def sitemaps_of(lane: Lane, task: Task, file: RobotsFile) -> list[NewPage]:
         )
         found[page.url_hash] = page
     return list(found.values())
+
+
+def _none_here(end: _Followed) -> RobotsFile:
+    """A site that sends whatever it does not have to its front page has no robots.txt."""
+    reason = "robots.txt redirects to the front page"
+    return RobotsFile("allow_all", reason, end.fetched.status, b"", None, None)
 
 
 def _lost(end: _Followed, target: Url | None) -> RobotsFile:

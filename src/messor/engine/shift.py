@@ -40,7 +40,7 @@ from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 from messor.web.urls import parse
 
-CLAIM_AT_ONCE = 32
+CLAIM_AT_ONCE = 128
 LOOK_SECONDS = 0.2  # how often an idle worker looks for lanes
 REAP_SECONDS = 1.0
 UPKEEP_SECONDS = 12 * 3600.0
@@ -103,6 +103,7 @@ class Shift:
         self._marks = settings.data_dir / "marks"
         self._mark = Mark(self._marks, lease.id)
         self._pool = pool
+        self._guard = fetcher.guard
         terms = TermsFetcher(fetcher, pool)
         agent = settings.agent_token
         sieve = LinkSieve(seen, settings.max_redirects, self._flusher.full_patterns)
@@ -209,11 +210,12 @@ class Shift:
 
     async def _visit(self, lane: Lane, due: list[Task]) -> None:
         """Settle the host's address, then visit; the lane goes back whatever happens."""
-        if due:
-            url = parse(due[0].url)
+        url = parse(due[0].url) if due else None
+        # What the guard refuses by its URL is not even looked up.
+        if url is not None and self._guard.refusal_of_url(url) is None:
             may = False
             try:
-                may = await self._desk.settle(lane, url.port if url else 443)
+                may = await self._desk.settle(lane, url.port)
             except LOST_CONNECTION + TRY_AGAIN:
                 may = False
             finally:

@@ -1,6 +1,8 @@
 """Connections: a pool over asyncpg with time-outs, a count of round trips, and errors by kind.
 
-Hot paths are named SQL sent through here; nothing else opens a connection to the database.
+Hot paths are named SQL sent through here; nothing else opens a connection to the database. Behind a
+pooler such as pgBouncer in transaction mode a session lasts one transaction: that is noticed by its
+refusing or forgetting the session's settings, and each transaction then brings its own.
 """
 
 from __future__ import annotations
@@ -44,6 +46,10 @@ SESSION = {
     "search_path": "messor, pg_catalog",
     "timezone": "UTC",
 }
+POOLED_SESSION = {name: SESSION[name] for name in ("application_name", "timezone")}
+FOR_THIS_TRANSACTION = "; ".join(
+    f"SET LOCAL {name} = {value}" for name, value in SESSION.items() if name not in POOLED_SESSION
+)
 
 
 def is_plain_loopback(dsn: str) -> bool:
@@ -89,18 +95,13 @@ class Database:
         self._ssl = False if is_plain_loopback(dsn) else None
         self._pool_size = pool_size
         self._pool: asyncpg.Pool | None = None
+        self._is_pooled = False
 
     async def open(self) -> None:
         """Connect, waiting out a server that is just starting."""
         for attempt in range(40):
             try:
-                self._pool = await asyncpg.create_pool(
-                    self.dsn,
-                    min_size=1,
-                    max_size=self._pool_size,
-                    server_settings=SESSION,
-                    ssl=self._ssl,
-                )
+                self._pool = await self._connect()
             except (asyncpg.ClientConfigurationError, ValueError) as error:
                 raise UsageError(f"MESSOR_DATABASE_URL is wrong: {error}") from error
             except LOST_CONNECTION as error:
@@ -113,6 +114,32 @@ class Database:
                 raise UnavailableError(f"PostgreSQL has no such database: {error}") from error
             else:
                 return
+
+    async def _connect(self) -> asyncpg.Pool:
+        self._is_pooled = await self._meets_a_pooler()
+        how: dict[str, Any] = {"server_settings": SESSION}
+        if self._is_pooled:
+            how = {
+                "server_settings": POOLED_SESSION,
+                "statement_cache_size": 0,
+                "reset": _leave_as_is,
+            }
+        return await asyncpg.create_pool(
+            self.dsn, min_size=1, max_size=self._pool_size, ssl=self._ssl, **how
+        )
+
+    async def _meets_a_pooler(self) -> bool:
+        """Whether somebody between here and the server refuses or drops the session's settings."""
+        try:
+            raw = await asyncpg.connect(
+                self.dsn, ssl=self._ssl, server_settings=SESSION, statement_cache_size=0
+            )
+        except asyncpg.ProtocolViolationError:
+            return True
+        try:
+            return bool(await raw.fetchval("SHOW search_path") != SESSION["search_path"])
+        finally:
+            await raw.close()
 
     async def close(self) -> None:
         if self._pool is not None:
@@ -131,7 +158,12 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
+        """Each statement for itself; behind a pooler, all in one transaction."""
         assert self._pool is not None, "open the database first"
+        if self._is_pooled:
+            async with self.transaction() as connection:
+                yield connection
+            return
         async with self._pool.acquire(timeout=10) as raw:
             yield Connection(raw, self)
 
@@ -141,6 +173,9 @@ class Database:
         assert self._pool is not None, "open the database first"
         async with self._pool.acquire(timeout=10) as raw, raw.transaction():
             self.round_trips += 2
+            if self._is_pooled:
+                self.round_trips += 1
+                await raw.execute(FOR_THIS_TRANSACTION)
             yield Connection(raw, self)
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[asyncpg.Record]:
@@ -174,3 +209,7 @@ class Database:
         assert self._pool is not None, "open the database first"
         async with self._pool.acquire(timeout=10) as raw:
             yield raw
+
+
+async def _leave_as_is(_: asyncpg.Connection) -> None:
+    """Behind a pooler the session is shared: resetting it would undo what others rely on."""

@@ -233,7 +233,7 @@ DECLARE
   open_addresses text[];
 BEGIN
   PERFORM FROM messor.worker_leases w
-    WHERE w.id = worker AND w.ended_at IS NULL AND w.expires_at > t FOR SHARE;
+    WHERE w.id = worker AND w.ended_at IS NULL AND w.expires_at > t FOR KEY SHARE;  -- a flush renews beside it; the reaper waits
   IF NOT FOUND THEN RETURN; END IF;
 
   -- Lanes whose domain or address is full are passed over: however many they are, they must not

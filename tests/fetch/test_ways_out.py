@@ -112,7 +112,6 @@ LIBRARIES = {
     "aioboto3",
     "paramiko",
     "openai",
-    "anthropic",
     "playwright",
     "crawl4ai",
     "firecrawl",

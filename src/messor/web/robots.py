@@ -147,13 +147,13 @@ class Robots:
             keys, outcome = bucket.keys if node is base else node.keys, node.outcome
         if keys:
             path = url[cut:]
-            for key in keys:
+            for key in keys["?" in path]:
                 if key in path:
-                    rule = bucket.rules[keys.index(key)]
+                    rule = bucket.rules[keys[1].index(key)]
                     is_plain = rule.is_plain and "%" not in path and "#" not in path
                     if is_plain and (rule.is_sure or rule.matches(path)):
                         return rule.outcome
-                    return rules.decide_doubtful(url, bucket, keys, outcome)
+                    return rules.decide_doubtful(url, bucket, keys[1], outcome)
         return outcome
 
     def crawl_delay(self, agent_token: str) -> float | None:

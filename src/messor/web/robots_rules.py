@@ -72,6 +72,10 @@ def robots_path(url: str) -> str:
     return normalise(path)
 
 
+# Those for paths without a query, and all of them; empty where there are none.
+Keys: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]] | tuple[()]
+
+
 class Rule(Struct, frozen=True):
     """One allow or disallow line, as written (one character per octet)."""
 
@@ -96,7 +100,7 @@ class _Node(Generic[Outcome]):
         self.outcome = outcome
         self.parent = self
         self.is_plain = "%" not in text  # then a path without escapes need not be normalised
-        self.keys: tuple[str, ...] = ()  # of the rules in doubt that outweigh it
+        self.keys: Keys = ()  # of the rules in doubt that outweigh it
 
     def matches(self, path: str) -> bool:
         return path.startswith(self.text)
@@ -167,11 +171,12 @@ class _Doubts(Generic[Outcome]):
         self.keys = tuple(key for key, _ in ordered)
         self.rules = [rule for _, rule in ordered]
 
-    def keys_above(self, weight: int) -> tuple[str, ...]:
+    def keys_above(self, weight: int) -> Keys:
         """The keys of the rules that outweigh a literal of this weight."""
-        if not self.rules or self.rules[-1].weight > weight:
-            return self.keys
-        return self.keys[: bisect_left(self.rules, -weight, key=lambda rule: -rule.weight)]
+        keys = self.keys
+        if self.rules and self.rules[-1].weight <= weight:
+            keys = keys[: bisect_left(self.rules, -weight, key=lambda rule: -rule.weight)]
+        return (tuple(key for key in keys if "?" not in key), keys) if keys else ()
 
 
 class Bucket(Generic[Outcome]):

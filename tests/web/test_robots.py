@@ -159,6 +159,15 @@ def test_urls_as_they_stand_decide_like_their_normalised_paths(
             assert robots.check("foo", url).allowed == asked.decide(robots_path(url))
 
 
+@pytest.mark.parametrize("pattern", ["*4", "/*4", "*A9", "/*F", "*4x", "$", "/*4$"])
+@pytest.mark.parametrize("path", ["/", "", "/4", "/a4", "/A9", "/F", "/4x", "/x", "/%34"])
+def test_patterns_of_hex_digits(pattern: str, path: str) -> None:
+    robots = Robots.parse(f"User-agent: *\nDisallow: {pattern}".encode())
+    asked = RuleSet([(Rule(False, pattern), False)], otherwise=True)
+    for _ in range(2):  # the first URL teaches the origin
+        assert robots.check("foo", SITE + path).allowed == asked.decide(robots_path(SITE + path))
+
+
 def test_stored_decisions(corpus: Callable[[str], Any]) -> None:
     for row in corpus("robots_all.jsonl"):
         if row["tier"] != "contested":

@@ -129,10 +129,12 @@ class _Wildcard(Generic[Outcome]):
             pieces.append(self.tail)
         self.pieces = [piece for piece in pieces if piece]
         self.is_plain = "%" not in text
-        # Whether it is about every path that holds its key, like the usual "/*key".
+        # Whether it is about every path that holds its key, like the usual "/*key"; the key must
+        # be the whole of the piece, and not what is left without its hex digits.
         self.is_sure = (
             len(self.pieces) == 1
             and not anchored
+            and raw_key(self.pieces[0]) == self.pieces[0]
             and (not self.head or (self.head == "/" and self.tail[0] != "/"))
         )
 

@@ -1,0 +1,1 @@
+"""Who are you? Members and their roles, logins, sessions and API keys."""

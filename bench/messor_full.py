@@ -23,7 +23,7 @@ from messor.settings import AllowedNetworks, Settings
 from messor.store.database import Database
 
 STALL_SECONDS = 20.0  # without a new page the crawl is given up, and falls short
-_LOOK_SECONDS = 0.005
+_LOOK_SECONDS = 0.02
 _MARKS = (10_000, 50_000)  # pages at which the memory is read
 _PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 _ACTOR = "bench"

@@ -20,6 +20,7 @@ from messor.fetch.proxies.probing import Prober
 from messor.fetch.proxies.sealing import seal_for
 from messor.fetch.router import Router
 from messor.frontier.seen import SeenFilter
+from messor.kit.memory import keep_freed_memory
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, Database
 
@@ -52,6 +53,7 @@ class Worker:
         # collector need not look at either every few pages.
         gc.freeze()
         gc.set_threshold(50_000, 50, 50)
+        keep_freed_memory()
         fetcher = HttpFetcher(self._settings, __version__)
         router = make_router(self._settings, self._database, fetcher)
         prober = Prober(seconds=self._settings.connect_timeout, ca_file=self._settings.ca_file)

@@ -147,8 +147,13 @@ def _read_metadata(
         _read_meta(meta, reading, agent)
     for link in document.select("link")[:1000]:
         if reading.canonical is None and "canonical" in (link.attr("rel") or "").lower().split():
-            found = parse(link.attr("href") or "", reading.base)
-            reading.canonical = found.href if found else None
+            reading.canonical = _resolved(link.attr("href") or "", reading)
+
+
+def _resolved(href: str, reading: PageReading) -> str | None:
+    # Most pages name themselves; what they are called is then an address that was parsed before.
+    found = parse(href) if href == reading.url else parse(href, reading.base)
+    return found.href if found else None
 
 
 def _read_meta(meta: Element, reading: PageReading, agent: str) -> None:
@@ -195,36 +200,30 @@ def _read_links(
     reading.links_cut = len(anchors) > MAX_LINKS
     anchors = anchors[:MAX_LINKS]
     written = [anchor.attr("href") or "" for anchor in anchors]
-    hrefs = dict.fromkeys(written)
-    fresh = [href for href in hrefs if href not in known] if known else list(hrefs)
+    fresh = set(written).difference(known)
     if not fresh:
         return
-    first = dict(zip(reversed(written), reversed(anchors), strict=True))
-    nofollow = _nofollow_hrefs(document, anchors)
+    mentions: dict[str, list[Element]] = {}
+    for href, anchor in zip(written, anchors, strict=True):
+        if href in fresh:
+            mentions.setdefault(href, []).append(anchor)
     unique: dict[bytes, Link] = {}
-    for href, link in zip(fresh, resolver.resolve(fresh), strict=True):
+    for (href, mentioned), link in zip(mentions.items(), resolver.resolve(mentions), strict=True):
         if link is None:
             continue
-        found = link.as_nofollow() if href in nofollow else link
+        found = link.as_nofollow() if all(map(_is_nofollow, mentioned)) else link
         earlier = unique.get(found.url_hash)
         if earlier is None:
             reading.hrefs.append(href)
-            reading.anchors.append(one_line(first[href].text, _MAX_ANCHOR))
+            reading.anchors.append(one_line(mentioned[0].text, _MAX_ANCHOR))
         if earlier is None or (earlier.nofollow and not found.nofollow):
             unique[found.url_hash] = found
     reading.links = list(unique.values())
 
 
-def _nofollow_hrefs(document: Document, anchors: list[Element]) -> AbstractSet[str]:
-    """Hrefs of which every mention is nofollow."""
-    if document.select_one('a[rel~="nofollow" i], area[rel~="nofollow" i]') is None:
-        return frozenset()
-    refused: set[str] = set()
-    followed: set[str] = set()
-    for anchor in anchors:
-        words = (anchor.attr("rel") or "").lower().split()
-        (refused if "nofollow" in words else followed).add(anchor.attr("href") or "")
-    return refused - followed
+def _is_nofollow(anchor: Element) -> bool:
+    rel = anchor.attr("rel")
+    return rel is not None and "nofollow" in rel.lower().split()
 
 
 def _markdown(document: Document) -> str:

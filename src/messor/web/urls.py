@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 
 import ada_url
@@ -17,6 +18,7 @@ from messor.web.canonical import canonical_path, canonical_query
 
 MAX_URL_LENGTH = 4096
 
+_REMEMBERED = 1_024  # addresses parsed last
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -61,6 +63,8 @@ def host_of(authority: str) -> str:
     return name if colon and port.isdigit() else authority
 
 
+# An address is parsed by whoever decides about it, fetches it and reads what came.
+@lru_cache(maxsize=_REMEMBERED)
 def parse(text: str, base: str | None = None) -> Url | None:
     """An http(s) URL of at most MAX_URL_LENGTH characters, or None."""
     if len(text) > MAX_URL_LENGTH:

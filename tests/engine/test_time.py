@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 from datetime import timedelta
 from pathlib import Path
@@ -93,6 +94,20 @@ async def test_bytes_that_change_without_the_content_are_no_change(
 
     turns = [with_nonce] * 3
     assert await crawl_over_time(dsn, tmp_path, *turns) == (["new"], 1)
+
+
+async def test_a_server_that_packs_anew_each_time_changes_nothing(
+    dsn: str, tmp_path: Path
+) -> None:
+    times = itertools.count()
+
+    def repacked(_: Request) -> Answer:
+        body = gzip.compress(A.body, mtime=next(times))
+        return Answer(200, (*A.headers, ("Content-Encoding", "gzip")), body)
+
+    assert await crawl_over_time(dsn, tmp_path, *[repacked] * 3) == (["new"], 1)
+    async with Database(dsn) as database:
+        assert (await outcomes(database))["http://one.test/"] == "unchanged"
 
 
 async def test_an_unchanged_page_is_asked_for_with_its_validator(dsn: str, tmp_path: Path) -> None:

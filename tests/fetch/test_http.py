@@ -259,6 +259,21 @@ async def test_validators_are_sent(going_out: Going) -> None:
         assert (await out.get()).outcome is Outcome.OK
 
 
+async def test_known_bytes_are_not_unpacked(going_out: Going) -> None:
+    packed = gzip.compress(GOOD.body)
+    zipped = Answer(200, (*GOOD.headers, ("Content-Encoding", "gzip")), packed)
+    told = Answer(200, (*zipped.headers, ("X-Robots-Tag", "noindex")), packed)
+    async with going_out({"/": zipped, "/told": told, "/other": GOOD}) as out:
+        first = await out.get()
+        assert (first.is_known, first.body, first.size) == (False, GOOD.body, len(GOOD.body))
+        again = await out.get(wire_tag=first.wire_tag)
+        assert (again.is_known, again.body, again.size) == (True, b"", len(GOOD.body))
+        assert again.outcome is Outcome.OK
+        # A header may say more about the same bytes than it did before.
+        assert (await out.get("/told", wire_tag=first.wire_tag)).body == GOOD.body
+        assert not (await out.get("/other", wire_tag=first.wire_tag)).is_known
+
+
 @pytest.mark.parametrize("etag", ['"a"\r\nX-Evil: 1', '"a\x00"', '"\udcff"', "ü"])
 async def test_a_hostile_validator_never_raises(going_out: Going, etag: str) -> None:
     seen: list[Request] = []

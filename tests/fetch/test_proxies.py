@@ -35,8 +35,8 @@ from messor.fetch.proxies.tunnel import (
     ProxySessions,
     TunnelConnector,
     open_tunnel,
-    proxy_context,
 )
+from messor.fetch.tls import verifying_context
 from messor.store.database import Database
 from messor.world.certificates import Authority
 from tests.fetch.conftest import permit
@@ -263,7 +263,7 @@ async def test_the_next_address_is_asked_for_when_one_is_out_of_reach(tmp_path: 
         places = [
             (ip_address(place.split(":")[0]), int(place.split(":")[1])) for place in (far, near)
         ]
-        talk = await open_tunnel(out.proxy, places, proxy_context(None), 2.0)
+        talk = await open_tunnel(out.proxy, places, verifying_context(None), 2.0)
         talk.transport.abort()
         assert out.server.asked == [far, near]
 

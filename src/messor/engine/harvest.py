@@ -48,10 +48,16 @@ class Harvest:
     @property
     def headers(self) -> Mapping[str, str]:
         """Of the site's own answer to HTTP: they validate the next request."""
-        if self.fetched is None:
-            return {}
+        own = self.own_answer
+        return own.headers if own else {}
+
+    @property
+    def own_answer(self) -> Fetched | None:
+        """What the site itself answered to HTTP, whoever brought the content in the end."""
+        if not self.hops:
+            return self.fetched
         sites = (hop for hop in self.hops if hop.provider == "http")
-        return next(sites, self.fetched).headers
+        return next(sites, self.fetched)
 
     @property
     def other_provider(self) -> str | None:

@@ -81,9 +81,9 @@ class Reader:
 
     def _read_page(self, answer: Answer, task: Task) -> None:
         fetched = answer.fetched
-        answer.raw_hash = hashing.raw_hash(fetched.body)
+        answer.raw_hash = task.raw_hash if fetched.is_known else hashing.raw_hash(fetched.body)
         same = answer.raw_hash == task.raw_hash and task.snapshot_id is not None
-        if same and not has_directives(fetched.raw_headers):
+        if same and (fetched.is_known or not has_directives(fetched.raw_headers)):
             if fetched.provider == "http" and task.provider is not None:
                 answer.same_shell = True
                 fetched.gate = "spa_shell"

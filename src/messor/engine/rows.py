@@ -53,12 +53,15 @@ UPDATE messor.crawl_tasks t
        provider = CASE WHEN g.snapshot_id IS NULL THEN t.provider ELSE g.provider END,
        raw_hash = coalesce(g.raw_hash, t.raw_hash),
        etag = CASE WHEN g.raw_hash IS NULL THEN t.etag ELSE g.etag END,
-       last_modified = CASE WHEN g.raw_hash IS NULL THEN t.last_modified ELSE g.last_modified END
+       last_modified = CASE WHEN g.raw_hash IS NULL THEN t.last_modified ELSE g.last_modified END,
+       wire_tag = CASE WHEN g.raw_hash IS NULL THEN t.wire_tag ELSE g.wire_tag END
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::float8[],
               $8::smallint[], $9::text[], $10::text[], $11::bool[], $12::smallint[],
-              $13::bigint[], $14::bytea[], $15::text[], $16::text[], $17::text[], $18::int[])
+              $13::bigint[], $14::bytea[], $15::text[], $16::text[], $17::text[], $18::int[],
+              $19::bigint[])
        AS g (page_id, host_id, token, status, outcome, due_in, retry_count, refusal, error_message,
-             fetched, last_status, snapshot_id, raw_hash, etag, last_modified, provider, history)
+             fetched, last_status, snapshot_id, raw_hash, etag, last_modified, provider, history,
+             wire_tag)
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
  CROSS JOIN t0
  WHERE t.page_id = g.page_id
@@ -181,6 +184,7 @@ async def update_tasks(
         [clean(h.headers.get("Last-Modified")) for h in harvests],
         [h.other_provider for h in harvests],
         [h.schedule.history for h in harvests],
+        [h.own_answer.wire_tag if h.own_answer else None for h in harvests],
     )
 
 

@@ -278,6 +278,7 @@ class Visitor:
             etag=task.etag,
             last_modified=task.last_modified,
             cut_at=CUT_AT.get(task.kind),
+            wire_tag=task.wire_tag if task.kind == "page" and task.snapshot_id else None,
         )
         lane.standing.heard(
             answered=fetched.status is not None or fetched.error_type == PROXY_FAULT

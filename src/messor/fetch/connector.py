@@ -6,7 +6,6 @@ take seconds, and only then is it known whether the lane and the lease still all
 
 from __future__ import annotations
 
-import ssl
 from pathlib import Path
 
 from aiohttp import ClientConnectionError, ClientRequest, ClientTimeout, TCPConnector
@@ -16,6 +15,7 @@ from aiohttp.tracing import Trace
 from messor.courtesy.pace import PERMIT
 from messor.errors import LeaseLostError
 from messor.fetch.guard import AddressGuard, GuardedResolver
+from messor.fetch.tls import verifying_context
 
 
 class PermitConnector(TCPConnector):
@@ -45,13 +45,10 @@ class PermitConnector(TCPConnector):
 
 def make_connector(guard: AddressGuard, *, ca_file: Path | None = None) -> PermitConnector:
     """A connector behind the guard; certificates are always verified."""
-    context = ssl.create_default_context()
-    if ca_file is not None:
-        context.load_verify_locations(cafile=str(ca_file))
     return PermitConnector(
         resolver=GuardedResolver(guard),
         socket_factory=guard.socket_factory,
-        ssl=context,
+        ssl=verifying_context(ca_file),
         limit=0,
         ttl_dns_cache=60,
         keepalive_timeout=15,

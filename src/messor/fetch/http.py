@@ -22,8 +22,10 @@ from messor.fetch.naming import name_outcome
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.proxies.proxy import Proxy, ProxyError
 from messor.fetch.proxies.tunnel import ProxySessions
+from messor.fetch.wire import tag_of, unpacked_size
 from messor.kit import clock
 from messor.settings import Settings
+from messor.web.robots_tags import has_directives
 from messor.web.urls import parse
 
 aiohttp.set_zlib_backend(isal_zlib)
@@ -84,13 +86,15 @@ class HttpFetcher:
         etag: str | None = None,
         last_modified: str | None = None,
         cut_at: int | None = None,
+        wire_tag: int | None = None,
         via: Proxy | None = None,
         verify: bool = True,
     ) -> Fetched:
         """Send one request and read its answer; never raises for what a site or a proxy does.
 
-        With `cut_at` a longer body is cut there instead of being refused. Certificates are
-        checked unless the domain's terms say otherwise.
+        With `cut_at` a longer body is cut there instead of being refused. A body of the given
+        `wire_tag` is known and not unpacked. Certificates are checked unless the domain's terms
+        say otherwise.
         """
         url = parse(href)
         refusal = "not a web address" if url is None else self.guard.refusal_of_url(url)
@@ -106,7 +110,9 @@ class HttpFetcher:
             headers["If-Modified-Since"] = last_modified
         token = PERMIT.set(permit)
         try:
-            fetched = await self._attempt(href, headers, permit, cut_at, via, verify=verify)
+            fetched = await self._attempt(
+                href, headers, permit, cut_at, via, verify=verify, known=wire_tag
+            )
         except TimeoutError:
             fetched = _failed(Outcome.TIMEOUT, "no complete answer in time", "timeout")
         except TooLargeError as error:
@@ -134,6 +140,7 @@ class HttpFetcher:
         via: Proxy | None,
         *,
         verify: bool,
+        known: int | None,
     ) -> Fetched:
         session = self._proxied.by(via) if via else self._session
         async with session.get(
@@ -141,13 +148,18 @@ class HttpFetcher:
         ) as response:
             permit.answered()
             wire = await self._read(response, cut_at)
+        tag = tag_of(wire) if response.status == 200 and wire else None
+        if tag is not None and tag == known and not has_directives(response.raw_headers):
+            return _known(response, wire, tag)
         decoded = decode_content(
             wire,
             response.headers.get("Content-Encoding", ""),
             cut_at or self._settings.max_decoded_bytes,
             cut=cut_at is not None,
         )
-        return _judge(response, wire, decoded)
+        fetched = _judge(response, wire, decoded)
+        fetched.wire_tag = tag
+        return fetched
 
     async def _read(self, response: ClientResponse, cut_at: int | None) -> bytes:
         """The body up to the cap; a length that promises more is refused unread."""
@@ -185,6 +197,20 @@ def _judge(response: ClientResponse, wire: bytes, decoded: Decoded) -> Fetched:
             size=len(body),
             reason=response.reason or "",
         )
+    )
+
+
+def _known(response: ClientResponse, wire: bytes, tag: int) -> Fetched:
+    """The answer that was good the last time."""
+    return Fetched(
+        Outcome.OK,
+        status=response.status,
+        headers=response.headers,
+        raw_headers=response.raw_headers,
+        size=unpacked_size(wire, response.headers),
+        reason=response.reason or "",
+        wire_tag=tag,
+        is_known=True,
     )
 
 

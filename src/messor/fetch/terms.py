@@ -27,6 +27,7 @@ class TermsFetcher:
         etag: str | None = None,
         last_modified: str | None = None,
         cut_at: int | None = None,
+        wire_tag: int | None = None,
     ) -> Fetched:
         proxy = self._pool.pick() if policy.proxies == "pool" else None
         if policy.proxies == "pool" and proxy is None:
@@ -41,6 +42,7 @@ class TermsFetcher:
             etag=etag,
             last_modified=last_modified,
             cut_at=cut_at,
+            wire_tag=wire_tag,
             via=proxy,
             verify=policy.verify_tls,
         )

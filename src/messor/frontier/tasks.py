@@ -35,7 +35,7 @@ TRACK_LEVELS = {"A": DAY, "B": 7 * DAY, "C": 30 * DAY, "D": 91 * DAY}
 DUE = """
 SELECT t.page_id, t.host_id, t.kind, t.priority, p.url, p.depth, p.hops, t.retry_count,
        t.max_retries, t.crawl_frequency, t.outcome, t.snapshot_id, t.raw_hash, t.etag,
-       t.last_modified, t.refusal, t.provider, t.deaths, t.history, d.track_level,
+       t.last_modified, t.refusal, t.provider, t.deaths, t.history, d.track_level, t.wire_tag,
        d.scrape_frequency_hours, t.due_at, (SELECT messor.clock()) AS now,
        p.sitemap_lastmod IS NOT NULL OR p.found_by = 'sitemap' AS listed
   FROM unnest($1::bigint[]) AS lane (host_id)
@@ -144,6 +144,7 @@ class Task:
     deaths: int = 0  # processes it killed
     history: int = 1  # see frontier.cadence
     track_level: str | None = None  # of its domain
+    wire_tag: int | None = None  # of the bytes of its last good answer, see fetch.wire
 
 
 FIELDS = len(Task.__slots__)

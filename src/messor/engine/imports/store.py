@@ -107,6 +107,7 @@ UPDATE messor.crawl_tasks t
    SET outcome = g.outcome, snapshot_id = g.snapshot_id, raw_hash = g.raw_hash, last_status = 200,
        etag = CASE WHEN t.raw_hash = g.raw_hash THEN t.etag END,
        last_modified = CASE WHEN t.raw_hash = g.raw_hash THEN t.last_modified END,
+       wire_tag = CASE WHEN t.raw_hash = g.raw_hash THEN t.wire_tag END,
        last_fetched_at = (SELECT messor.clock()) - make_interval(secs => g.age),
        completed_at = (SELECT messor.clock()), error_message = NULL, retry_count = 0,
        status = CASE WHEN t.status IN ('paused', 'cancelled') THEN t.status ELSE 'completed' END

@@ -20,7 +20,8 @@ from messor.fetch.proxies.handshake import greet
 from messor.fetch.proxies.proxy import Endpoint, Proxy, ProxyError
 from messor.fetch.proxies.registry import KnownProxy, endpoint_of, fact, unsealed
 from messor.fetch.proxies.sealing import Seal
-from messor.fetch.proxies.tunnel import dial, proxy_context
+from messor.fetch.proxies.tunnel import dial
+from messor.fetch.tls import verifying_context
 from messor.ledger.events import record
 from messor.store.database import Connection, Database
 
@@ -78,7 +79,7 @@ class Prober:
 
     def __init__(self, *, seconds: float, ca_file: Path | None = None) -> None:
         self._seconds = seconds
-        self._context: ssl.SSLContext = proxy_context(ca_file)
+        self._context: ssl.SSLContext = verifying_context(ca_file)
 
     async def probe(self, proxy: Proxy) -> Finding:
         """Say whether a proxy is there and takes the login."""

@@ -29,6 +29,7 @@ from messor.fetch.connector import PermitConnector
 from messor.fetch.guard import AddressGuard, AddrInfo, RefusedAddressError
 from messor.fetch.proxies.handshake import Address, Conversation, ask
 from messor.fetch.proxies.proxy import Proxy, ProxyError
+from messor.fetch.tls import verifying_context
 
 Place = tuple[Address, int]
 
@@ -171,7 +172,7 @@ class ProxySessions:
         self._direct = direct
         self._guard = guard
         self._make_session = make_session
-        self._context = proxy_context(ca_file)
+        self._context = verifying_context(ca_file)
         self._sessions: dict[Proxy, ClientSession] = {}
 
     def by(self, proxy: Proxy) -> ClientSession:
@@ -185,11 +186,3 @@ class ProxySessions:
         for session in self._sessions.values():
             await session.close()
         self._sessions.clear()
-
-
-def proxy_context(ca_file: Path | None) -> ssl.SSLContext:
-    """TLS with proxies: certificates are always verified."""
-    context = ssl.create_default_context()
-    if ca_file is not None:
-        context.load_verify_locations(cafile=str(ca_file))
-    return context

@@ -1,0 +1,1 @@
+ALTER TABLE messor.crawl_tasks DROP COLUMN wire_tag;

@@ -96,9 +96,7 @@ async def test_bytes_that_change_without_the_content_are_no_change(
     assert await crawl_over_time(dsn, tmp_path, *turns) == (["new"], 1)
 
 
-async def test_a_server_that_packs_anew_each_time_changes_nothing(
-    dsn: str, tmp_path: Path
-) -> None:
+async def test_a_server_that_packs_anew_each_time_changes_nothing(dsn: str, tmp_path: Path) -> None:
     times = itertools.count()
 
     def repacked(_: Request) -> Answer:

@@ -225,12 +225,12 @@ async def test_traps_and_full_families_are_told(database: Database, tmp_path: Pa
     assert (await explain(database, settings, url)).verdict == "allowed"
     await database.fetch(
         """INSERT INTO messor.url_patterns (host_id, pattern, pages)
-           SELECT id, $1, 200 FROM messor.hosts""",
+           SELECT id, $1, 160 FROM messor.hosts""",
         pattern_key(url),
     )
     full = await explain(database, settings, url)
     assert full.verdict == "denied"
-    assert "200 of 200 pages" in facts(full)["trap"][1]
+    assert "160 of 160 pages" in facts(full)["trap"][1]
 
 
 async def test_a_spent_budget_refuses_what_is_not_known(database: Database, tmp_path: Path) -> None:

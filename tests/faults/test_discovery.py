@@ -326,17 +326,7 @@ TRAPS: dict[str, tuple[Callable[[Request], Answer], str]] = {
 }
 
 
-def falls_short(reason: str) -> pytest.MarkDecorator:
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
-LARGER = {
-    "facets": falls_short("each filter alone comes on top of the two hundred that are combined"),
-    "unknown-tokens": falls_short("a session of unknown name has a budget for every page it is on"),
-}
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=LARGER.get(name, ())) for name in TRAPS])
+@pytest.mark.parametrize("name", TRAPS)
 async def test_a_trap_ends_within_two_hundred_pages(
     database: Database, tmp_path: Path, name: str
 ) -> None:

@@ -8,11 +8,14 @@ import resource
 import time
 import zlib
 from collections.abc import Iterator
+from datetime import timedelta
 
+import psutil
 import pytest
 
 from messor.errors import LeaseLostError
 from messor.fetch.outcome import Outcome
+from messor.world import certificates
 from messor.world.answers import Answer, Ending, Request, Stream, plain, redirect
 from messor.world.documents import HTML
 from tests.crawling import until
@@ -181,8 +184,12 @@ async def test_headers_out_of_measure_are_refused(
     async with going_out({"/": page("Talkative", extra=extra)}) as out:
         started = time.monotonic()
         fetched = await out.get()
+        assert time.monotonic() - started < 1
+        before = psutil.Process().memory_info().rss
+        for _ in range(10):
+            await out.get()
+        assert psutil.Process().memory_info().rss - before <= 8 * 1024 * 1024
     assert (fetched.outcome, fetched.error_type) == (Outcome.ERROR, "protocol")
-    assert time.monotonic() - started < 1
     assert len(fetched.error or "") <= 200
 
 
@@ -362,6 +369,18 @@ async def test_tls_without_it_fails_closed(going_out: Going) -> None:
         fetched = await out.get("https://one.test/")
         assert (fetched.outcome, fetched.error_type) == (Outcome.ERROR, "tls")
         assert out.web.requests() == []
+
+
+async def test_tls_that_has_run_out_fails_closed_unless_the_terms_say_otherwise(
+    going_out: Going, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificates, "_LIFETIME", timedelta(minutes=-5))
+    async with going_out({"/": GOOD}, tls=True) as out:
+        fetched = await out.get("https://one.test/")
+        assert (fetched.outcome, fetched.error_type) == (Outcome.ERROR, "tls")
+        assert "expired" in (fetched.error or "")
+        assert out.web.requests() == []
+        assert (await out.get("https://one.test/", verify=False)).outcome is Outcome.OK
 
 
 async def test_tls_for_another_name_fails_closed(going_out: Going) -> None:

@@ -16,6 +16,7 @@ class Role(Enum):
     VARIANT = "variant"  # sorts, filters, searches or lays out
     ACTION = "action"  # does something about a page: share, reply, come back to
     SESSION = "session"  # says who asks
+    CODE = "code"  # its value is nobody's choice of words: perhaps a session, perhaps an id
     OTHER = "other"
 
 
@@ -110,7 +111,9 @@ def _role_of_value(value: str) -> Role:
         return Role.DATE
     if value.startswith(("/", "http://", "https://")):
         return Role.ACTION
-    return Role.VARIANT if _TOKEN.match(value) or _SUBSETS.match(value) else Role.OTHER
+    if _TOKEN.match(value):
+        return Role.CODE
+    return Role.VARIANT if _SUBSETS.match(value) else Role.OTHER
 
 
 def _position(name: str, value: str, path: str) -> Role:

@@ -15,9 +15,10 @@ from hashlib import blake2b
 from messor.frontier.parameters import Role, role
 from messor.web.canonical import canonical_query
 
-# 200 pages show more than 16 years of months, or a list of thousands of entries; a family
+# 160 pages show more than 13 years of months, or a list of thousands of entries; a family
 # that has more is not worth its host's time, and its entries are found on other ways as well.
-PATTERN_BUDGET = 200
+# A trap has doors that are of no family (each filter by itself): with them it takes about 200.
+PATTERN_BUDGET = 160
 MAX_PATTERN_LENGTH = 200
 
 MAX_LENGTH = 2083  # what browsers took for decades; sound sites keep within
@@ -196,8 +197,8 @@ def _path_family(path: str) -> str | None:
 def _query_family(path: str, query: str, *, varied: bool) -> str | None:
     """Families that show in the query.
 
-    An action (share, reply, return to …) exists for every page, so it counts for the whole
-    host. Variants of one page (sorted, filtered, faceted, searched) count by page, whatever
+    An action (share, reply, return to …) exists for every page, and so may a session whose
+    name nobody knows: they count for the whole host. Variants of one page (sorted, filtered, faceted, searched) count by page, whatever
     subset of parameters they use: otherwise every subset would be a family. Two parameters
     that name nothing make a variant; one alone has as many values as the site has links for.
     """
@@ -209,8 +210,9 @@ def _query_family(path: str, query: str, *, varied: bool) -> str | None:
         return "session"
     if Role.DATE in roles:
         return f"calendar {path}"
-    if Role.ACTION in roles:
-        return f"actions {roles[Role.ACTION][0].partition('=')[0]}"
+    for everywhere in (Role.ACTION, Role.CODE):
+        if everywhere in roles:
+            return f"{everywhere.value}s {roles[everywhere][0].partition('=')[0]}"
     others = roles.get(Role.OTHER, [])
     names = roles.get(Role.NAME, ())
     varied = varied or len(names) > _MAX_NAMES

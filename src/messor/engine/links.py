@@ -20,6 +20,7 @@ from messor.web.urls import Link, Url, host_of, parse, url_hash
 
 KNOWN_HREFS = 60_000  # remembered by their spelling, over all hosts
 LISTED_DEPTH = 1  # of pages found in a sitemap
+MADE_PAGES = 20_000  # remembered until they are committed, which takes half a second
 
 
 class LinkSieve:
@@ -34,6 +35,7 @@ class LinkSieve:
         self._domains: dict[str, str | None] = {}
         self._hrefs: dict[str, set[str]] = {}
         self._hrefs_size = 0
+        self._made: dict[tuple[int, int, bytes, int], NewPage | None] = {}
 
     def known_hrefs(self, url: Url) -> set[str]:
         """Hrefs that, on any page of this origin, lead to a page the frontier holds."""
@@ -63,12 +65,27 @@ class LinkSieve:
             elif too_deep:
                 refused[lane.host_id, "depth"] += 1
             else:
-                page = self._page(lane, task, link, by="link", depth=depth, anchor=anchor)
+                page = self._linked(lane, task, link, depth, anchor)
                 if page is None:
                     refused[lane.host_id, "trap"] += 1
                 else:
                     found.append(page)
         return found, refused
+
+    def _linked(
+        self, lane: Lane, task: Task, link: Link, depth: int, anchor: str
+    ) -> NewPage | None:
+        """The page of a link; the same for all that mention it until the filter knows of it."""
+        key = (lane.host_id, lane.token, link.url_hash, depth)
+        try:
+            return self._made[key]
+        except KeyError:
+            if len(self._made) >= MADE_PAGES:
+                self._made.clear()
+            page = self._made[key] = self._page(
+                lane, task, link, by="link", depth=depth, anchor=anchor
+            )
+            return page
 
     def sift_listed(
         self, lane: Lane, task: Task, entries: Sequence[tuple[str, datetime | None]]

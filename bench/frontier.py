@@ -1,0 +1,265 @@
+"""What the frontier costs when it is large: links of a page, and claims of lanes and their tasks.
+
+Run as `python -m bench.frontier` (`--quick` for a short run), on an embedded PostgreSQL that is
+thrown away afterwards. Exits 1 when a bar is broken.
+
+Links: every page has 120, of which 116 are known: 90 that all pages of its host have, 26 of its
+own section. The cost is everything from the hrefs as written to the committed rows, PostgreSQL's
+CPU included. Claims: 32 lanes and up to 50 due tasks of each, given back after; half of all tasks
+lie in one lane.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+import asyncpg
+import uvloop
+from bench.measure import cpu_seconds
+from bench.queue import Bar, execute, judge, own_database
+from bench.stage import embedded_postgres
+
+from messor.courtesy import lanes
+from messor.courtesy.lanes import GivenBack, Lane
+from messor.courtesy.lease import WorkerLease
+from messor.engine import admission
+from messor.engine.links import LinkSieve
+from messor.frontier import pages, tasks
+from messor.frontier.seen import SeenFilter
+from messor.frontier.tasks import Task
+from messor.registry import domains
+from messor.store.database import Database
+from messor.web.html import PageReading
+from messor.web.urls import LinkCache, LinkResolver, Url, parse
+
+ACTOR = "bench"
+LINKS_MS = 0.15
+CLAIM_RATIO = 2.0
+CLAIMED = 32
+VISIT_PAGES = 50
+LEASE = 600.0
+SECTION = 100  # pages that link to each other
+SHARED, OWN, NEW = 90, 26, 4  # links of a page
+BATCH = 200
+
+FILL = """
+WITH made AS (
+  INSERT INTO messor.pages (host_id, url_hash, url, found_by, depth)
+  SELECT $1, sha256(u.url::bytea), u.url, 'link', 2
+    FROM (SELECT 'http://' || $2 || '/s' || n / $4::int || '/p' || n AS url
+            FROM generate_series(0, $3::int - 1) n) u
+  ON CONFLICT DO NOTHING RETURNING id, host_id
+)
+INSERT INTO messor.crawl_tasks (page_id, host_id, priority, due_at)
+SELECT id, host_id, 5 + id % 3, messor.clock() - make_interval(secs => id % 100000) FROM made
+"""
+# Beyond the daily pages of a site nothing else is due.
+WAKE = """
+UPDATE messor.lanes SET due_at = messor.clock(), claim_at = messor.clock(), ready_at = messor.clock()
+"""
+SETTLE = "DELETE FROM messor.crawl_tasks WHERE kind <> 'page'"
+
+
+@dataclass(frozen=True)
+class Size:
+    hosts: int
+    known: int  # URLs when links are added
+    link_pages: int
+    shallow: int  # tasks when lanes are claimed
+    deep: int
+    claims: int
+
+
+FULL = Size(50, 1_000_000, 4_000, 10_000, 5_000_000, 60)
+QUICK = Size(20, 60_000, 2_000, 10_000, 200_000, 20)
+
+
+def name_of(number: int) -> str:
+    return f"bench-{number:03}.test"
+
+
+async def prepare(dsn: str, counts: list[int]) -> dict[str, int]:
+    """Approved domains with as many known pages, all due; answers the hosts' ids."""
+    ids: dict[str, int] = {}
+    async with Database(dsn) as database:
+        for number in range(len(counts)):
+            async with database.transaction() as connection:
+                wanted = domains.Submission.understand(f"http://{name_of(number)}/")
+                domain, _ = await domains.submit(connection, wanted, actor=ACTOR)
+                domain = await domains.configure(
+                    connection, domain, actor=ACTOR, delay=0, page_budget=10_000_000
+                )
+                await admission.approve(connection, domain, actor=ACTOR)
+        for row in await database.fetch("SELECT id, host FROM messor.hosts"):
+            ids[row["host"]] = row["id"]
+    connection = await asyncpg.connect(dsn, ssl=False)
+    try:
+        for number, count in enumerate(counts):
+            name = name_of(number)
+            await connection.execute(FILL, ids[name], name, count, SECTION, timeout=3600)
+            print(f"\r  {number + 1} of {len(counts)} hosts filled", end="", file=sys.stderr)
+        await connection.execute(SETTLE)
+        await connection.execute(WAKE)
+    finally:
+        await connection.close()
+    print(file=sys.stderr)
+    await execute(dsn, "VACUUM ANALYZE")
+    return ids
+
+
+# Links --------------------------------------------------------------------------------------------
+
+
+def pages_of(host: str, known: int, count: int, seed: int) -> Iterator[tuple[Url, list[str]]]:
+    """Pages of one host with their links as written, section by section."""
+    chance = random.Random(seed)
+    shared = [f"/s{n // SECTION}/p{n}" for n in chance.sample(range(known), SHARED)]
+    for number in range(count):
+        first = number // SECTION * SECTION % (known - SECTION)
+        own = [f"/s{n // SECTION}/p{n}" for n in chance.sample(range(first, first + SECTION), OWN)]
+        fresh = [f"/new/{seed}-{number}-{n}" for n in range(NEW)]
+        url = parse(f"http://{host}/s{first // SECTION}/p{first + number % SECTION}")
+        assert url is not None
+        yield url, [*shared, *own, *fresh]
+
+
+class Adder:
+    """What a worker does with links: sift, gather, add, learn."""
+
+    def __init__(self, database: Database, ids: dict[str, int]) -> None:
+        self._database = database
+        self._ids = ids
+        self._seen = SeenFilter()
+        self._sieve = LinkSieve(self._seen, 5, frozenset())
+        self._cache = LinkCache(8_000)
+        self._found: dict[tuple[str, bytes], pages.NewPage] = {}
+        self._gathered = 0
+
+    async def take(self, lane: Lane, task: Task, url: Url, hrefs: list[str]) -> None:
+        known = self._sieve.known_hrefs(url)
+        fresh = [href for href in dict.fromkeys(hrefs) if href not in known]
+        links = LinkResolver(url, self._cache).resolve(fresh)
+        reading = PageReading(url.href, url.href)
+        for href, link in zip(fresh, links, strict=True):
+            assert link is not None
+            reading.hrefs.append(href)
+            reading.anchors.append("")
+            reading.links.append(link)
+        found, _ = self._sieve.sift(lane, task, url, reading)
+        self._found.update(((page.host, page.url_hash), page) for page in found)
+        self._gathered += 1
+        if self._gathered >= BATCH:
+            await self.flush(lane.host_id)
+
+    async def flush(self, held: int) -> None:
+        found = list(self._found.values())
+        self._found, self._gathered = {}, 0
+        if not found:
+            return
+        async with self._database.transaction() as connection:
+            admitted, _ = await pages.admit(connection, found)
+            admitted, _ = await pages.admit_patterns(connection, admitted, self._ids, 160)
+            await pages.add(connection, admitted, self._ids, [held])
+        for page in found:
+            self._seen.learn(page.host, [page.url_hash])
+
+
+async def link_ms(dsn: str, postmaster: int, ids: dict[str, int], size: Size) -> float:
+    """Milliseconds of CPU per page, here and in PostgreSQL, once a host's links are known."""
+    per_host = size.known // size.hosts
+    async with Database(dsn) as database:
+        lease = await WorkerLease.take(database, ACTOR, LEASE)
+        held = await lanes.claim(database, lease, 4, 0.0, 1_000)
+        adder = Adder(database, ids)
+        total, counted = 0.0, 0
+        for lane in held:
+            found = await tasks.due(database, [lane.host_id], 1, 0.0)
+            task = found[lane.host_id][0]
+            count = size.link_pages // len(held)
+            warm = count // 4
+            for number, (url, hrefs) in enumerate(pages_of(lane.host, per_host, count + warm, 7)):
+                if number == warm:
+                    begun = cpu_seconds(postmaster) + time.process_time()
+                await adder.take(lane, task, url, hrefs)
+            await adder.flush(lane.host_id)
+            total += cpu_seconds(postmaster) + time.process_time() - begun
+            counted += count
+    return 1000 * total / counted
+
+
+def link_bars(dsn: str, postmaster: int, size: Size) -> list[Bar]:
+    with own_database(dsn) as own:
+        counts = [size.known // size.hosts] * size.hosts
+        ids = asyncio.run(prepare(own, counts))
+        found = uvloop.run(link_ms(own, postmaster, ids, size))
+        return [("CPU of 120 links, ms per page", found, "<= 0.15", found <= LINKS_MS)]
+
+
+# Claims -------------------------------------------------------------------------------------------
+
+
+async def claim_ms(dsn: str, claims: int) -> float:
+    """Milliseconds to claim lanes with their due tasks; the large lane is always among them."""
+    taken: list[float] = []
+    async with Database(dsn) as database:
+        lease = await WorkerLease.take(database, ACTOR, LEASE)
+        for turn in range(claims + 5):
+            begun = time.perf_counter()
+            held = await lanes.claim(database, lease, CLAIMED, 0.0, 1_000)
+            due = await tasks.due(database, [lane.host_id for lane in held], VISIT_PAGES, 0.25)
+            if turn >= 5:
+                taken.append((time.perf_counter() - begun) * 1000)
+            assert len(held) == CLAIMED
+            assert sum(map(len, due.values())) == CLAIMED * VISIT_PAGES
+            async with database.transaction() as connection:
+                await lanes.lock(connection, [lane.host_id for lane in held])
+                back = [GivenBack(lane, 0, "done") for lane in held]
+                await lanes.give_back(connection, lease.id, back)
+            await database.fetch(WAKE)
+    return median(taken)
+
+
+def claims_at(dsn: str, count: int, claims: int) -> float:
+    lanes_beside = CLAIMED - 1
+    with own_database(dsn) as own:
+        asyncio.run(prepare(own, [count // 2, *[count // 2 // lanes_beside] * lanes_beside]))
+        return uvloop.run(claim_ms(own, claims))
+
+
+def claim_bars(dsn: str, _: int, size: Size) -> list[Bar]:
+    shallow = claims_at(dsn, size.shallow, size.claims)
+    print(f"  {CLAIMED} lanes at {size.shallow:,} tasks: {shallow:.1f} ms", flush=True)
+    deep = claims_at(dsn, size.deep, size.claims)
+    print(f"  {CLAIMED} lanes at {size.deep:,} tasks: {deep:.1f} ms", flush=True)
+    ratio = deep / shallow
+    return [("claim of lanes and tasks, deep over shallow", ratio, "<= 2.0", ratio <= CLAIM_RATIO)]
+
+
+PARTS = {"links": link_bars, "claims": claim_bars}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", action="append", choices=sorted(PARTS), help="only this part")
+    given = parser.parse_args()
+    size = QUICK if given.quick else FULL
+    with embedded_postgres() as (dsn, server):
+        print(f"PostgreSQL {server.version}, process {os.getpid()}", flush=True)
+        postmaster = server.pid
+        assert postmaster is not None
+        bars = [bar for part in given.only or PARTS for bar in PARTS[part](dsn, postmaster, size)]
+    if not judge(bars):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

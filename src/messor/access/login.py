@@ -1,0 +1,181 @@
+"""The door: how a member gets a session, by password, by link, or as the first admin.
+
+An attempt by password is counted first, then the password is looked at outside of any
+transaction, then all that follows from it goes in one. To a stranger every failure looks the
+same and takes the same time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from messor.access import links, members, sessions, throttle, wording
+from messor.access.errors import SessionEndedError, WrongCredentialsError
+from messor.access.members import Member
+from messor.access.origin import Origin
+from messor.access.passwords import PasswordHash, Passwords
+from messor.access.principal import Principal, authorise
+from messor.access.roles import Act, Role
+from messor.access.sessions import Lifetimes, OpenedSession
+from messor.errors import UsageError
+from messor.ledger.events import Event, record
+from messor.store.database import Connection, Database
+
+ACCOUNT = "SELECT id, password_hash FROM messor.members WHERE email = $1 AND disabled_at IS NULL"
+
+# Again under a lock: the member may have been changed while the password was looked at.
+STILL = f"""
+SELECT {members.COLUMNS} FROM messor.members
+ WHERE id = $1 AND disabled_at IS NULL AND password_hash IS NOT DISTINCT FROM $2
+   FOR NO KEY UPDATE
+"""
+
+RENEW = "UPDATE messor.members SET password_hash = $2 WHERE id = $1"
+
+OPENED_BY = "SELECT opened_by FROM messor.sessions WHERE id = $1 AND ended_at IS NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class _Account:
+    """What an attempt is measured against; without an id there is no such account."""
+
+    id: UUID | None = None
+    encoded: str | None = field(default=None, repr=False)
+
+
+class Door:
+    """Lets members in; each method is one act, with its own transactions."""
+
+    def __init__(
+        self, database: Database, passwords: Passwords, lifetimes: Lifetimes | None = None
+    ) -> None:
+        self._database = database
+        self._passwords = passwords
+        self._lifetimes = lifetimes or Lifetimes()
+
+    async def log_in(self, email: str, password: str, origin: Origin) -> OpenedSession:
+        """By password. Raises WrongCredentialsError or ThrottledError."""
+        address = _lenient(email)
+        charged = await throttle.charge(self._database, address, origin)
+        account = await self._account(address)
+        fits = await self._passwords.verify(password, account.encoded)
+        renewed = await self._renewed(password, account) if fits else None
+        async with self._database.transaction() as connection:
+            member = await _confirm(connection, account) if fits else None
+            if member is not None:
+                await charged.forgive(connection)
+                if renewed is not None:
+                    await connection.execute(RENEW, member.id, renewed.encoded)
+                return await self._open(connection, member, "password", origin)
+            await _tell_failure(connection, account, origin)
+        raise WrongCredentialsError("The e-mail address or the password is wrong.")
+
+    async def log_in_by_link(self, token: str, origin: Origin) -> OpenedSession:
+        """By a link made for this member. Raises BadLinkError."""
+        async with self._database.transaction() as connection:
+            link = await links.use(connection, token, "login")
+            assert link.member_id is not None
+            member = await members.get(connection, link.member_id)
+            return await self._open(connection, member, "link", origin)
+
+    async def make_first_admin(
+        self, token: str, *, email: str, name: str, password: str, origin: Origin
+    ) -> OpenedSession:
+        """By the link that `messor up` printed. Raises BadLinkError, UsageError."""
+        await links.peek(self._database, token)  # no hashing for those who have no link
+        address, name = wording.understand_email(email), wording.understand_name(name)
+        hashed = await self._passwords.hash(password, email=address, name=name)
+        async with self._database.transaction() as connection:
+            await links.use(connection, token, "first_admin")
+            member = await members.insert(
+                connection,
+                email=address,
+                name=name,
+                role=Role.ADMIN,
+                password=hashed,
+                actor="first-admin-link",
+            )
+            return await self._open(connection, member, "first_admin", origin)
+
+    async def change_password(
+        self, principal: Principal, *, current: str | None, new: str, origin: Origin
+    ) -> OpenedSession:
+        """Change one's own; all sessions end, and the one answered takes this one's place.
+
+        Who came by a link need not know the old password. Raises WrongCredentialsError,
+        ThrottledError, WeakPasswordError.
+        """
+        authorise(principal, Act.ACCOUNT_OWN)
+        if principal.member_id is None or principal.session_id is None:
+            raise UsageError("Only a member who is logged in has a password to change here.")
+        member = await members.get(self._database, principal.member_id)
+        account = await self._account(member.email)
+        if await self._must_show_the_old(principal.session_id):
+            await self._check_the_old(member, account, current, origin)
+        hashed = await self._passwords.hash(new, email=member.email, name=member.name)
+        async with self._database.transaction() as connection:
+            still = await _confirm(connection, account)
+            if still is None:
+                raise SessionEndedError("Your account was changed meanwhile. Log in again.")
+            changed = await members.set_password(connection, still, hashed, by=principal)
+            return await self._open(connection, changed, "password", origin)
+
+    async def must_show_the_old_password(self, principal: Principal) -> bool:
+        """Whether the form for a new password asks for the old one."""
+        return principal.session_id is None or await self._must_show_the_old(principal.session_id)
+
+    async def _must_show_the_old(self, session_id: UUID) -> bool:
+        opened_by = await self._database.fetchval(OPENED_BY, session_id)
+        if opened_by is None:
+            raise SessionEndedError("This session has ended. Log in again.")
+        return bool(opened_by != "link")
+
+    async def _check_the_old(
+        self, member: Member, account: _Account, current: str | None, origin: Origin
+    ) -> None:
+        charged = await throttle.charge(self._database, member.email, origin)
+        fits = await self._passwords.verify(current or "", account.encoded)
+        async with self._database.transaction() as connection:
+            if fits:
+                await charged.forgive(connection)
+                return
+            await _tell_failure(connection, account, origin)
+        raise WrongCredentialsError("The current password is wrong.")
+
+    async def _account(self, email: str) -> _Account:
+        row = await self._database.fetchrow(ACCOUNT, email)
+        return _Account() if row is None else _Account(row["id"], row["password_hash"])
+
+    async def _renewed(self, password: str, account: _Account) -> PasswordHash | None:
+        assert account.encoded is not None
+        if not self._passwords.needs_renewal(account.encoded):
+            return None
+        return await self._passwords.renew(password)
+
+    async def _open(
+        self, connection: Connection, member: Member, opened_by: str, origin: Origin
+    ) -> OpenedSession:
+        return await sessions.open_session(
+            connection, member, opened_by=opened_by, origin=origin, lifetimes=self._lifetimes
+        )
+
+
+def _lenient(email: str) -> str:
+    """An address that cannot be one belongs to nobody, and is treated like any stranger's."""
+    try:
+        return wording.understand_email(email)
+    except UsageError:
+        return "nobody"
+
+
+async def _confirm(connection: Connection, account: _Account) -> Member | None:
+    row = await connection.fetchrow(STILL, account.id, account.encoded)
+    return None if row is None else Member.of(row)
+
+
+async def _tell_failure(connection: Connection, account: _Account, origin: Origin) -> None:
+    """What was typed is not told: it may be a password in the wrong field."""
+    known = None if account.id is None else str(account.id)
+    data = {"member": known, "address": origin.stored_address}
+    await record(connection, [Event("login.failed", "anonymous", data=data)])

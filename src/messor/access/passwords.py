@@ -1,0 +1,120 @@
+"""Passwords: what makes one acceptable, and Argon2id, off the event loop and a few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import secrets
+import unicodedata
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import argon2
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from messor.access.errors import WeakPasswordError
+
+SHORTEST = 12
+LONGEST = 1024
+_FEWEST_KINDS = 5  # different characters; fewer is a key held down
+_SALT = 16
+_HASH = 32
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordHash:
+    """A password that was hashed; made by `Passwords.hash` alone."""
+
+    encoded: str = field(repr=False)
+
+
+def check_rules(password: str, *, email: str, name: str) -> None:
+    """Refuse a password that is short, or that the account itself gives away."""
+    text = _normal(password)
+    if len(text) < SHORTEST:
+        raise WeakPasswordError(
+            f"A password has at least {SHORTEST} characters; a few words in a row are easy to keep."
+        )
+    if len(text) > LONGEST:
+        raise WeakPasswordError(f"A password has at most {LONGEST} characters.")
+    if len(set(text.casefold())) < _FEWEST_KINDS:
+        raise WeakPasswordError("The password repeats too few characters; mix in others.")
+    own = {_bare(email), _bare(email.partition("@")[0]), _bare(name)} - {""}
+    if any(_bare(text) == word * times for word in own for times in (1, 2, 3, 4)):
+        raise WeakPasswordError("The password must not be the member's name or e-mail address.")
+
+
+class Passwords:
+    """Hashes and verifies on its own threads, so that a rush of logins cannot take all memory.
+
+    The usual costs are the first that OWASP's cheat sheet on password storage names.
+    """
+
+    def __init__(
+        self, *, memory_kib: int = 47104, passes: int = 1, lanes: int = 1, at_once: int = 2
+    ) -> None:
+        self._argon = argon2.PasswordHasher(
+            time_cost=passes,
+            memory_cost=memory_kib,
+            parallelism=lanes,
+            hash_len=_HASH,
+            salt_len=_SALT,
+            type=argon2.Type.ID,
+        )
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="passwords")
+        # Nobody's hash: verifying against it costs the same and never succeeds.
+        self._nobodys = (
+            f"$argon2id$v=19$m={memory_kib},t={passes},p={lanes}"
+            f"${_base64(secrets.token_bytes(_SALT))}${_base64(secrets.token_bytes(_HASH))}"
+        )
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def hash(self, password: str, *, email: str, name: str) -> PasswordHash:
+        """Check the rules, then hash."""
+        check_rules(password, email=email, name=name)
+        return await self.renew(password)
+
+    async def renew(self, password: str) -> PasswordHash:
+        """Hash a password that was accepted before, with today's costs."""
+        return PasswordHash(await self._run(self._argon.hash, _bytes(password)))
+
+    async def verify(self, password: str, encoded: str | None) -> bool:
+        """Whether it fits; without a hash to compare with it takes as long, and does not fit."""
+        fits = await self._run(self._verify, encoded or self._nobodys, _bytes(password))
+        return fits and encoded is not None
+
+    def needs_renewal(self, encoded: str) -> bool:
+        """Whether it was made with other costs than today's."""
+        return self._argon.check_needs_rehash(encoded)
+
+    def _verify(self, encoded: str, password: bytes) -> bool:
+        try:
+            return self._argon.verify(encoded, password)
+        except (VerificationError, InvalidHashError):
+            return False
+
+    async def _run(self, work: Callable[..., Answer], *args: object) -> Answer:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
+
+
+def _normal(password: str) -> str:
+    """Equal characters typed on different keyboards are equal here (NIST SP 800-63B, 3.1.1.2)."""
+    return unicodedata.normalize("NFKC", password[: LONGEST * 2])
+
+
+def _bytes(password: str) -> bytes:
+    return _normal(password).encode("utf-8", "surrogatepass")
+
+
+def _bare(text: str) -> str:
+    return "".join(one for one in text.casefold() if one.isalnum())
+
+
+def _base64(raw: bytes) -> str:
+    return base64.b64encode(raw).decode().rstrip("=")

@@ -1,0 +1,51 @@
+"""A principal: whoever stands at a door, by session, by key, or at the machine itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from messor.access.errors import ForbiddenError, UnauthenticatedError
+from messor.access.roles import Act, Role, acts_of
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Somebody who is known; `acts` is what they may do, a key's scopes already counted in."""
+
+    member_id: UUID | None  # None: whoever runs the command on this machine
+    name: str
+    role: Role
+    acts: frozenset[Act]
+    session_id: UUID | None = None
+    key_id: UUID | None = None
+
+    @property
+    def actor(self) -> str:
+        """As events and `submitted_by` name them: without personal data."""
+        if self.key_id is not None:
+            return f"key:{self.key_id}"
+        return self.name if self.member_id is None else f"member:{self.member_id}"
+
+    def may(self, act: Act) -> bool:
+        return act in self.acts
+
+
+LOCAL_ADMIN = Principal(None, "local-admin", Role.ADMIN, acts_of(Role.ADMIN))
+
+
+def authorise(principal: Principal | None, act: Act) -> Principal:
+    """Answer the principal if they may do it; otherwise raise the error that says why not."""
+    if principal is None:
+        raise UnauthenticatedError("Log in first, or send an API key.")
+    if principal.may(act):
+        return principal
+    if principal.key_id is not None and act in acts_of(principal.role):
+        raise ForbiddenError(f"This API key does not have the scope {act}.")
+    raise ForbiddenError(f"The role {principal.role} does not include {act}.")
+
+
+def authorise_for(principal: Principal, member_id: UUID) -> Principal:
+    """As for `authorise`: one's own account is everybody's, that of others the admins'."""
+    is_own = principal.member_id == member_id
+    return authorise(principal, Act.ACCOUNT_OWN if is_own else Act.MEMBERS_MANAGE)

@@ -1,0 +1,190 @@
+"""Sessions: a login that lasts for a while, kept here and known by the hash of its token.
+
+Each request looks its session up, so what ends one holds from the next request on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from messor.access.errors import SessionEndedError
+from messor.access.members import Member
+from messor.access.origin import Origin
+from messor.access.principal import Principal, authorise_for
+from messor.access.roles import Role, acts_of
+from messor.access.secret import Secret, fingerprint, new_token
+from messor.errors import NotFoundError
+from messor.kit.ids import new_id
+from messor.ledger.events import Event, record
+from messor.store.database import Connection, Database
+
+IS_OPEN = """
+ s.ended_at IS NULL AND s.expires_at > (SELECT messor.clock())
+ AND s.last_seen_at + s.idle > (SELECT messor.clock())
+"""
+
+COLUMNS = """s.id, s.member_id, s.opened_by, s.address, s.user_agent, s.opened_at, s.last_seen_at,
+  least(s.expires_at, s.last_seen_at + s.idle) AS ends_at"""
+
+OPEN = f"""
+WITH moment AS MATERIALIZED (SELECT messor.clock() AS now), s AS (
+  INSERT INTO messor.sessions (id, member_id, token_hash, opened_by, address, network, user_agent,
+                               idle, opened_at, last_seen_at, expires_at)
+  SELECT $1, $2, $3, $4, $5, $6, $7, $8, now, now, now + $9::interval FROM moment
+  RETURNING *
+), seen AS (
+  UPDATE messor.members SET last_login_at = (SELECT now FROM moment) WHERE id = $2
+)
+SELECT {COLUMNS} FROM s
+"""
+
+# The row is written at most once a minute, however often it is read.
+RESUME = f"""
+WITH found AS (
+  SELECT s.id, s.member_id, m.name, m.role, s.opened_by, s.last_seen_at
+    FROM messor.sessions s JOIN messor.members m ON m.id = s.member_id AND m.disabled_at IS NULL
+   WHERE s.token_hash = $1 AND {IS_OPEN}
+), seen AS (
+  UPDATE messor.sessions s SET last_seen_at = (SELECT messor.clock())
+    FROM found f WHERE s.id = f.id
+     AND f.last_seen_at < (SELECT messor.clock()) - interval '1 minute'
+)
+SELECT id, member_id, name, role FROM found
+"""
+
+LISTING = f"""
+SELECT {COLUMNS} FROM messor.sessions s WHERE s.member_id = $1 AND {IS_OPEN}
+ ORDER BY s.last_seen_at DESC, s.id
+"""
+
+END = f"""
+UPDATE messor.sessions s SET ended_at = (SELECT messor.clock())
+ WHERE s.id = $1 AND s.member_id = $2 AND {IS_OPEN} RETURNING s.id
+"""
+
+END_ALL = f"""
+UPDATE messor.sessions s SET ended_at = (SELECT messor.clock())
+ WHERE s.member_id = $1 AND s.id IS DISTINCT FROM $2 AND {IS_OPEN} RETURNING s.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """How long a session lasts: without a sign of life, and at most."""
+
+    idle: timedelta = timedelta(hours=12)
+    absolute: timedelta = timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An open session, as its member may see it."""
+
+    id: UUID
+    member_id: UUID
+    opened_by: str  # password, link or first_admin
+    address: str | None
+    user_agent: str | None
+    opened_at: datetime
+    last_seen_at: datetime
+    ends_at: datetime  # unless there is a sign of life before
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSession:
+    """A session just opened: its token goes into a cookie and is not known here any more."""
+
+    token: Secret
+    session: Session
+    principal: Principal
+
+
+async def open_session(
+    connection: Connection, member: Member, *, opened_by: str, origin: Origin, lifetimes: Lifetimes
+) -> OpenedSession:
+    """Log a member in; whether they may was decided before, in the same transaction."""
+    token = new_token()
+    row = await connection.fetchrow(
+        OPEN,
+        new_id(),
+        member.id,
+        fingerprint(token.reveal()),
+        opened_by,
+        origin.stored_address,
+        origin.network,
+        origin.stored_agent,
+        lifetimes.idle,
+        lifetimes.absolute,
+    )
+    assert row is not None
+    session = Session(**row)
+    principal = _principal(session.id, member.id, member.name, member.role)
+    await _tell(
+        connection,
+        "session.opened",
+        principal,
+        member.id,
+        session=str(session.id),
+        opened_by=opened_by,
+        address=session.address,
+    )
+    return OpenedSession(token, session, principal)
+
+
+async def resume(source: Connection | Database, token: str | None) -> Principal:
+    """Who holds this token; raises when its session is over or never was."""
+    row = await source.fetchrow(RESUME, fingerprint(token)) if token else None
+    if row is None:
+        raise SessionEndedError("This session has ended. Log in again.")
+    return _principal(row["id"], row["member_id"], row["name"], Role(row["role"]))
+
+
+async def listing(
+    source: Connection | Database, member_id: UUID, *, by: Principal
+) -> list[Session]:
+    """A member's open sessions, the one seen last first."""
+    authorise_for(by, member_id)
+    return [Session(**row) for row in await source.fetch(LISTING, member_id)]
+
+
+async def log_out(connection: Connection, principal: Principal) -> None:
+    """End the session one came with; to end it twice is no fault."""
+    if principal.session_id is None or principal.member_id is None:
+        return
+    if await connection.fetchval(END, principal.session_id, principal.member_id):
+        session = str(principal.session_id)
+        await _tell(connection, "session.closed", principal, principal.member_id, session=session)
+
+
+async def revoke(
+    connection: Connection, member_id: UUID, session_id: UUID, *, by: Principal
+) -> None:
+    """End one session of a member."""
+    authorise_for(by, member_id)
+    if await connection.fetchval(END, session_id, member_id) is None:
+        raise NotFoundError("This session is not open any more.")
+    await _tell(connection, "session.revoked", by, member_id, session=str(session_id))
+
+
+async def revoke_all(
+    connection: Connection, member_id: UUID, *, by: Principal, but: UUID | None = None
+) -> int:
+    """End all sessions of a member, `but` one; answers how many."""
+    authorise_for(by, member_id)
+    ended = await connection.fetch(END_ALL, member_id, but)
+    if ended:
+        await _tell(connection, "session.all_revoked", by, member_id, sessions=len(ended))
+    return len(ended)
+
+
+def _principal(session_id: UUID, member_id: UUID, name: str, role: Role) -> Principal:
+    return Principal(member_id, name, role, acts_of(role), session_id=session_id)
+
+
+async def _tell(
+    connection: Connection, event: str, by: Principal, member_id: UUID, **data: str | int | None
+) -> None:
+    fact = Event(event, by.actor, data={"member": str(member_id), **data})
+    await record(connection, [fact])

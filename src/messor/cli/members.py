@@ -1,0 +1,289 @@
+"""`messor members`: who may come in, and as what."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import TypeVar
+
+import click
+
+from messor.access import links
+from messor.access import members as registry
+from messor.access.links import MadeLink
+from messor.access.members import Member
+from messor.access.passwords import PasswordHash, Passwords
+from messor.access.principal import LOCAL_ADMIN
+from messor.access.roles import Role
+from messor.access.wording import understand_email, understand_name
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.errors import UsageError
+from messor.settings import Settings
+from messor.store.database import Connection
+from messor.store.session import open_session
+
+Answer = TypeVar("Answer")
+
+CONSOLE = "http://127.0.0.1:8321"
+HEAD = ("e-mail", "name", "role", "state", "password", "last login", "created by")
+ROLES = [role.value for role in Role]
+_LONGEST_LINE = 8192
+
+password_option = click.option(
+    "--password-stdin",
+    is_flag=True,
+    help="Read the password from standard input: it stays out of the shell's history.",
+)
+url_option = click.option(
+    "--url", default=CONSOLE, show_default=True, help="Where the console is reached."
+)
+
+
+@click.group()
+def members() -> None:
+    """Take in members, give them roles, and make links that let them in.
+
+    \b
+    Roles:
+      admin      everything
+      reviewer   decides about domains, their terms and their crawls
+      submitter  asks for domains and starts ingestions
+      viewer     reads
+
+    \b
+    Example:
+      messor members add ada@example.org --name "Ada L." --role reviewer
+      messor members link ada@example.org
+      messor members list
+    """
+
+
+@members.command()
+@click.argument("email")
+@click.option("--name", required=True, help="What people call them.")
+@click.option("--role", type=click.Choice(ROLES), default=Role.VIEWER.value, show_default=True)
+@password_option
+@json_option
+def add(email: str, name: str, role: str, password_stdin: bool, as_json: bool) -> None:
+    """Take in a member; without a password they come in by a link first.
+
+    \b
+    Example:
+      messor members add ada@example.org --name "Ada L." --role admin
+      messor members add bo@example.org --name Bo --password-stdin < password.txt
+    """
+    address, name = understand_email(email), understand_name(name)
+    password = _read_password() if password_stdin else None
+
+    async def act() -> Member:
+        hashed = await _hash(password, address, name)
+
+        async def create(connection: Connection) -> Member:
+            return await registry.create(
+                connection,
+                email=address,
+                name=name,
+                role=Role(role),
+                password=hashed,
+                by=LOCAL_ADMIN,
+            )
+
+        return await _transact(create)
+
+    member = run(act())
+    if not member.has_password:
+        say(f"{member.email} has no password yet. Let them in: messor members link {member.email}")
+    _show(member, as_json)
+
+
+@members.command(name="list")
+@json_option
+def list_members(as_json: bool) -> None:
+    """List the members, oldest first.
+
+    \b
+    Example:
+      messor members list --json
+    """
+
+    async def read() -> list[Member]:
+        async with open_session(Settings(), pool_size=1) as session:
+            return await registry.listing(session.database)
+
+    found = run(read())
+    if as_json:
+        print_json([asdict(member) for member in found])
+    elif found:
+        print_table(HEAD, [_row(member) for member in found])
+    else:
+        say("No members yet. Make the first admin: messor members link")
+
+
+@members.command()
+@click.argument("email")
+@click.argument("role", type=click.Choice(ROLES))
+@json_option
+def role(email: str, role: str, as_json: bool) -> None:
+    """Change a member's role; they have to log in again.
+
+    \b
+    Example:
+      messor members role ada@example.org admin
+    """
+
+    async def act(connection: Connection) -> Member:
+        member = await registry.get(connection, email)
+        return await registry.set_role(connection, member, Role(role), by=LOCAL_ADMIN)
+
+    _show(run(_transact(act)), as_json)
+
+
+@members.command()
+@click.argument("email")
+@json_option
+def disable(email: str, as_json: bool) -> None:
+    """Shut a member out: sessions, links and keys stop working at once.
+
+    \b
+    Example:
+      messor members disable ada@example.org
+    """
+
+    async def act(connection: Connection) -> Member:
+        member = await registry.get(connection, email)
+        return await registry.disable(connection, member, by=LOCAL_ADMIN)
+
+    _show(run(_transact(act)), as_json)
+
+
+@members.command()
+@click.argument("email")
+@json_option
+def enable(email: str, as_json: bool) -> None:
+    """Let a member in again, as what they were.
+
+    \b
+    Example:
+      messor members enable ada@example.org
+    """
+
+    async def act(connection: Connection) -> Member:
+        member = await registry.get(connection, email)
+        return await registry.enable(connection, member, by=LOCAL_ADMIN)
+
+    _show(run(_transact(act)), as_json)
+
+
+@members.command()
+@click.argument("email")
+@password_option
+@json_option
+def password(email: str, password_stdin: bool, as_json: bool) -> None:
+    """Set a member's password; they have to log in again.
+
+    \b
+    Example:
+      messor members password ada@example.org
+      messor members password ada@example.org --password-stdin < password.txt
+    """
+    typed = None if password_stdin else _ask_password()
+
+    async def act() -> Member:
+        async with open_session(Settings(), pool_size=1) as session:
+            member = await registry.get(session.database, email)
+            new = _read_password() if typed is None else typed
+            hashed = await _hash(new, member.email, member.name)
+            assert hashed is not None
+            async with session.database.transaction() as connection:
+                return await registry.set_password(connection, member, hashed, by=LOCAL_ADMIN)
+
+    member = run(act())
+    say(f"{member.email} has a new password; all their sessions have ended.")
+    _show(member, as_json)
+
+
+@members.command()
+@click.argument("email", required=False)
+@url_option
+@json_option
+def link(email: str | None, url: str, as_json: bool) -> None:
+    """Print a link that logs a member in, once, within an hour.
+
+    Without an address it is the link that makes the first admin; it holds for a day, and only
+    until there is one.
+
+    \b
+    Example:
+      messor members link
+      messor members link ada@example.org
+      messor members link ada@example.org --url https://messor.example.org
+    """
+
+    async def act(connection: Connection) -> MadeLink:
+        if email is None:
+            return await links.make_first_admin(connection)
+        member = await registry.get(connection, email)
+        return await links.make_login(connection, member, by=LOCAL_ADMIN)
+
+    made = run(_transact(act))
+    if as_json:
+        print_json({"url": made.url(url), "expires_at": made.expires_at})
+    else:
+        say(f"Works once, until {made.expires_at:%Y-%m-%d %H:%M} UTC. Whoever has it can use it.")
+        emit(made.url(url))
+
+
+def _ask_password() -> str:
+    if not sys.stdin.isatty():
+        raise UsageError("There is no terminal to ask for the password; use --password-stdin.")
+    typed: str = click.prompt("New password", hide_input=True, confirmation_prompt=True, err=True)
+    return typed
+
+
+def _read_password() -> str:
+    line = sys.stdin.buffer.readline(_LONGEST_LINE)
+    try:
+        given = line.rstrip(b"\r\n").decode()
+    except UnicodeDecodeError as error:
+        raise UsageError("The password on standard input is not UTF-8.") from error
+    if not given:
+        raise UsageError("There is no password on standard input.")
+    return given
+
+
+async def _hash(password: str | None, email: str, name: str) -> PasswordHash | None:
+    if password is None:
+        return None
+    passwords = Passwords()
+    try:
+        return await passwords.hash(password, email=email, name=name)
+    finally:
+        passwords.close()
+
+
+async def _transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+    async with (
+        open_session(Settings(), pool_size=1) as session,
+        session.database.transaction() as connection,
+    ):
+        return await act(connection)
+
+
+def _show(member: Member, as_json: bool) -> None:
+    if as_json:
+        print_json(member)
+    else:
+        print_table(HEAD, [_row(member)])
+
+
+def _row(member: Member) -> tuple[object, ...]:
+    return (
+        member.email,
+        member.name,
+        member.role,
+        "active" if member.disabled_at is None else "disabled",
+        "set" if member.has_password else "none",
+        member.last_login_at,
+        member.created_by,
+    )

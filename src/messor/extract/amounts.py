@@ -1,0 +1,76 @@
+"""Amounts of money for records: what a quote says by itself, amount and currency apart.
+
+How texts of money are read is `money`'s; here its answers become values of fields. Words that
+multiply ("1.5 million") count.
+"""
+
+from __future__ import annotations
+
+import re
+
+from messor.extract.evidence import NORMALISERS
+from messor.extract.money import currency_code, parse_price
+
+_MILLION = r"million(?:en|s)?|millones|milioni|milhoes|milh\u00f5es|miljoen|mln|mio|milj"
+_TIMES = (
+    (re.compile(rf"(?<=\d)\s?(?:{_MILLION}|mn|m)(?![a-z])\.?"), 1_000_000),
+    (
+        re.compile(r"(?<=\d)\s?(?:billion|milliarden|milliards|mrd|bn|miljard)(?![a-z])\.?"),
+        1_000_000_000,
+    ),
+    (re.compile(r"(?<=\d)\s?(?:thousand|tausend|tsd|mille|mil|tys|k)(?![a-z])\.?"), 1_000),
+)
+# A number with a currency beside it: enough to know that a text holds a price.
+_DIGITS = r"\d[\d.,'\u2019\u202f\xa0 ]{0,16}(?:,-|\.-|,\u2013|\.\u2013)?"
+_SIGNS = r"(?:(?<!\w)(?:R|S|A|C|NT|HK|US)\$|[$€£¥₹₽₺₴₩₪])"
+_CODES = "EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|RON|AUD|CAD|NZD|SGD|kr|zł|Kč"
+_MORE = rf"(?:\s?(?:{_MILLION}|Million(?:en)?|Mio|Mrd|Tsd)\.?)?"
+MONEY = re.compile(
+    rf"(?:{_SIGNS}|(?<!\w)(?:{_CODES}|Rs|Rp|RM)\.?)\s?{_DIGITS}{_MORE}"
+    rf"|{_DIGITS}{_MORE}\s?(?:{_SIGNS}|(?:{_CODES}|[Ee]uros?|Ft|lei|\u0440\u0443\u0431|грн|円|元|원)(?!\w))"
+)
+_EURO = re.compile(r"(?<!\w)euros?(?!\w)", re.IGNORECASE)
+_MAX_TEXT = 200
+
+
+def read_amount(text: str) -> float | int | None:
+    """The first amount of money in a text; None when it says none."""
+    plain, times = _plain(text)
+    amount = parse_price(plain).amount
+    if amount is None:
+        return None
+    amount *= times
+    return int(amount) if amount == int(amount) else float(amount)
+
+
+def read_currency(text: str) -> str | None:
+    """The ISO code of the currency that a text names; None where several could be meant."""
+    plain, _ = _plain(text)
+    code = parse_price(plain).code or currency_code(plain)
+    return code or ("EUR" if _EURO.search(plain) else None)
+
+
+def _plain(text: str) -> tuple[str, int]:
+    """The text without a word that multiplies its number, and by how much that word does."""
+    text = text[:_MAX_TEXT]
+    folded = text.lower()
+    if len(folded) == len(text):
+        for pattern, times in _TIMES:
+            match = pattern.search(folded)
+            if match:
+                return text[: match.start()] + text[match.end() :], times
+    return text, 1
+
+
+def read_percent(text: str) -> float | int | None:
+    """The first percentage of a text."""
+    match = re.search(r"(?<![\d.,])(\d{1,3})(?:[.,](\d{1,2}))?\s?%", text[:_MAX_TEXT])
+    if match is None:
+        return None
+    number = float(f"{match[1]}.{match[2] or 0}")
+    return int(number) if number == int(number) else number
+
+
+NORMALISERS.add("money_amount", read_amount)
+NORMALISERS.add("money_currency", read_currency)
+NORMALISERS.add("percent", read_percent)

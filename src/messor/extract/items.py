@@ -1,0 +1,249 @@
+"""Items of schema.org on a page, whichever way they are written: JSON-LD, microdata or RDFa.
+
+All three look the same to a reader of records: types, texts with their literal quotes, and items
+within items. References by `@id` are followed; every walk is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+from turbohtml import Document, Element
+
+from messor.extract.passages import Passage
+from messor.extract.spans import Source
+from messor.extract.structured.json_text import read_json_values
+
+MAX_ITEMS = 1_000
+MAX_SCRIPT = 1024 * 1024
+_MAX_DEPTH = 24
+
+_LITERAL = re.compile(r'"((?:[^"\\]|\\.)*+)"(\s*+:)?|(-?\d[\d.eE+\-]*+)', re.DOTALL)
+# The attribute that holds the value of an element, where it is not its text.
+_VALUES = {
+    "a": "href", "area": "href", "link": "href", "img": "src", "iframe": "src", "source": "src",
+    "time": "datetime", "data": "value", "meter": "value", "object": "data",
+}  # fmt: skip
+
+
+class Item(ABC):
+    """One item: its types without their vocabulary, and what is said of it by property."""
+
+    types: frozenset[str]
+
+    @abstractmethod
+    def texts(self, name: str) -> list[Passage]:
+        """What is said of a property in words."""
+
+    @abstractmethod
+    def items(self, name: str) -> list[Item]:
+        """Items that are the value of a property."""
+
+    def text(self, *names: str) -> Passage | None:
+        """The first thing said of the first of these properties that has any."""
+        return next((found for name in names for found in self.texts(name)), None)
+
+    def listed(self, name: str) -> Passage | None:
+        """All that is said of a property as one passage, where it stands in one place."""
+        found = self.texts(name)
+        return found[0] if len(found) == 1 else None
+
+    def item(self, *names: str) -> Item | None:
+        return next((found for name in names for found in self.items(name)), None)
+
+    def is_a(self, types: frozenset[str]) -> bool:
+        return not self.types.isdisjoint(types)
+
+
+def _short(name: str) -> str:
+    return name.strip().rstrip("/").rpartition("/")[2].rpartition("#")[2].rpartition(":")[2]
+
+
+class _Script:
+    """One JSON-LD script: its nodes by id, and where in the source its literals stand."""
+
+    def __init__(self, written: str, nodes: dict[str, dict[str, Any]]) -> None:
+        self.nodes = nodes
+        self._written = written
+
+    @cached_property
+    def literals(self) -> dict[tuple[str, str], str]:
+        """Literals as written, by the key before them and what they say."""
+        found: dict[tuple[str, str], str] = {}
+        key = ""
+        for match in _LITERAL.finditer(self._written):
+            text, colon, number = match.groups()
+            if number is not None:
+                found.setdefault((key, number), number)
+            elif colon is not None:
+                key = text
+            else:
+                found.setdefault((key, _said(text)), text)
+        return found
+
+    def passage(self, key: str, value: object, path: str) -> Passage | None:
+        if not isinstance(value, str) or not value.strip():
+            return None
+        written = self.literals.get((key, value))
+        if written is None:
+            return None
+        return Passage("json_ld", written, path)
+
+    def array(self, key: str, value: list[Any], path: str) -> Passage | None:
+        """The inside of an array of texts as written."""
+        for match in re.finditer(rf'"{re.escape(key)}"\s*+:\s*+\[([^\[\]{{}}]*+)\]', self._written):
+            if [_said(each[1]) for each in _LITERAL.finditer(match[1]) if each[1]] == value:
+                return Passage("json_ld", match[1], path)
+        return None
+
+
+def _said(text: str) -> str:
+    if "\\" not in text:
+        return text
+    try:
+        return str(json.loads(f'"{text}"', strict=False))
+    except ValueError:
+        return text
+
+
+class JsonItem(Item):
+    """An item of JSON-LD."""
+
+    def __init__(self, node: dict[str, Any], script: _Script) -> None:
+        self._node = node
+        self._script = script
+        named = node.get("@type")
+        listed = named if isinstance(named, list) else [named]
+        self.types = frozenset(_short(each) for each in listed if isinstance(each, str))
+
+    def _values(self, name: str) -> Iterable[Any]:
+        value = self._node.get(name)
+        if value is None:
+            value = self._node.get(f"schema:{name}")
+        return value[:MAX_ITEMS] if isinstance(value, list) else (value,)
+
+    def texts(self, name: str) -> list[Passage]:
+        path = f"{'/'.join(sorted(self.types))}.{name}"
+        found = []
+        for each in self._values(name):
+            key, value = name, each
+            if isinstance(each, dict) and "@value" in each:
+                key, value = "@value", each["@value"]
+            passage = self._script.passage(key, value, path)
+            if passage is not None:
+                found.append(passage)
+        return found
+
+    def listed(self, name: str) -> Passage | None:
+        value = self._node.get(name)
+        if not isinstance(value, list) or len(value) < 2:
+            return super().listed(name)
+        return self._script.array(name, value, f"{'/'.join(sorted(self.types))}.{name}")
+
+    def items(self, name: str) -> list[Item]:
+        return [
+            JsonItem(self._script.nodes.get(value.get("@id", ""), value), self._script)
+            if isinstance(value.get("@id", ""), str) and len(value) == 1
+            else JsonItem(value, self._script)
+            for value in self._values(name)
+            if isinstance(value, dict)
+        ]
+
+
+class TreeItem(Item):
+    """An item of microdata or RDFa: elements of the page."""
+
+    def __init__(self, scope: Element, type_names: str, method: str, source: Source) -> None:
+        self.types = frozenset(_short(each) for each in type_names.split())
+        self.properties: dict[str, list[Element]] = {}
+        self.within: dict[str, list[Item]] = {}
+        self.scope = scope
+        self._method = method
+        self._source = source
+
+    def texts(self, name: str) -> list[Passage]:
+        path = f"{'/'.join(sorted(self.types))}.{name}"
+        found = [self._passage(element, path) for element in self.properties.get(name, ())]
+        return [passage for passage in found if passage.quote.strip()]
+
+    def _passage(self, element: Element, path: str) -> Passage:
+        quote = ""
+        for attribute in ("content", _VALUES.get(element.tag, "")):
+            if attribute and element.attr(attribute):
+                quote = self._source.attribute(element, attribute)
+                break
+        else:
+            quote = self._source.inside(element)
+        return Passage(self._method, quote, path)
+
+    def items(self, name: str) -> list[Item]:
+        return self.within.get(name, [])
+
+
+def json_items(document: Document, source: Source) -> list[Item]:
+    """Items of all JSON-LD scripts, those within others too."""
+    found: list[Item] = []
+    for script in document.select('script[type^="application/ld+json" i]')[:MAX_ITEMS]:
+        text = script.text
+        if len(text) > MAX_SCRIPT:
+            continue
+        nodes = list(_nodes(read_json_values(text, literal=True)))
+        named = {
+            node["@id"]: node
+            for node in nodes
+            if isinstance(node.get("@id"), str) and len(node) > 1
+        }
+        shared = _Script(source.inside(script) or text, named)
+        found.extend(JsonItem(node, shared) for node in nodes[: MAX_ITEMS - len(found)])
+    return [item for item in found if item.types]
+
+
+def _nodes(value: Any) -> Iterator[dict[str, Any]]:
+    """Objects of a document in their order, outer ones first."""
+    stack = [(value, 0)]
+    while stack:
+        value, depth = stack.pop()
+        if isinstance(value, dict):
+            yield value
+            value = list(value.values())
+        if isinstance(value, list) and depth < _MAX_DEPTH:
+            stack.extend(
+                (each, depth + 1) for each in reversed(value) if isinstance(each, (dict, list))
+            )
+
+
+def tree_items(document: Document, source: Source) -> list[Item]:
+    """Items of microdata and RDFa, those within others too."""
+    found: list[Item] = []
+    for method, scope, kind, name in (
+        ("microdata", "itemscope", "itemtype", "itemprop"),
+        ("rdfa", "typeof", "typeof", "property"),
+    ):
+        scopes = document.select(f"[{scope}]")[:MAX_ITEMS]
+        if not scopes:
+            continue
+        items = {each: TreeItem(each, each.attr(kind) or "", method, source) for each in scopes}
+        for element in document.select(f"[{name}]")[: 4 * MAX_ITEMS]:
+            _place(element, items, (scope, name))
+        found.extend(item for item in items.values() if item.types)
+    return found
+
+
+def _place(element: Element, items: dict[Element, TreeItem], names: tuple[str, str]) -> None:
+    scope, name = names
+    parent = element.parent
+    owner = parent.closest(f"[{scope}]") if isinstance(parent, Element) else None
+    holder = items.get(owner) if owner is not None else None
+    if holder is None or holder.scope is element:
+        return
+    inner = items.get(element)
+    for each in (element.attr(name) or "").split()[:8]:
+        if inner is None:
+            holder.properties.setdefault(_short(each), []).append(element)
+        else:
+            holder.within.setdefault(_short(each), []).append(inner)

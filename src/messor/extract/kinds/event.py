@@ -1,0 +1,101 @@
+"""Events: what happens when and where, from structured data or from labels of an event's page."""
+
+from __future__ import annotations
+
+from messor.extract.dates import read_date
+from messor.extract.evidence import Field
+from messor.extract.items import Item
+from messor.extract.kinds.making import SHOWN, STATED, distinct, make, said
+from messor.extract.kinds.organisation import address_fields
+from messor.extract.labels import Label, labels
+from messor.extract.page_type import page_type
+from messor.extract.records import Record
+from messor.extract.view import PageView
+
+KIND = "event"
+MAX_EVENTS = 200
+_TYPES = """
+    Event BusinessEvent ChildrensEvent ComedyEvent CourseInstance DanceEvent DeliveryEvent
+    EducationEvent ExhibitionEvent Festival FoodEvent Hackathon LiteraryEvent MusicEvent
+    PublicationEvent SaleEvent ScreeningEvent SocialEvent SportsEvent TheaterEvent VisualArtsEvent
+    """
+TYPES = frozenset(_TYPES.split())
+_LABELS = {
+    "when": "date, when, datum, wann, termin, beginn, date et heure, quand, fecha, cuando, data, quando,"
+    " data e ora, wanneer, kiedy, nar, hvornar, milloin, kdy, tarih, дата, когда, date and time,"
+    " date & time, start, start date, starts, begins, date de debut, fecha de inicio, startdatum, beginnt",
+    "until": "end, ends, end date, ende, enddatum, fin, date de fin, fecha de fin, fine, einde, koniec, slut",
+    "where": "venue, location, where, ort, veranstaltungsort, wo, lieu, ou, lugar, donde, luogo, dove,"
+    " local, onde, plaats, locatie, waar, miejsce, gdzie, plats, var, sted, hvor, paikka, missa, misto,"
+    " kde, mekan, yer, место, где, місце, address, adresse",
+    "by": "organizer, organiser, organised by, organized by, host, hosted by, veranstalter, organisateur,"
+    " organizador, organizzatore, organisator, organizator, arrangor, организатор",
+}
+_WHEN, _UNTIL, _WHERE, _BY = (frozenset(words.split(", ")) for words in _LABELS.values())
+
+
+def find(page: PageView) -> list[Record]:
+    """The events of a page."""
+    stated = [_stated(item) for item in page.items_of(TYPES)[:MAX_EVENTS]]
+    found = [record for record in stated if record is not None]
+    if not found and page_type(page).name == "event":
+        shown = _shown(page)
+        found = [shown] if shown is not None else []
+    return distinct(found)
+
+
+def _stated(item: Item) -> Record | None:
+    place = item.item("location")
+    offer = item.item("offers")
+    address = place.item("address") if place else None
+    return make(
+        KIND,
+        {
+            "name": said(item, "name"),
+            "start": said(item, "startDate", normaliser="date"),
+            "end": said(item, "endDate", normaliser="date"),
+            "location": said(place, "name") or said(item, "location"),
+            **address_fields(address),
+            "organiser": said(item.item("organizer", "performer"), "name")
+            or said(item, "organizer"),
+            "description": said(item, "description", normaliser="long_text"),
+            "price": said(offer, "price", "lowPrice", normaliser="money_amount"),
+            "currency": said(offer, "priceCurrency", normaliser="money_currency"),
+            "url": said(item, "url", normaliser="link"),
+        },
+        needs=("name", "start"),
+    )
+
+
+def _shown(page: PageView) -> Record | None:
+    title = next((line for line in page.lines if line.level == 1), None)
+    if title is None:
+        return None
+    told = labels(page)
+    start = next((label for label in told if label.name in _WHEN and read_date(label.text)), None)
+    marked = page.document.select_one("time[datetime]")
+    begins: Field | None = None
+    if start is not None:
+        begins = start.passage(page).field("date", SHOWN)
+    elif marked is not None:
+        begins = page.attribute(marked, "datetime").field("date", SHOWN)
+    return make(
+        KIND,
+        {
+            "name": page.said(title).field("text", STATED),
+            "start": begins,
+            "end": _labelled(page, told, _UNTIL, "date"),
+            "location": _labelled(page, told, _WHERE, "text"),
+            "organiser": _labelled(page, told, _BY, "text"),
+        },
+        needs=("name", "start"),
+    )
+
+
+def _labelled(
+    page: PageView, told: list[Label], names: frozenset[str], normaliser: str
+) -> Field | None:
+    for label in told:
+        if label.name in names and len(label.text) < 200:
+            return label.passage(page).field(normaliser, SHOWN)
+    return None

@@ -1,0 +1,96 @@
+"""Funding programs: who funds what, with how much, until when, for whom and where.
+
+A page states one where its title names funding and at least two of those are labelled on it.
+"""
+
+from __future__ import annotations
+
+from messor.extract.amounts import MONEY
+from messor.extract.dates import fold
+from messor.extract.evidence import Field
+from messor.extract.items import Item
+from messor.extract.kinds.making import SHOWN, distinct, make, said
+from messor.extract.kinds.opportunity import labelled
+from messor.extract.kinds.opportunity_words import (
+    AMOUNT,
+    CLOSES,
+    ELIGIBLE,
+    FUNDER,
+    FUNDING,
+    REGION,
+)
+from messor.extract.labels import labels
+from messor.extract.lines import Line
+from messor.extract.page_type import page_type
+from messor.extract.records import Record
+from messor.extract.view import PageView
+
+KIND = "funding_program"
+_GRANTS = frozenset(("Grant", "MonetaryGrant", "FundingScheme"))
+_SILENT = frozenset(("product", "listing", "search", "legal", "login", "cart", "error"))
+
+
+def find(page: PageView) -> list[Record]:
+    """The funding programs of a page."""
+    stated = [_stated(item) for item in page.items_of(_GRANTS)[:50]]
+    found = [record for record in stated if record is not None]
+    if not found and page_type(page).name not in _SILENT:
+        shown = _shown(page)
+        found = [shown] if shown is not None else []
+    return distinct(found)
+
+
+def _stated(item: Item) -> Record | None:
+    money = item.item("amount")
+    return make(
+        KIND,
+        {
+            "name": said(item, "name"),
+            "funder": said(item.item("funder", "sponsor"), "name")
+            or said(item, "funder", "sponsor"),
+            "amount": said(money, "value", "maxValue", normaliser="money_amount")
+            or said(item, "amount", normaliser="money_amount"),
+            "currency": said(money, "currency", normaliser="money_currency"),
+            "description": said(item, "description", normaliser="long_text"),
+            "url": said(item, "url", normaliser="link"),
+        },
+        needs=("name",),
+    )
+
+
+def _shown(page: PageView) -> Record | None:
+    heading = next((line for line in page.lines if line.level == 1), None)
+    if heading is None or not _is_about_funding(page, heading):
+        return None
+    told = labels(page)
+    found: dict[str, Field | None] = {
+        "funder": labelled(page, told, FUNDER, "text"),
+        "deadline": labelled(page, told, CLOSES, "day"),
+        "eligibility": labelled(page, told, ELIGIBLE, "text"),
+        "region": labelled(page, told, REGION, "text"),
+        **_amount(page),
+    }
+    if sum(field is not None for name, field in found.items() if name != "currency") < 2:
+        return None
+    return make(KIND, {"name": page.said(heading).field("text", SHOWN), **found}, needs=("name",))
+
+
+def _is_about_funding(page: PageView, heading: Line) -> bool:
+    title = page.document.find("title")
+    text = f"{heading.text} {title.text[:200] if title is not None else ''}"
+    return FUNDING.search(fold(text)) is not None
+
+
+def _amount(page: PageView) -> dict[str, Field | None]:
+    """The amount that a label announces; the larger one of a span."""
+    for label in labels(page):
+        if not AMOUNT.fullmatch(label.name):
+            continue
+        written = [match[0].strip() for match in MONEY.finditer(label.text[:400])]
+        fields = [page.said(label.line, text) for text in written]
+        amounts = [(passage.field("money_amount", SHOWN), passage) for passage in fields]
+        known = [(field, passage) for field, passage in amounts if field is not None]
+        if known:
+            field, passage = max(known, key=lambda each: float(each[0].value))
+            return {"amount": field, "currency": passage.field("money_currency", SHOWN)}
+    return {}

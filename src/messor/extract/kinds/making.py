@@ -1,0 +1,62 @@
+"""How a reader of one kind makes its records: supported fields only, and a confidence over all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from messor.extract.evidence import Field
+from messor.extract.items import Item
+from messor.extract.passages import Passage
+from messor.extract.records import Record
+
+PARSER = "generic"
+PARSER_VERSION = "1"
+
+# How sure a statement is by where it stands.
+STATED = 0.95  # in structured data
+LINKED = 0.9  # in a link made for it
+SHOWN = 0.75  # in visible text, by its form
+GUESSED = 0.6  # in visible text, by its surroundings
+
+
+def make(
+    kind: str, found: Mapping[str, Field | None], *, needs: tuple[str, ...] = ()
+) -> Record | None:
+    """A record of the fields that are supported; None when one that it needs is not."""
+    fields = {name: field for name, field in found.items() if field is not None}
+    if not fields or any(name not in fields for name in needs):
+        return None
+    sure = [field.confidence for field in fields.values()]
+    return Record(kind, sum(sure) / len(sure), PARSER, PARSER_VERSION, fields)
+
+
+def said(
+    item: Item | None, *names: str, normaliser: str = "text", confidence: float = STATED
+) -> Field | None:
+    """The field that the first useful property of an item supports."""
+    if item is None:
+        return None
+    for name in names:
+        for passage in item.texts(name):
+            field = passage.field(normaliser, confidence)
+            if field is not None:
+                return field
+    return None
+
+
+def field_of(
+    passage: Passage | None, normaliser: str = "text", confidence: float = SHOWN
+) -> Field | None:
+    return None if passage is None else passage.field(normaliser, confidence)
+
+
+def distinct(records: list[Record]) -> list[Record]:
+    """Records that say something no earlier one of their kind says."""
+    seen: set[str] = set()
+    kept = []
+    for record in records:
+        key = repr(sorted((name, repr(field.value)) for name, field in record.fields.items()))
+        if key not in seen:
+            seen.add(key)
+            kept.append(record)
+    return kept

@@ -1,0 +1,133 @@
+"""Offers (W-5): reductions, free first steps and deals that a page promises, by rule.
+
+Prices of products are left to the reader of products, those of a list to `price_item`.
+"""
+
+from __future__ import annotations
+
+from messor.extract.amounts import MONEY
+from messor.extract.dates import fold, read_date
+from messor.extract.evidence import NORMALISERS, Field
+from messor.extract.items import Item
+from messor.extract.kinds.call_to_action import read_action
+from messor.extract.kinds.making import GUESSED, SHOWN, distinct, make, said
+from messor.extract.kinds.offer_words import CODE, DEAL, FREE, PERCENT_OFF, SAVING, UNTIL
+from messor.extract.lines import Line
+from messor.extract.page_type import page_type
+from messor.extract.records import Record
+from messor.extract.view import PageView
+
+KIND = "offer"
+MAX_OFFERS = 60
+_MAX_LINE = 180
+_LETTERS = 5
+_OFFERS = frozenset(("Offer", "AggregateOffer"))
+_PRODUCTS = frozenset(("Product", "ProductGroup", "IndividualProduct", "Car", "Book", "Vehicle"))
+_SILENT = frozenset(("article", "listing", "search", "legal", "product", "cart"))
+
+
+def read_code(text: str) -> str | None:
+    """The code that a text says to use."""
+    match = CODE.search(text[:_MAX_LINE])
+    return match[1] if match else None
+
+
+def read_until(text: str) -> str | None:
+    """The day until which a text says that something holds."""
+    match = UNTIL.search(fold(text[: 2 * _MAX_LINE]))
+    found = read_date(match[1]) if match else None
+    return found[:10] if found else None
+
+
+def find(page: PageView) -> list[Record]:
+    """The offers of a page."""
+    stated = [_stated(item) for item in _free_offers(page)[:MAX_OFFERS]]
+    found = [record for record in stated if record is not None]
+    if page_type(page).name not in _SILENT:
+        found.extend(_shown(page))
+    return distinct(found)[:MAX_OFFERS]
+
+
+def _free_offers(page: PageView) -> list[Item]:
+    """Offers that are not those of a product."""
+    if not _PRODUCTS.isdisjoint(page.types):
+        return []
+    return page.items_of(_OFFERS)
+
+
+def _stated(item: Item) -> Record | None:
+    thing = item.item("itemOffered")
+    name = said(item, "name") or said(thing, "name")
+    return make(
+        KIND,
+        {
+            "title": name,
+            "description": said(item, "description", normaliser="long_text"),
+            "price": said(item, "price", "lowPrice", normaliser="money_amount"),
+            "currency": said(item, "priceCurrency", normaliser="money_currency"),
+            "valid_until": said(item, "validThrough", "priceValidUntil", normaliser="day"),
+            "url": said(item, "url", normaliser="link"),
+        },
+        needs=("title",),
+    )
+
+
+def _shown(page: PageView) -> list[Record]:
+    found: list[Record] = []
+    for line in page.lines:
+        if len(line.text) > _MAX_LINE or line.region in ("nav", "header") or not _promises(line):
+            continue
+        if read_action(line.text) is not None:  # a button that repeats the offer
+            continue
+        record = _of_line(page, line)
+        if record is not None:
+            found.append(record)
+        if len(found) >= MAX_OFFERS:
+            break
+    return found
+
+
+def _promises(line: Line) -> bool:
+    text = fold(line.text)
+    if sum(map(str.isalpha, text)) < _LETTERS:  # "-50 %" on what?
+        return False
+    if "%" in text and PERCENT_OFF.search(text):
+        return True
+    if FREE.search(text):
+        return True
+    promised = SAVING.search(text) or DEAL.search(text)
+    return promised is not None and MONEY.search(line.text) is not None
+
+
+def _of_line(page: PageView, line: Line) -> Record | None:
+    passage = page.said(line)
+    folded = fold(line.text)
+    reduced = PERCENT_OFF.search(folded) is not None
+    money = MONEY.search(line.text)
+    sure = SHOWN if reduced or line.level else GUESSED
+    saved = money is not None and SAVING.search(folded) is not None
+    fields: dict[str, Field | None] = {
+        "title": passage.field("text", sure),
+        "discount_percent": passage.field("percent", sure) if reduced else None,
+        "valid_until": passage.field("until", sure) or _later(page, line),
+        "code": passage.field("offer_code", sure),
+    }
+    if money is not None:
+        written = page.said(line, money[0])
+        fields["discount_amount" if saved else "price"] = written.field("money_amount", sure)
+        fields["currency"] = written.field("money_currency", sure)
+    return make(KIND, fields, needs=("title",))
+
+
+def _later(page: PageView, line: Line) -> Field | None:
+    """The end of an offer, where one of the next lines says it."""
+    for following in page.lines[line.number + 1 : line.number + 4]:
+        if following.level:
+            break
+        if len(following.text) <= _MAX_LINE and read_until(following.text):
+            return page.said(following).field("until", GUESSED)
+    return None
+
+
+NORMALISERS.add("offer_code", read_code)
+NORMALISERS.add("until", read_until)

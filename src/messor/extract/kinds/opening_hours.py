@@ -1,0 +1,122 @@
+"""Opening hours: which days, and from when to when."""
+
+from __future__ import annotations
+
+import re
+
+from messor.extract.dates import fold
+from messor.extract.hours import read_days, read_hours, statements
+from messor.extract.items import Item
+from messor.extract.kinds.making import SHOWN, STATED, distinct, field_of, make, said
+from messor.extract.lines import Line
+from messor.extract.passages import Passage
+from messor.extract.records import Record
+from messor.extract.view import PageView
+
+KIND = "opening_hours"
+MAX_HOURS = 100
+_MAX_LINE = 120
+_REACH = 40  # lines below a label
+_ENOUGH = 3  # statements on a page that does not announce opening hours
+_SPECIFIED = frozenset(("OpeningHoursSpecification",))
+_LABELS = (
+    "opening hours", "opening times", "business hours", "store hours", "office hours",
+    "hours of operation", "our hours", "\nhours\n", "offnungszeiten", "sprechzeiten", "sprechstunde",
+    "geschaftszeiten", "burozeiten", "horaires", "heures d'ouverture", "heures d\u2019ouverture",
+    "horario", "\norari", "orari di", "orario di", "openingstijden", "openingsuren", "godziny otwarcia", "oppettider",
+    "apningstider", "abningstider", "aukioloajat", "oteviraci doba", "calisma saatleri",
+    "режим работы", "часы работы", "график работы", "години роботи", "ωραριο", "nyitvatartas",
+)  # fmt: skip
+# Two times of the day in a row.
+_TIMES = re.compile(
+    r"\d(?:[:.h]\d\d|\s?[ap]\.?m|\s?uhr)[^\d\n]{1,12}\d{1,2}(?:[:.h]\d\d|\s?[ap]\.?m|\s?uhr)"
+)
+_DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def find(page: PageView) -> list[Record]:
+    """The opening hours of a page, one record for each statement."""
+    found = [_specified(item) for item in page.items_of(_SPECIFIED)[:MAX_HOURS]]
+    for item in page.items:
+        found.extend(_written(passage) for passage in item.texts("openingHours")[:20])
+    stated = [record for record in found if record is not None]
+    return distinct(stated or _shown(page))[:MAX_HOURS]
+
+
+def _specified(item: Item) -> Record | None:
+    return make(
+        KIND,
+        {
+            "days": field_of(item.listed("dayOfWeek"), "days", STATED),
+            "opens": said(item, "opens", normaliser="time"),
+            "closes": said(item, "closes", normaliser="time"),
+            "valid_from": said(item, "validFrom", normaliser="day"),
+            "valid_through": said(item, "validThrough", normaliser="day"),
+        },
+        needs=("days", "opens", "closes"),
+    )
+
+
+def _written(passage: Passage) -> Record | None:
+    days, hours = passage.field("days", STATED), passage.field("hours", STATED)
+    return make(KIND, {"days": days, "hours": hours}, needs=("days", "hours"))
+
+
+def _shown(page: PageView) -> list[Record]:
+    labelled = any(label in page.folded for label in _LABELS)
+    if not labelled and len(_TIMES.findall(page.folded)) < 2:
+        return []
+    found: list[Record] = []
+    days: Line | None = None  # a line of days alone, which waits for its hours
+    for line in _near_labels(page) if labelled else page.lines:
+        if len(line.text) > _MAX_LINE or not (len(line.text) < 40 or _DIGIT.search(line.text)):
+            days = None
+            continue
+        records, days = _of_line(page, line, days)
+        found.extend(records)
+        if len(found) >= MAX_HOURS:
+            break
+    return found if labelled or len(found) >= _ENOUGH else []
+
+
+def _near_labels(page: PageView) -> list[Line]:
+    """The lines that a label may announce."""
+    until = -1
+    found = []
+    for line, folded in zip(page.lines, page.folded.split("\n"), strict=True):
+        if any(label in f"\n{folded}\n" for label in _LABELS):
+            until = line.number + _REACH
+        if line.number <= until:
+            found.append(line)
+    return found
+
+
+def _of_line(page: PageView, line: Line, days: Line | None) -> tuple[list[Record], Line | None]:
+    """The records that a line completes, and the line itself when it only names days."""
+    named = read_days(line.text)
+    hours = read_hours(line.text)
+    if not _is_terse(line.text):
+        return [], None
+    if named and hours is not None:
+        passages = [page.said(line, piece) for piece in statements(line.text)]
+        return [made for each in passages if (made := _made(each, each)) is not None], None
+    if named and not _DIGIT.search(line.text):
+        return [], line
+    if hours is not None and not named and days is not None:
+        # Several spans may follow one day, each on a line of its own.
+        record = _made(page.said(days), page.said(line))
+        return [record] if record is not None else [], days
+    return [], None
+
+
+def _made(days: Passage, hours: Passage) -> Record | None:
+    found = {"days": days.field("days", SHOWN), "hours": hours.field("hours", SHOWN)}
+    return make(KIND, found, needs=("days", "hours"))
+
+
+def _is_terse(text: str) -> bool:
+    """Whether a line says hardly more than days and hours."""
+    words = _WORD.findall(fold(text))
+    telling = [word for word in words if read_days(word) is None]
+    return len(telling) <= 3 + len(words) // 4

@@ -1,0 +1,257 @@
+"""Signs by which the type of a page is judged: structured data, URL, title, forms and layout.
+
+Each sign speaks for one type with a weight and says why. Words come from `frontier.categories`,
+and where pages differ by more than their names from `page_type_words`. What the signs amount to is
+left to `page_type`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from messor.extract.dates import fold
+from messor.extract.lines import Line
+from messor.extract.page_type_words import ADD_TO_CART, QUESTION_MARKS, SEGMENTS, TITLES
+from messor.extract.plain import one_space
+from messor.extract.view import PageView
+from messor.frontier.categories import categorise
+
+TYPE_OF_CATEGORY = {
+    "services": "service",
+    "products": "listing",
+    "home": "home",
+    "about": "about",
+    "pricing": "pricing",
+    "contact": "contact",
+    "menu": "menu",
+    "faq": "faq",
+}
+# Types of schema.org: for which page type they speak, and how much.
+_ITEMS: dict[str, tuple[str, float]] = {
+    "NewsArticle": ("article", 3.0), "Article": ("article", 2.5), "BlogPosting": ("article", 3.0),
+    "ReportageNewsArticle": ("article", 3.0), "OpinionNewsArticle": ("article", 3.0),
+    "AnalysisNewsArticle": ("article", 3.0), "TechArticle": ("article", 2.5),
+    "ScholarlyArticle": ("article", 2.5), "LiveBlogPosting": ("article", 3.0),
+    "Recipe": ("article", 2.0), "FAQPage": ("faq", 2.5), "QAPage": ("faq", 1.5),
+    "ContactPage": ("contact", 3.0), "AboutPage": ("about", 3.0), "ProfilePage": ("about", 0.5),
+    "CollectionPage": ("listing", 2.0), "SearchResultsPage": ("search", 3.0),
+    "CheckoutPage": ("cart", 3.0), "ItemPage": ("product", 1.0), "JobPosting": ("job", 3.0),
+    "Menu": ("menu", 2.5), "MenuItem": ("menu", 1.0), "OfferCatalog": ("listing", 1.0),
+    "Service": ("service", 1.0),
+}  # fmt: skip
+_OPENGRAPH = {
+    "article": ("article", 1.5), "product": ("product", 2.5), "og:product": ("product", 2.5),
+    "product.item": ("product", 2.5), "product.group": ("listing", 2.0), "event": ("event", 2.0),
+    "news": ("article", 1.5), "blog": ("listing", 0.3),
+}  # fmt: skip
+_PRODUCTS = frozenset(
+    ("Product", "ProductGroup", "IndividualProduct", "Car", "Book", "ProductModel")
+)
+_EVENTS = frozenset(("Event", "MusicEvent", "BusinessEvent", "EducationEvent", "TheaterEvent",
+                     "SportsEvent", "Festival", "ExhibitionEvent", "SocialEvent"))  # fmt: skip
+_DATED = re.compile(r"/(?:19|20)\d\d[/-]\d{1,2}(?:[/-]|$)")
+_PAGED = re.compile(
+    r"[?&](?:page|p|seite|pagina|offset|sort|filter|orderby)=|/page/\d", re.IGNORECASE
+)
+_SEARCHED = re.compile(r"[?&](?:q|s|query|search|keyword|suche|k)=[^&]", re.IGNORECASE)
+_SLUG = re.compile(r"[^/]*-[^/]*-[^/]*-[^/]*/?$")
+_PRICE = re.compile(
+    r"[$€£¥₹₩₺]\s?\d|(?:Rs\.?|CHF|EUR|USD|kr\.?)\s?\d"
+    r"|\d\s?(?:€|zł|kr|Kč|₽|₸|₺|TL|Ft|lei|грн|тг|\u0440\u0443\u0431|원|円|元|EUR|USD|CHF)(?!\w)"
+)
+_WORD = re.compile(r"[^\W_]+")
+_NOT_FOUND = re.compile(r"(?<!\d)(?:404|403|410|500|502|503)(?!\d)")
+_BASKET = (
+    '[class*="add-to-cart" i], [class*="addtocart" i], [class*="add_to_cart" i], [id*="addtocart" i],'
+    ' [id*="add-to-cart" i], [class*="buy-button" i], [class*="btn-buy" i], [class*="add-to-b" i]'
+)
+_QUANTITY = (
+    'input[name*="qty" i], input[name*="quantity" i], select[name*="quantity" i],'
+    ' select[name*="qty" i], input[id*="quantity" i]'
+)
+_ASKING = frozenset(("h2", "h3", "h4", "h5", "dt", "summary", "button"))
+_ENTRIES = 5  # articles on one page that make it a listing
+_DECIDED = 4.0  # a weight that no shop's signs would change
+_LONG = 80  # characters of a paragraph
+
+
+@dataclass(slots=True)
+class Signs:
+    """Weights and reasons by type."""
+
+    weights: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    reasons: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, name: str, weight: float, reason: str) -> None:
+        self.weights[name] += weight
+        if weight > 0:
+            self.reasons[name].append(reason)
+
+
+def read_signs(page: PageView) -> Signs:
+    """All signs of a page."""
+    signs = Signs()
+    title = _title(page)
+    _read_url(page, title, signs)
+    _read_title(title, signs)
+    _read_data(page, signs)
+    _read_forms(page, signs)
+    _read_layout(page, signs)
+    return signs
+
+
+def _title(page: PageView) -> str:
+    element = page.document.find("title")
+    return "" if element is None else one_space(element.text)[:300]
+
+
+def _read_url(page: PageView, title: str, signs: Signs) -> None:
+    path = page.path
+    category = categorise(path, title=title)
+    if category is not None and category.name in TYPE_OF_CATEGORY:
+        weight = 3.5 if category.name == "home" else 2.2 * category.score
+        signs.add(TYPE_OF_CATEGORY[category.name], weight, f"URL or title says {category.cue!r}")
+    bare = path.partition("?")[0]
+    segments = [segment for segment in bare.lower().split("/") if segment]
+    for place, segment in enumerate(segments):
+        found = SEGMENTS.get(segment.rpartition(".")[0] or segment)
+        if found is not None:
+            last = place == len(segments) - 1
+            name, weight = found
+            if name == "product" and last:
+                name = "listing"
+            if name == "article" and last:
+                name, weight = "listing", weight * 0.6
+            signs.add(name, weight, f"the URL's part {segment!r}")
+    if _DATED.search(bare):
+        signs.add("article", 1.5, "a date in the URL")
+    if _PAGED.search(path):
+        signs.add("listing", 1.2, "the URL of a page in a row")
+    if _SEARCHED.search(path):
+        signs.add("search", 1.5, "a search in the URL")
+    if _SLUG.search(bare):
+        signs.add("article", 0.4, "a long name in the URL")
+        signs.add("product", 0.3, "a long name in the URL")
+
+
+def _read_title(title: str, signs: Signs) -> None:
+    folded = fold(title)
+    words = " ".join(_WORD.findall(folded))
+    padded = f" {words} "
+    for phrase, (name, weight) in TITLES.items():
+        if f" {phrase} " in padded:
+            share = min(1.0, 0.4 + 3.0 * len(phrase) / max(1, len(words)))
+            signs.add(name, weight * share, f"the title says {phrase!r}")
+    if len(title) < 60 and _NOT_FOUND.search(title):
+        signs.add("error", 2.0, "the title has an error's number")
+
+
+def _read_data(page: PageView, signs: Signs) -> None:
+    for kind in sorted(page.types):
+        found = _ITEMS.get(kind)
+        if found is not None:
+            signs.add(*found, f"structured data: {kind}")
+    products = len([item for item in page.items_of(_PRODUCTS) if item.text("name")])
+    priced = [item for item in page.items_of(_PRODUCTS) if item.items("offers")]
+    if products and (len(priced) == 1 or products == 1):
+        signs.add("product", 3.0 if priced else 2.0, "structured data: one product")
+    elif products > 3:
+        signs.add("listing", 1.0, "structured data: several products")
+        signs.add("product", 0.8, "structured data: several products")
+    elif products:
+        signs.add("product", 2.0, "structured data: products")
+    events = len(page.items_of(_EVENTS))
+    if events:
+        signs.add("event" if events < 3 else "listing", 2.0, "structured data: events")
+    stated = page.meta("og:type")
+    said = _OPENGRAPH.get(stated.text.lower()) if stated else None
+    if said is not None:
+        signs.add(*said, f"og:type says {said[0]}")
+    if page.meta("article:published_time", "article:section", "parsely-pub-date"):
+        signs.add("article", 0.8, "a time of publication")
+    if page.meta("product:price:amount", "og:price:amount", "product:availability"):
+        signs.add("product", 2.0, "a price in the head")
+
+
+def _read_forms(page: PageView, signs: Signs) -> None:
+    document = page.document
+    passwords = len(document.select('input[type="password" i]'))
+    if passwords and len(page.lines) < 80:
+        signs.add("login", 2.5, "a password field on a short page")
+    elif passwords:
+        signs.add("login", 0.4, "a password field")
+    if document.select_one("form textarea") and document.select_one('form input[type="email" i]'):
+        signs.add("contact", 0.8, "a form for messages")
+
+
+def _read_shop(page: PageView, signs: Signs) -> None:
+    """Ways to buy; looked for only where they could decide."""
+    button = _buying(page)
+    if button:
+        signs.add("product", 1.2, f"a button says {button!r}")
+    if page.document.select_one(_BASKET) is not None:
+        signs.add("product", 0.7, "a way into the cart")
+    if page.document.select_one(_QUANTITY) is not None:
+        signs.add("product", 0.7, "a field for a quantity")
+    if page.document.select_one('[itemprop="price"]') is not None:
+        signs.add("product", 0.5, "a price is marked")
+
+
+def _buying(page: PageView) -> str:
+    """What a button says that puts something into a cart; nothing when there is none."""
+    for element in page.document.select('input[type="submit"], input[type="button"]')[:200]:
+        words = one_space(fold(element.attr("value") or ""))
+        if any(cue in words for cue in ADD_TO_CART):
+            return words[:40]
+    for cue in ADD_TO_CART:
+        at = page.folded.find(cue)
+        if at >= 0:
+            begin = page.folded.rfind("\n", 0, at) + 1
+            words = page.folded[begin : begin + 200].partition("\n")[0]
+            if len(words) <= 40:
+                return words
+    return ""
+
+
+def _read_layout(page: PageView, signs: Signs) -> None:
+    body = [line for line in page.lines if line.region not in ("nav", "footer")]
+    long = [line for line in body if len(line.text) >= _LONG and line.element.tag in ("p", "div")]
+    _read_paragraphs(page, body, long, signs)
+    questions = sum(1 for line in body if len(line.text) < 200 and _asks(line))
+    if questions >= 4:
+        signs.add("faq", min(2.0, 0.3 * questions), f"{questions} headings are questions")
+    prices = sum(1 for line in body if len(line.text) < 60 and _PRICE.search(line.text))
+    if prices >= 8 and len(long) < 6:
+        signs.add("listing", min(1.4, 0.08 * prices), f"{prices} prices")
+        signs.add("menu", 0.3, f"{prices} prices")
+        signs.add("pricing", 0.3, f"{prices} prices")
+    elif prices:
+        signs.add("product", 0.4, f"{prices} prices")
+    decided = signs.weights["product"] >= _DECIDED or signs.weights["article"] >= _DECIDED
+    if not decided and (prices or len(long) < 6 or signs.weights["product"] >= 1):
+        _read_shop(page, signs)
+
+
+def _read_paragraphs(page: PageView, body: list[Line], long: list[Line], signs: Signs) -> None:
+    """Running text speaks for an article, many entries with little text each for a listing."""
+    articles = len(page.document.select("article"))
+    cards = len(page.document.select("[class*='product-card'], [class*='product-item']"))
+    many = articles >= _ENTRIES or cards >= 2 * _ENTRIES
+    share = sum(len(line.text) for line in long) / max(1, sum(len(line.text) for line in body))
+    if len(long) >= 4:
+        weight = min(1.6, 0.25 * len(long)) * min(1.0, 0.25 + 1.25 * share)
+        if many and len(long) < 3 * articles:
+            weight /= 2
+        signs.add("article", weight, f"{len(long)} long paragraphs, {share:.0%} of the text")
+    if many:
+        signs.add("listing", 0.8, f"{max(articles, cards)} entries")
+    if articles == 1:
+        signs.add("article", 0.5, "one article element")
+    if page.document.select_one('[class*="byline" i], [rel~="author"], time[datetime]') is not None:
+        signs.add("article", 0.4, "a byline or time")
+
+
+def _asks(line: Line) -> bool:
+    return line.text[-1:] in QUESTION_MARKS and line.element.tag in _ASKING

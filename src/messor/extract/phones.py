@@ -1,0 +1,100 @@
+"""Telephone numbers: where a text has them, and their E.164 form.
+
+A number that names its country is read by itself. A national one is read by the rules of a
+country that the page states elsewhere; the method then names that country (`phone_de`). Only
+numbers that the numbering plans allow are numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+
+import phonenumbers
+
+from messor.extract.dates import fold
+from messor.extract.evidence import NORMALISERS
+
+MAX_TEXT = 60
+_MIN_DIGITS = 6
+_MAX_DIGITS = 16
+
+# Digits with what people put between them; bounded, so linear.
+_NUMBER = re.compile(
+    r"(?<![\w@/=#.,-])(?:\+|00|\(\+?|\d)[\d\s().\u2010-\u2015/·\-\xa0]{4,28}\d(?![\w@%€$£]|[.,:]\d)"
+)
+_LABEL = re.compile(
+    r"(?:^|[\s(|•])(?:tel|telefon|telephone|telefono|telefone|telefoon|telefonnummer|phone|fon|ph|"
+    r"mobile|mobil|mob|movil|cellulare|cell|call(?: us)?(?: (?:on|at))?|bel(?: ons)?|appelez(?:-nous)?(?: au)?|rufen sie uns an|"
+    r"(?:sie uns )?unter|llamanos|llamenos|llame al|chiamaci|chiama|ligue|zadzwon|ring|handy|hotline|rufnummer|"
+    r"numero vert|puh|puhelin|tlf|gsm|t|p|whatsapp|телефон|тел|моб|τηλ|τηλεφωνο|"
+    r"durchwahl|zentrale|service-?hotline|free ?phone|toll[ -]free)\s?[.:]{0,2}\s?(?:nr\.?|no\.?)?[\s:]{0,3}$"
+)
+_FAX = re.compile(r"(?:^|[\s(|•])(?:fax|telefax|faks|факс|f)\s?[.:]{0,2}[\s:]{0,3}$")
+_UNSAID = re.compile(r"[^\d+]")
+
+
+def read_phone(text: str, region: str | None = None) -> str | None:
+    """The E.164 form of the number that a text is or begins with, None when it is none."""
+    text = text.strip()[: 2 * MAX_TEXT].removeprefix("tel:").removeprefix("//")
+    found = _NUMBER.search(f" {text}")
+    return _e164(found[0] if found else text, region)
+
+
+@lru_cache(maxsize=4096)
+def _e164(text: str, region: str | None) -> str | None:
+    text = text.strip()[:MAX_TEXT]
+    digits = sum(map(str.isdecimal, text))
+    if not _MIN_DIGITS <= digits <= _MAX_DIGITS:
+        return None
+    if text.startswith("00"):
+        text = f"+{text[2:]}"
+    if region is None and not text.lstrip("(").startswith("+"):
+        return None
+    text = text.replace("(0)", "").replace("/", " ")
+    try:
+        number = phonenumbers.parse(text, region)
+    except phonenumbers.NumberParseException:
+        return None
+    if not phonenumbers.is_valid_number(number):
+        return None
+    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+
+
+def numbers(text: str) -> Iterator[tuple[str, str]]:
+    """Numbers of a line as written, each with what it is called: "phone", "fax" or nothing."""
+    for match in _NUMBER.finditer(text):
+        before = fold(text[max(0, match.start() - 40) : match.start()])
+        if _FAX.search(before):
+            yield match[0].strip(), "fax"
+        else:
+            yield match[0].strip(), "phone" if _LABEL.search(before) else ""
+
+
+def is_alone(text: str) -> bool:
+    """Whether a line is a number and nothing else."""
+    match = _NUMBER.search(text)
+    return match is not None and match[0].strip() == text
+
+
+def is_label(text: str) -> str:
+    """What a line that only announces a number announces: "phone", "fax" or nothing."""
+    folded = fold(text[:40])
+    if _FAX.search(folded):
+        return "fax"
+    return "phone" if len(text) < 24 and _LABEL.search(folded) else ""
+
+
+def normaliser(region: str | None) -> str:
+    """The name of the normaliser for numbers of a country."""
+    return f"phone_{region.lower()}" if region in phonenumbers.SUPPORTED_REGIONS else "phone"
+
+
+def _national(region: str) -> Callable[[str], str | None]:
+    return partial(read_phone, region=region)
+
+
+NORMALISERS.add("phone", read_phone)
+for _region in sorted(phonenumbers.SUPPORTED_REGIONS):
+    NORMALISERS.add(normaliser(_region), _national(_region))

@@ -1,0 +1,84 @@
+"""What a piece of a page's source says, its escaping undone: tags, entities, JSON escapes.
+
+All patterns take linear time: a quote is foreign text. How a value is made of the plain text is
+left to the normalisers in `evidence`.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+# Their tags do not separate words.
+_INLINE = frozenset(
+    (
+        "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "dfn", "em",
+        "font", "i", "ins", "kbd", "mark", "meta", "q", "s", "small", "span", "strong", "sub",
+        "sup", "time", "tt", "u", "var", "wbr",
+    )
+)  # fmt: skip
+
+# A comment, an element without visible text, or a tag. Unclosed ones reach to the end, and the
+# number of attributes looked at is bounded, so that no position is scanned again and again.
+_MARKUP = re.compile(
+    r"""<!--(?:.*?-->|.*)
+    |<(?:script|style|template|noscript)\b(?:.*?</(?:script|style|template|noscript)[^>]*(?:>|\Z)|.*)
+    |<[/!?]?([a-zA-Z][a-zA-Z0-9]*)[^>"']*+
+        (?:(?:"[^"]*+"|'[^']*+')[^>"']*+){0,64}+(?:>|\Z)
+    |<[a-zA-Z/!?][^>]*+(?:>|\Z)
+    |<\Z""",
+    re.VERBOSE | re.DOTALL,
+)
+_JSON_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+# A quotation mark as it stands in scripts, in strings within scripts, in attributes.
+MARK = r"""(?:\\?["']|&quot;|&\#34;)"""
+# A key before the value; the value's own quotation mark, if it has one, is part of the match.
+_JSON_KEY = re.compile(rf"{MARK}[\w@$.:-]{{1,60}}{MARK}\s{{0,20}}:\s{{0,20}}({MARK}?)")
+_JSON_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
+# Soft hyphens and characters without width or with a mere direction.
+_INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, 0))
+
+
+def one_space(text: str) -> str:
+    """White space collapsed, invisible characters left out."""
+    return " ".join(text.translate(_INVISIBLE).split())
+
+
+def from_html(quote: str) -> str:
+    """The text of a piece of HTML; entities are decoded once."""
+    if "<" in quote:
+        quote = _MARKUP.sub(_gap, quote)
+    return html.unescape(quote) if "&" in quote else quote
+
+
+def from_json(quote: str) -> str:
+    """The text of the inside of a string in a script or in JSON, or of a key and its value.
+
+    Publishers often put HTML into such strings, so tags and entities are undone as well.
+    """
+    key = _JSON_KEY.match(quote)
+    if key is not None:
+        quote = quote[key.end() :].removesuffix(key[1])
+    if "\\" in quote:
+        quote = _unescaped(quote)
+    return from_html(quote)
+
+
+def _gap(match: re.Match[str]) -> str:
+    return "" if (match[1] or "").lower() in _INLINE else " "
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return str(json.loads(f'"{text}"', strict=False))
+    except ValueError:
+        joined = _JSON_ESCAPE.sub(_character, text)
+        return joined.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+
+
+def _character(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    if code:
+        return chr(int(code, 16))
+    return _JSON_LETTERS.get(match[3], match[3])

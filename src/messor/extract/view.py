@@ -1,0 +1,121 @@
+"""One page as the readers of records see it: parsed once, everything else made when asked for.
+
+The tree has to be parsed with source locations; where they are missing a quote is looked for in
+the whole source. What the parts mean is left to those who read them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from turbohtml import Document, Element
+
+from messor.extract.dates import fold
+from messor.extract.items import Item, json_items, tree_items
+from messor.extract.lines import Line, read_lines
+from messor.extract.page import Page
+from messor.extract.passages import Passage
+from messor.extract.spans import Source
+from messor.web.urls import parse
+
+MAX_METAS = 1_000
+MAX_ANCHORS = 5_000
+
+
+class PageView:
+    """A page: where it is, its decoded source, its tree, and what is read from them on demand."""
+
+    def __init__(self, url: str, source: str, document: Document) -> None:
+        self.url = url
+        self.source = Source(source)
+        self.document = document
+        self.notes: dict[str, object] = {}  # what readers found and share with others
+
+    @classmethod
+    def of(cls, source: str, url: str) -> PageView:
+        """The view of a page that is parsed here."""
+        return cls.on(Page.read(source, url))
+
+    @classmethod
+    def on(cls, page: Page) -> PageView:
+        """The view of a page that was parsed for other readers too."""
+        return cls(page.url, page.html, page.document)
+
+    @cached_property
+    def path(self) -> str:
+        """The URL's path with its query."""
+        split = self.url.split("/", 3)
+        return "/" + split[3].partition("#")[0] if len(split) > 3 else "/"
+
+    @cached_property
+    def base(self) -> str:
+        """What links are relative to."""
+        for element in self.document.select("base[href]")[:8]:
+            found = parse(element.attr("href") or "", self.url)
+            return found.href if found else self.url
+        return self.url
+
+    @cached_property
+    def metas(self) -> dict[str, list[Element]]:
+        """Meta elements by name or property, in lower case."""
+        found: dict[str, list[Element]] = {}
+        for meta in self.document.select("meta[content]")[:MAX_METAS]:
+            name = meta.attr("property") or meta.attr("name") or meta.attr("itemprop") or ""
+            if not name:
+                name = meta.attr("http-equiv") or ""
+            found.setdefault(name.strip().lower(), []).append(meta)
+        return found
+
+    def meta(self, *names: str) -> Passage | None:
+        """The first of these meta elements that says anything."""
+        for name in names:
+            for element in self.metas.get(name, ()):
+                if (element.attr("content") or "").strip():
+                    quote = self.source.attribute(element, "content")
+                    return Passage("meta", quote, f"meta[{name}]")
+        return None
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """All items of schema.org, JSON-LD first."""
+        return json_items(self.document, self.source) + tree_items(self.document, self.source)
+
+    def items_of(self, types: frozenset[str]) -> list[Item]:
+        return [item for item in self.items if item.is_a(types)]
+
+    @cached_property
+    def types(self) -> frozenset[str]:
+        """The types of all items."""
+        return frozenset(name for item in self.items for name in item.types)
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The visible text."""
+        return read_lines(self.document)
+
+    @cached_property
+    def folded(self) -> str:
+        """The visible text in lower case without accents, for words to be looked for in."""
+        return fold("\n".join(line.text for line in self.lines))
+
+    @cached_property
+    def anchors(self) -> list[Element]:
+        return self.document.select("a[href]")[:MAX_ANCHORS]
+
+    def said(self, line: Line, text: str | None = None) -> Passage:
+        """A line, or a text within it, as a passage."""
+        return Passage("html", line.quote(self.source, text), line.element.tag)
+
+    def between(self, first: Line, last: Line) -> Passage:
+        """Several lines in a row as one passage; nothing where the tags around them are missing."""
+        begin, end = first.span(self.source)[0], last.span(self.source)[1]
+        known = begin is not None and end is not None and begin < end
+        return Passage("html", self.source.text[begin:end] if known else "", first.element.tag)
+
+    def attribute(self, element: Element, name: str) -> Passage:
+        """An attribute's value as a passage."""
+        return Passage("html", self.source.attribute(element, name), f"{element.tag}@{name}")
+
+    def inside(self, element: Element) -> Passage:
+        """What an element holds, as a passage."""
+        return Passage("html", self.source.inside(element), element.tag)

@@ -1,0 +1,120 @@
+"""Opening hours, from structured data and as they stand on a door."""
+
+# ruff: noqa: RUF001 - dashes and letters as pages have them
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from messor.extract.hours import DAYS, read_days, read_hours
+from messor.extract.kinds.opening_hours import find
+from tests.extract.views import found, view
+
+WEEK = list(DAYS[:5])
+
+
+def hours(opens: str, closes: str) -> list[dict[str, str]]:
+    return [{"opens": opens, "closes": closes}]
+
+
+@pytest.mark.parametrize(
+    "text, days, spans",
+    [
+        ("Mon – Fri: 9am – 5pm", WEEK, hours("09:00", "17:00")),
+        ("Montag bis Freitag 8:00–18:00 Uhr", WEEK, hours("08:00", "18:00")),
+        ("Lundi au vendredi : 9h00 - 12h30", WEEK, hours("09:00", "12:30")),
+        ("lunes a viernes de 9:00 a 14:00", WEEK, hours("09:00", "14:00")),
+        ("dal lunedì al venerdì 9.00-13.00", WEEK, hours("09:00", "13:00")),
+        ("segunda a sexta 9h às 18h", WEEK, hours("09:00", "18:00")),
+        ("Ma t/m vr 9.00 - 17.30 uur", WEEK, hours("09:00", "17:30")),
+        ("pon.-pt. 8:00-16:00", WEEK, hours("08:00", "16:00")),
+        ("mån–fre 10–18", WEEK, hours("10:00", "18:00")),
+        ("ma–pe 9–17", WEEK, hours("09:00", "17:00")),
+        ("Пн–Пт 9:00–18:00", WEEK, hours("09:00", "18:00")),
+        ("Пн-Вс 9:00-20:00", list(DAYS), hours("09:00", "20:00")),
+        ("Mon 1-5pm", ["monday"], hours("13:00", "17:00")),
+        ("Samstag geschlossen", ["saturday"], []),
+        ("So 10-16 Uhr", ["sunday"], hours("10:00", "16:00")),
+        ("Sat to Sun 10am to 4pm", ["saturday", "sunday"], hours("10:00", "16:00")),
+        (
+            "Fri-Mon 18:00-02:00",
+            ["monday", "friday", "saturday", "sunday"],
+            hours("18:00", "02:00"),
+        ),
+        ("täglich 10–22 Uhr", list(DAYS), hours("10:00", "22:00")),
+    ],
+)
+def test_days_and_hours(text: str, days: list[str], spans: Any) -> None:
+    assert read_days(text) == days
+    assert read_hours(text) == spans
+
+
+@pytest.mark.parametrize(
+    "text", ["9-5", "2019-11-20", "25:00-26:00", "some words", "13pm - 14pm", "8-10pm"]
+)
+def test_what_are_no_hours(text: str) -> None:
+    assert read_hours(text) is None
+
+
+def test_a_range_that_is_half_understood_says_nothing() -> None:
+    assert read_days("Mon-Xyz 9:00-17:00") is None
+
+
+def test_a_table_of_days() -> None:
+    page = view(
+        """<h2>Öffnungszeiten</h2><table>
+        <tr><td>Montag</td><td>08:00 – 12:00</td></tr>
+        <tr><td>Dienstag</td><td>08:00&nbsp;&ndash;&nbsp;12:00<br>14:00–18:00</td></tr>
+        <tr><td>Mittwoch</td><td>geschlossen</td></tr></table>""",
+        lang="de",
+    )
+    assert found(find, page) == [
+        {"days": ["monday"], "hours": hours("08:00", "12:00")},
+        {"days": ["tuesday"], "hours": hours("08:00", "12:00")},
+        {"days": ["tuesday"], "hours": hours("14:00", "18:00")},
+        {"days": ["wednesday"], "hours": []},
+    ]
+
+
+def test_structured_hours() -> None:
+    page = view(
+        """<script type="application/ld+json">{"@type": "Restaurant", "name": "Chez Zoé",
+        "openingHoursSpecification": [
+          {"@type": "OpeningHoursSpecification", "dayOfWeek": ["Monday", "https://schema.org/Tuesday"],
+           "opens": "11:30", "closes": "22:00"},
+          {"@type": "OpeningHoursSpecification", "dayOfWeek": "Sunday", "opens": "12:00:00", "closes": "15:00"}]}</script>
+        <div itemscope itemtype="https://schema.org/Store"><meta itemprop="openingHours" content="Mo-Sa 10:00-19:00"></div>"""
+    )
+    assert found(find, page) == [
+        {"days": ["monday", "tuesday"], "opens": "11:30", "closes": "22:00"},
+        {"days": ["sunday"], "opens": "12:00", "closes": "15:00"},
+        {"days": list(DAYS[:6]), "hours": hours("10:00", "19:00")},
+    ]
+
+
+def test_a_programme_in_running_text_is_no_opening_hours() -> None:
+    page = view(
+        "<p>The match on Monday, 20:00-22:00, was watched by many people in the city centre.</p>"
+    )
+    assert found(find, page) == []
+
+
+def test_several_statements_in_one_line() -> None:
+    page = view("<footer><p>Mon-Fri 7am-6pm | Sat 8am-2pm | Sun closed</p></footer>")
+    assert found(find, page) == [
+        {"days": WEEK, "hours": hours("07:00", "18:00")},
+        {"days": ["saturday"], "hours": hours("08:00", "14:00")},
+        {"days": ["sunday"], "hours": []},
+    ]
+
+
+def test_two_spans_of_one_day_stay_together() -> None:
+    page = view(
+        "<h2>Horaires</h2><p>Lundi : 9h - 12h30 / 14h - 18h, mardi : 9h - 12h</p>", lang="fr"
+    )
+    assert found(find, page) == [
+        {"days": ["monday"], "hours": hours("09:00", "12:30") + hours("14:00", "18:00")},
+        {"days": ["tuesday"], "hours": hours("09:00", "12:00")},
+    ]

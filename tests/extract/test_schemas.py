@@ -1,0 +1,42 @@
+"""The published schemas are those of the models, and every kind that is read has one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from messor.extract.evidence import Evidence, Field
+from messor.extract.kinds import FINDERS
+from messor.extract.records import Record
+from messor.extract.schemas import SCHEMAS, problems, schema_files
+from messor.extract.schemas.__main__ import main
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "records"
+
+
+def test_docs_are_up_to_date() -> None:
+    for name, text in schema_files().items():
+        path = DOCS / name
+        assert path.exists(), f"write it: python -m messor.extract.schemas {DOCS}"
+        assert path.read_text() == text, f"write it: python -m messor.extract.schemas {DOCS}"
+
+
+def test_every_kind_has_a_schema() -> None:
+    assert FINDERS.keys() <= SCHEMAS.keys()
+
+
+def test_writing(tmp_path: Path) -> None:
+    main(tmp_path / "records")
+    assert {path.name for path in (tmp_path / "records").iterdir()} == schema_files().keys()
+
+
+def test_problems_are_told() -> None:
+    evidence = Evidence("html:text", "x")
+    bad = Record(
+        "contact",
+        0.5,
+        "p",
+        "1",
+        {"phone": Field("12", 0.5, evidence), "age": Field(3, 0.5, evidence)},
+    )
+    assert len(problems(bad)) == 2
+    assert problems(Record("unheard", 0.5, "p", "1", {})) != []

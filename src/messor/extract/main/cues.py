@@ -1,0 +1,158 @@
+"""What an element's names say about its part in a page: its tag, class, id, role and properties.
+
+A cue is a hint by the page's author and may be wrong or far too wide (a class on the whole body);
+how much text a cue may remove is left to those who weigh it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from turbohtml import Document, Element
+
+from messor.extract.main.names import STEMS
+
+COMMENTS = 1 << 0
+RELATED = 1 << 1
+SHARE = 1 << 2
+SIGNUP = 1 << 3
+ADVERT = 1 << 4
+NAVIGATION = 1 << 5
+FOOTER = 1 << 6
+SIDEBAR = 1 << 7
+BYLINE = 1 << 8
+CAPTION = 1 << 9
+HIDDEN = 1 << 10
+FORM = 1 << 11
+DIALOG = 1 << 12
+CONSENT = 1 << 13
+WIDGET = 1 << 14
+BODY = 1 << 15
+ARTICLE = 1 << 16
+MAIN = 1 << 17
+WHOLE_BODY = 1 << 18  # said to be it in so many words
+
+# What sets an inline element apart from the text around it.
+APART = COMMENTS | RELATED | SHARE | ADVERT | BYLINE | CAPTION | HIDDEN | DIALOG
+
+BY_TAG = {
+    "address": BYLINE,
+    "article": ARTICLE,
+    "aside": SIDEBAR,
+    "dialog": DIALOG,
+    "fieldset": FORM,
+    "figcaption": CAPTION,
+    "footer": FOOTER,
+    "form": FORM,
+    "main": MAIN,
+    "menu": NAVIGATION,
+    "nav": NAVIGATION,
+    "search": FORM,
+}
+_BY_ROLE = {
+    "alert": DIALOG,
+    "alertdialog": DIALOG,
+    "article": ARTICLE,
+    "complementary": SIDEBAR,
+    "contentinfo": FOOTER,
+    "dialog": DIALOG,
+    "main": MAIN,
+    "menu": NAVIGATION,
+    "menubar": NAVIGATION,
+    "navigation": NAVIGATION,
+    "search": FORM,
+    "tablist": NAVIGATION,
+    "toolbar": SHARE,
+    "tooltip": DIALOG,
+}
+_BY_PROPERTY = {
+    "articlebody": BODY | WHOLE_BODY,
+    "author": BYLINE,
+    "breadcrumb": NAVIGATION,
+    "caption": CAPTION,
+    "comment": COMMENTS,
+    "datemodified": BYLINE,
+    "datepublished": BYLINE,
+    "keywords": BYLINE,
+}
+
+_BY_NAME = {
+    "comments": COMMENTS, "related": RELATED, "share": SHARE, "signup": SIGNUP, "advert": ADVERT,
+    "navigation": NAVIGATION, "footer": FOOTER, "sidebar": SIDEBAR, "byline": BYLINE,
+    "caption": CAPTION, "dialog": DIALOG, "hidden": HIDDEN, "form": FORM, "body": BODY,
+    "article": ARTICLE, "main": MAIN, "widget": WIDGET, "consent": CONSENT,
+}  # fmt: skip
+# Longer names are cut before they are looked up, so that none of them is remembered whole.
+MAX_NAME = 200
+_MAX_WORD = 24
+_words = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])").findall
+_UNSHOWN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+
+_whole: dict[str, int] = {}
+_stems: dict[str, int] = {}
+_pairs: dict[str, dict[str, int]] = {}  # by their first word, stems of the second
+
+
+def _learn(term: str, cue: int) -> None:
+    table = _whole if term.endswith("$") else _stems
+    first, _, second = term.removesuffix("$").partition("-")
+    table[first + second] = table.get(first + second, 0) | cue
+    if second:
+        following = _pairs.setdefault(first, {})
+        following[second] = following.get(second, 0) | cue
+
+
+for _role, _terms in STEMS.items():
+    for _term in _terms.split():
+        _learn(_term, _BY_NAME[_role])
+
+
+@lru_cache(maxsize=8192)
+def _meaning(word: str) -> tuple[int, dict[str, int] | None]:
+    """The cues of one word, and what they become with the word after it."""
+    word = word.lower()
+    found = _whole.get(word, 0)
+    for end in range(2, min(len(word), _MAX_WORD) + 1):
+        found |= _stems.get(word[:end], 0)
+    return found, _pairs.get(word)
+
+
+@lru_cache(maxsize=8192)
+def cues_of_name(name: str) -> int:
+    """The cues in the words of one class list or id of at most MAX_NAME characters."""
+    if "hentry" in name or "type-post" in name:
+        return ARTICLE  # the rest are the labels of the post, not of its part in the page
+    found = 0
+    following: dict[str, int] | None = None
+    for word in _words(name):
+        if following is not None:
+            second = word.lower()
+            for stem, cue in following.items():
+                if second.startswith(stem):
+                    found |= cue
+        cues, following = _meaning(word)
+        found |= cues
+    return found
+
+
+_DECLARING = "[role], [itemprop], [hidden], [aria-hidden], [style]"
+
+
+def declared_cues(root: Document | Element) -> dict[Element, int]:
+    """The cues of those elements that have any besides their names: by tag, role and the like."""
+    found = ((element, _declared(element)) for element in root.select(_DECLARING))
+    return {element: cues for element, cues in found if cues}
+
+
+def _declared(element: Element) -> int:
+    found = _BY_ROLE.get((element.attr("role") or "").lower(), 0)
+    for word in (element.attr("itemprop") or "").lower().split():
+        found |= _BY_PROPERTY.get(word, 0)
+    return found | HIDDEN if _is_hidden(element) else found
+
+
+def _is_hidden(element: Element) -> bool:
+    if element.attr("hidden") is not None or (element.attr("aria-hidden") or "").lower() == "true":
+        return True
+    return _UNSHOWN.search((element.attr("style") or "").lower()) is not None

@@ -1,0 +1,62 @@
+"""Where a page's headline stands: the first heading that says what its title says."""
+
+from __future__ import annotations
+
+import re
+
+from messor.extract.main import cues
+from messor.extract.main.blocks import Block, Layout
+
+_HEADINGS = ("h1", "h2", "h3")
+_MAX_TITLE = 500
+# Shorter headings ("News") begin too many titles.
+_TELLING = 15
+_MAX_DATELINE = 120
+_DATELINE_REACH = 8
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_words = re.compile(r"\w+").findall
+
+
+def plain(title: str) -> str:
+    """A title by its words alone, to compare."""
+    return " ".join(_words(title[:_MAX_TITLE].casefold()))
+
+
+def is_headline(block: Block, titles: tuple[str, ...]) -> bool:
+    """Whether a heading is one of the titles, or a title is that and a site's name."""
+    if block.kind not in _HEADINGS or len(block.text) > _MAX_TITLE:
+        return False
+    text = plain(block.text)
+    return text in titles or (len(text) >= _TELLING and any(text in title for title in titles))
+
+
+def find_headline(layout: Layout, titles: tuple[str, ...]) -> int | None:
+    """The place of the headline among the blocks: one like a title, else the only h1.
+
+    A heading that is a link mostly leads to another page, so it comes last.
+    """
+    tops: list[int] = []
+    linked: list[int] = []
+    for place, block in enumerate(layout.blocks):
+        if block.kind not in _HEADINGS:
+            continue
+        if block.linked * 2 >= len(block.text):
+            if block.kind != "h3" and is_headline(block, titles):
+                linked.append(place)
+        elif is_headline(block, titles):
+            return place
+        elif block.kind == "h1":
+            tops.append(place)
+    return tops[0] if len(tops) == 1 else next(iter(linked), None)
+
+
+def has_dateline(layout: Layout, headline: int | None) -> bool:
+    """Whether author or date stand close after the headline, as they do over articles."""
+    if headline is None:
+        return False
+    return any(
+        len(block.text) <= _MAX_DATELINE
+        and layout.boxes[block.box].cues & cues.BYLINE
+        and _YEAR.search(block.text)
+        for block in layout.blocks[headline + 1 : headline + 1 + _DATELINE_REACH]
+    )

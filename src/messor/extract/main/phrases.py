@@ -1,0 +1,51 @@
+"""Sentences that accompany an article without being part of it, in several languages.
+
+They are looked for at the start of short blocks only: within running text the same words are the
+author's own.
+"""
+
+from __future__ import annotations
+
+import re
+
+# The longest block that is taken for a call to read, follow, subscribe or share.
+_MAX_CALL = 250
+# The longest that is taken for a label: a credit, a date, a list of tags.
+_MAX_LABEL = 100
+
+_CALLS = r"""
+    read\ (?:more|also|next|the\ full|our)\b | (?:see|show|load|find\ out|discover|learn)\ more\s*: |
+    related\b.{0,20}: | see\ also\b | also(?:\ read|\ see|\ on)?\s*: | more\s*: | more\ (?:on|from)\b |
+    don['\u2019]?t\ miss\b | recommended\ (?:for\ you|stories|reading|articles)\b | you\ (?:may|might)\ also\ like\b |
+    follow\ .{2,60}\ (?:on|at)\ (?:facebook|twitter|instagram|linkedin|youtube|https?:) |
+    follow\ (?:us|me)\b | find\ us\ on\b | join\ us\ on\b |
+    sign\ up\ (?:for|to|here|now|today)\b | subscribe\b | get\ our\ newsletter\b |
+    (?:click|tap)\ here\b | (?:please\ )?share\ this\b | (?:like|enjoyed?)\ this\ (?:story|article|post)\b |
+    (?:leave|post|add|write)\ a\ (?:comment|reply)\b | tell\ us\ what\ you\ think\b |
+    lire\ aussi\b | à\ lire\ aussi\b | partager\b | abonnez-vous\b |
+    lesen\ sie\ auch\b | mehr\ zum\ thema\b | auch\ interessant\b | jetzt\ abonnieren\b |
+    leia\ (?:também|mais)\b | veja\ também\b | le[ae]\ también\b | te\ puede\ interesar\b | síguenos\b |
+    leggi\ anche\b | lees\ ook\b | baca\ juga\b | czytaj\ też\b | zobacz\ też\b | читайте\ также\b |
+    les\ også\b | läs\ också\b | las\ även\b | ayr\u0131ca\ bak\u0131n\u0131z\b
+"""
+_LABELS = r"""
+    (?:advert|advertisement|ad|ads|anzeige|werbung|publicidad|publicidade|publicité|pubblicità|
+       iklan|reklama|annonce|advertentie|реклама|広告|sponsored)\W*$ |
+    (?:no\ |\d+\ )?comments?\W*$ | (?:share|print|email|close|reply|loading)\W*$ |
+    (?:image|photo|picture|video)s?(?:\ credit|\ source|\ by|\ courtesy)?\s*: |
+    (?:image|photo|photograph)s?\ (?:credit|source|courtesy|by)\b | credits?\s*: | foto\s*: | fotos?\ credits?\b |
+    (?:©|\(c\)\ |copyright\b) | all\ rights\ reserved |
+    (?:filed\ under|tags?|tagged|topics?|categor(?:y|ies)|posted\ (?:in|on|by))\s*: |
+    (?:filed\ under|posted\ (?:in|on|by)|published\ (?:on|in|by)|last\ (?:updated|modified)|
+       updated\ (?:on|at)|(?:originally|first)\ published)\ |
+    (?:updated|published)\s*: | (?:by|par|por|von)\ \w+(?:\ \w+)?$
+"""
+_is_call = re.compile(rf"\W*+(?:{_CALLS})", re.VERBOSE | re.IGNORECASE).match
+_is_label = re.compile(rf"\W*+(?:{_LABELS})", re.VERBOSE | re.IGNORECASE).match
+
+
+def is_aside(text: str) -> bool:
+    """Whether a block says something about the article, or beside it, rather than in it."""
+    if len(text) > _MAX_CALL:
+        return False
+    return bool(_is_call(text)) or (len(text) <= _MAX_LABEL and bool(_is_label(text)))

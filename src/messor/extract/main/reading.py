@@ -1,0 +1,134 @@
+"""The one door to main content: a page in, its main text and markdown out.
+
+An article is cut out where its running text is densest. Any other page keeps all that is not the
+site's frame, so that a page with visible text never comes out empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import compress
+
+from turbohtml import Document, Element
+
+from messor.extract.main import cues
+from messor.extract.main.anchor import follow_body
+from messor.extract.main.blocks import Layout, read_layout
+from messor.extract.main.choose import choose_root
+from messor.extract.main.declared import Declared, read_declared
+from messor.extract.main.headline import find_headline, has_dateline
+from messor.extract.main.inline import escape
+from messor.extract.main.keep import keep_article
+from messor.extract.main.page import keep_page
+from messor.extract.main.render import Places, render_markdown, render_text
+from messor.extract.main.weigh import Weights, weigh
+from messor.web.html import parse_document
+from messor.web.text import storable
+
+# Running text that makes an article of a page which says it is one, and of one which does not,
+# where it must also be this share of all that can be read.
+_DECLARED_RUNNING = 150
+_DECLARED_SHARE = 0.15
+_RUNNING = 250
+_SHARE = 0.6
+_PRODUCT_SHARE = 0.9
+# Much of it in one place will do with a smaller share, when little of it is elsewhere.
+_MUCH_RUNNING = 1_000
+_MUCH_SHARE = 0.3
+_MUCH_MORE = 2.5
+# The body that structured data gives stands in for a text so much shorter.
+_FAR_SHORTER = 0.5
+_MIN_BODY = 400
+# With less than this the frame of a page is read as well.
+_LITTLE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MainContent:
+    """What a page is there for."""
+
+    text: str  # plain, a line for each block, without the headline of an article
+    markdown: str  # with the headline, if there is one
+    headline: str  # empty where none was found
+    is_article: bool  # whether it was read as running text
+
+
+def read_main(source: Document | Element | str, url: str) -> MainContent:
+    """Read the main content of a page, given as its tree or its HTML, that was found at `url`.
+
+    HTML out of all proportion raises TooComplexError, as everywhere; nothing else is raised.
+    """
+    document = parse_document(source) if isinstance(source, str) else source
+    declared = read_declared(document)
+    layout = read_layout(document)
+    if sum(len(block.text) for block in layout.blocks) < _LITTLE:
+        layout = read_layout(document, whole=True)
+    weights = weigh(layout)
+    place = find_headline(layout, declared.titles)
+    headline = "" if place is None else " ".join(layout.blocks[place].text.split())
+    kept = _keep_article(layout, weights, place, declared)
+    is_article = kept is not None
+    if kept is None:
+        kept = keep_page(layout, weights, place, is_product=declared.is_product)
+    places = Places(layout)
+    text = render_text(layout, kept, places)
+    markdown = render_markdown(layout, kept, places, url)
+    if len(declared.body) >= _MIN_BODY and len(text) < len(declared.body) * _FAR_SHORTER:
+        text, markdown = _given(declared.body)
+        is_article = True
+    if not text:
+        text, markdown = _given(_unseen_text(document))
+    if is_article and headline:
+        markdown = f"# {escape(headline)}\n\n{markdown}"
+    return MainContent(storable(text), storable(markdown), storable(headline), is_article)
+
+
+def _keep_article(
+    layout: Layout, weights: Weights, headline: int | None, declared: Declared
+) -> list[int] | None:
+    """The blocks of the article, None where the page does not read like one."""
+    root = choose_root(layout, weights, headline)
+    if declared.body:
+        root = follow_body(layout, root, declared.body)
+    if root is None:
+        return None
+    kept = keep_article(layout, weights, root, declared.titles)
+    says_so = (
+        declared.is_article
+        or layout.boxes[root].cues & cues.WHOLE_BODY > 0
+        or has_dateline(layout, headline)
+    )
+    is_product = declared.is_product and not declared.is_article
+    if _reads_like_one(layout, weights, kept, says_so=says_so, is_product=is_product):
+        return kept
+    return None
+
+
+def _reads_like_one(
+    layout: Layout, weights: Weights, kept: list[int], *, says_so: bool, is_product: bool
+) -> bool:
+    running = sum(weights.running[place] for place in kept)
+    free = [not weights.furniture[block.box] for block in layout.blocks]
+    readable = sum(len(block.text) for block in compress(layout.blocks, free))
+    if is_product:
+        return running >= max(_RUNNING, readable * _PRODUCT_SHARE)
+    if says_so:
+        return running >= max(_DECLARED_RUNNING, readable * _DECLARED_SHARE)
+    if running >= max(_RUNNING, readable * _SHARE):
+        return True
+    elsewhere = sum(compress(weights.running, free)) - running
+    return running >= max(_MUCH_RUNNING, readable * _MUCH_SHARE, elsewhere * _MUCH_MORE)
+
+
+def _given(text: str) -> tuple[str, str]:
+    """Text that comes without markup, a paragraph a line."""
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    paragraphs = [line for line in lines if line]
+    return "\n".join(paragraphs), "\n\n".join(escape(line) for line in paragraphs)
+
+
+def _unseen_text(document: Document | Element) -> str:
+    """What is left to read on a page without text of its own: buttons, and what stands in for scripts."""
+    return "\n".join(
+        element.text for element in document.select("button, option, noscript, textarea")
+    )

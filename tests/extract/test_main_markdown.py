@@ -1,0 +1,92 @@
+"""The markdown of main content: marks, links, lists, tables, quotes and code."""
+
+from __future__ import annotations
+
+import pytest
+
+from messor.extract.main import read_main
+
+URL = "https://site.example/docs/page"
+
+
+def markdown(body: str) -> str:
+    return read_main(f"<main>{body}</main>", URL).markdown
+
+
+@pytest.mark.parametrize(
+    "html, expected",
+    [
+        ("<h2>Two</h2><p>text</p>", "## Two\n\ntext"),
+        ("<h3><b>Bold</b> head</h3><p>text</p>", "### Bold head\n\ntext"),
+        ("<p>a <b>bold</b>, <i>slanted </i>word</p>", "a **bold**, *slanted* word"),
+        ("<p>run <code>a_b*c</code> now</p>", "run `a_b*c` now"),
+        ("<p>tick <code>a`b</code></p>", "tick ``a`b``"),
+        (
+            "<p>see <a href='../x?q=1#f'>the  page</a>.</p>",
+            "see [the page](https://site.example/x?q=1#f).",
+        ),
+        ("<p><a href='/a(b)'>x</a> y</p>", "[x](https://site.example/a%28b%29) y"),
+        (
+            "<p>no <a href='javascript:x()'>script</a>, no <a href='#n'>note</a></p>",
+            "no script, no note",
+        ),
+        ("<p><a href='/x'><img src=y></a>text</p>", "text"),
+        ("<p>one<br>two</p>", "one\ntwo"),
+        ("<p>one<br><br>two</p>", "one\n\ntwo"),
+        ("<p>2 * 3 [x] &lt;b&gt; _a_ b_c</p>", "2 \\* 3 \\[x\\] \\<b> \\_a\\_ b_c"),
+        ("<p># not a heading</p>", "\\# not a heading"),
+        ("<p>1. not a list</p>", "1\\. not a list"),
+        ("<p>- not a list</p>", "\\- not a list"),
+        ("<blockquote><p>said</p><p>twice</p></blockquote><p>so</p>", "> said\n>\n> twice\n\nso"),
+        (
+            "<pre><code>def f():\n    return '*'\n</code></pre>",
+            "```\ndef f():\n    return '*'\n```",
+        ),
+        ("<pre>```</pre>", "````\n```\n````"),
+        ("<dl><dt>Term<dd>Meaning</dl>", "**Term**\n\nMeaning"),
+    ],
+)
+def test_marks_and_blocks(html: str, expected: str) -> None:
+    assert markdown(html) == expected
+
+
+def test_lists_nest_and_count() -> None:
+    html = "<ol><li>one<ul><li>inner<li>other</ul><li><p>two</p><p>more of two</p></ol><p>end</p>"
+    assert markdown(html) == ("1. one\n    - inner\n    - other\n2. two\n\n    more of two\n\nend")
+
+
+def test_a_table_keeps_empty_cells_in_their_columns() -> None:
+    html = (
+        "<table><tr><th>Name<th>Size<th>Note<tr><td>Chair<td><td>a|b"
+        "<tr><td><a href=/t>Table</a><td>2 m<td></table>"
+    )
+    assert markdown(html) == (
+        "| Name | Size | Note |\n| --- | --- | --- |\n| Chair |  | a\\|b |\n"
+        "| [Table](https://site.example/t) | 2 m |  |"
+    )
+
+
+def test_a_column_without_content_is_left_out() -> None:
+    html = "<table><tr><td><td>Chair<td>2<tr><td><td>Table<td>1</table>"
+    assert markdown(html) == "| Chair | 2 |\n| --- | --- |\n| Table | 1 |"
+
+
+def test_a_table_that_lays_out_the_page_is_no_table() -> None:
+    html = "<table><tr><td><table><tr><td>inner</table><td><p>one</p><p>two</p></table>"
+    assert "|" not in markdown(html)
+
+
+def test_a_link_around_blocks_is_in_each_of_them() -> None:
+    html = "<a href=/x><h3>Title</h3><p>Lead</p></a><p>Free</p>"
+    assert markdown(html) == (
+        "### [Title](https://site.example/x)\n\n[Lead](https://site.example/x)\n\nFree"
+    )
+
+
+def test_an_article_opens_with_its_headline() -> None:
+    text = "A sentence that is long enough to be taken for a part of some running text. " * 4
+    page = f"<title>Rain *today*</title><h1>Rain *today*</h1><div><p>{text}</p><p>Then {text}</p></div>"
+    found = read_main(page, URL)
+    assert found.is_article
+    assert found.markdown.startswith("# Rain \\*today\\*\n\nA sentence")
+    assert not found.text.startswith("Rain")

@@ -12,7 +12,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from chaos.history import FaultKind, Fetch, History, Item, Page, Request, Snapshot, Visit, by_host
+from chaos.history import (
+    EVERYBODY,
+    FaultKind,
+    Fetch,
+    History,
+    Item,
+    Page,
+    Request,
+    Snapshot,
+    Visit,
+    by_host,
+)
 
 GAP_TOLERANCE = 0.005  # between a request's writing here and its arrival there
 CLOCK_TOLERANCE = 0.05  # between the server's clock and the database's
@@ -240,8 +251,8 @@ def refetches(history: History) -> int:
 def unexplained(history: History, unrecorded: list[Request]) -> list[Request]:
     """Requests without a row that no fault can have cost it.
 
-    A fault costs what its worker had fetched and not flushed. A crash of PostgreSQL can cost any
-    worker's, until the leases it let run out have been replaced.
+    A fault costs what its worker had fetched and not flushed. A crash of PostgreSQL, or a cut on
+    the way to it, can cost any worker's, until the leases it let run out have been replaced.
     """
     visits = by_host(history.visits)
     found = []
@@ -252,7 +263,7 @@ def unexplained(history: History, unrecorded: list[Request]) -> list[Request]:
                 pid,
                 request.at,
                 UNFLUSHED_SECONDS,
-                history.lease_seconds if fault.kind is FaultKind.POSTGRES else 0.0,
+                history.lease_seconds if fault.kind in EVERYBODY else 0.0,
             )
             for fault in history.faults
         ):

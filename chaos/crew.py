@@ -13,14 +13,19 @@ from pathlib import Path
 
 import psutil
 
+from messor.errors import UnavailableError
+
 FAREWELL_SECONDS = 30.0  # for the pages under way and the last flush
 
 
 class Crew:
     """Starts `messor worker` processes in one folder, with one environment."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str], *, skew: float = 0.0) -> None:
         self._folder = folder
+        self._skew = skew
+        self._faketime = find_faketime() if skew else None
+        self._started = 0
         self._environment = {
             name: value for name, value in os.environ.items() if not name.startswith("MESSOR_")
         } | dict(settings)
@@ -38,7 +43,7 @@ class Crew:
             worker = subprocess.Popen(
                 [sys.executable, "-m", "messor", "worker"],
                 cwd=self._folder,
-                env=self._environment,
+                env=self._environment | self._clock(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -46,6 +51,18 @@ class Crew:
             )
         self._workers[worker.pid] = worker
         return worker.pid
+
+    def _clock(self) -> dict[str, str]:
+        """What makes a worker's clock wrong: one is ahead, the next behind."""
+        self._started += 1
+        if self._faketime is None:
+            return {}
+        seconds = self._skew if self._started % 2 else -self._skew
+        return {
+            "LD_PRELOAD": str(self._faketime),
+            "FAKETIME": f"{seconds:+.0f}",
+            "DONT_FAKE_MONOTONIC": "1",
+        }
 
     def kill(self, pid: int) -> None:
         worker = self._workers.pop(pid)
@@ -98,6 +115,14 @@ class Crew:
     @property
     def _log(self) -> Path:
         return self._folder / "workers.log"
+
+
+def find_faketime() -> Path:
+    """The library that shifts a process's clock; Debian's package `faketime` brings it."""
+    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
+    if not found:
+        raise UnavailableError("Skewed clocks need libfaketime: apt-get install faketime")
+    return found[0]
 
 
 def sweep(folder: Path) -> list[int]:

@@ -89,6 +89,10 @@ class FaultKind(StrEnum):
     KILL = "kill"
     STALL = "stall"
     POSTGRES = "postgres"
+    CUT = "cut"  # nobody reaches PostgreSQL
+
+
+EVERYBODY = frozenset({FaultKind.POSTGRES, FaultKind.CUT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class Fault:
         """Whether it may have cost a request of a worker at that time its record."""
         if not self.at - before <= at <= self.until + after:
             return False
-        return self.kind is FaultKind.POSTGRES or self.pid == pid
+        return self.kind in EVERYBODY or self.pid == pid
 
 
 @dataclass(slots=True)

@@ -21,6 +21,9 @@ from messor.cli.output import json_option, print_json, print_table, say
 FULL = {
     "politeness": Plan("politeness", 0, hosts=300, workers=3, kills=20, stalls=5),
     "postgres": Plan("postgres", 0, hosts=200, workers=2, crashes=20),
+    "kills": Plan("kills", 0, hosts=145, workers=4, kills=100, seconds=900.0),
+    "clocks": Plan("clocks", 0, hosts=60, workers=4, kills=8, stalls=2, skew=3600.0),
+    "cuts": Plan("cuts", 0, hosts=100, workers=3, kills=2, cuts=4),
     "addresses": Plan(
         "addresses",
         0,
@@ -37,6 +40,9 @@ FULL = {
 QUICK = {
     "politeness": replace(FULL["politeness"], hosts=20, kills=3, stalls=1, seconds=120.0),
     "postgres": replace(FULL["postgres"], hosts=20, crashes=3, seconds=120.0),
+    "kills": replace(FULL["kills"], hosts=20, kills=12, seconds=240.0),
+    "clocks": replace(FULL["clocks"], hosts=16, kills=3, stalls=1, seconds=120.0),
+    "cuts": replace(FULL["cuts"], hosts=16, kills=1, cuts=1, seconds=120.0),
     "addresses": replace(FULL["addresses"], hosts=18, kills=3, pages=8, seconds=240.0),
 }
 
@@ -44,20 +50,29 @@ QUICK = {
 @click.command()
 @click.option("--scenario", type=click.Choice([*FULL, "all"]), default="all", show_default=True)
 @click.option("--seed", default=7, show_default=True, help="Of the web and of the harm.")
+@click.option("--runs", default=1, show_default=True, help="With as many seeds, one after another.")
 @click.option("--quick", is_flag=True, help="A small web and a few faults, for development.")
 @click.option("--hosts", type=click.IntRange(1), help="Another number of hosts.")
 @click.option("--verbose", is_flag=True, help="Show what the workers wrote.")
 @json_option
 def main(
-    *, scenario: str, seed: int, quick: bool, hosts: int | None, verbose: bool, as_json: bool
+    *,
+    scenario: str,
+    seed: int,
+    runs: int,
+    quick: bool,
+    hosts: int | None,
+    verbose: bool,
+    as_json: bool,
 ) -> None:
     """Crawl a simulated web under kills, stalls and crashes, and check what the server saw."""
     # A pool whose server is killed on purpose need not report it.
     logging.getLogger("asyncpg").setLevel(logging.CRITICAL)
     plans = QUICK if quick else FULL
     reports = []
-    for name in plans if scenario == "all" else [scenario]:
-        plan = replace(plans[name], seed=seed)
+    names = plans if scenario == "all" else [scenario]
+    for name, number in [(name, number) for number in range(runs) for name in names]:
+        plan = replace(plans[name], seed=seed + number)
         report = asyncio.run(_play(replace(plan, hosts=hosts) if hosts else plan))
         reports.append(report)
         if verbose or not report.ok:

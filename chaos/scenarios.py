@@ -30,6 +30,7 @@ from messor.world.chance import draw
 from messor.world.conditions import RETRY_AFTER_S
 
 STALL_LEASES = 3  # a stall lasts this many worker leases
+CUT_LEASES = 2
 QUIET_SECONDS = 1.5  # finished for this long means done
 POLL_SECONDS = 0.05
 AIM_SECONDS = 0.005  # between two looks for a refusal
@@ -98,6 +99,7 @@ async def _judge(stage: Stage, report: Report) -> None:
         FaultKind.KILL: plan.kills,
         FaultKind.STALL: plan.stalls,
         FaultKind.POSTGRES: plan.crashes,
+        FaultKind.CUT: plan.cuts,
     }
     report.checks += [
         Check(f"faults: {kind}", counts[kind], f"= {number}", counts[kind] == number)
@@ -170,6 +172,7 @@ async def _harm(stage: Stage) -> None:
         [FaultKind.KILL] * plan.kills
         + [FaultKind.STALL] * plan.stalls
         + [FaultKind.POSTGRES] * plan.crashes
+        + [FaultKind.CUT] * plan.cuts
     )
     chance.shuffle(kinds)
     moments = sorted(chance.uniform(0.02, 0.9) for _ in kinds)
@@ -182,6 +185,9 @@ async def _harm(stage: Stage) -> None:
                 await asyncio.sleep(chance.uniform(0, 0.3))
             if kind is FaultKind.POSTGRES:
                 await _crash_postgres(stage)
+                continue
+            if kind is FaultKind.CUT:
+                await _cut(stage)
                 continue
             pid = chance.choice(await _until(stage.holders))
             if kind is FaultKind.KILL:
@@ -229,6 +235,16 @@ async def _stall(stage: Stage, pid: int) -> None:
     await asyncio.sleep(STALL_LEASES * stage.plan.lease)
     stage.crew.resume(pid)
     stage.faults.append(Fault(FaultKind.STALL, pid, at, time.time()))
+
+
+async def _cut(stage: Stage) -> None:
+    """Cut everybody off from PostgreSQL until all their leases have run out."""
+    assert stage.line is not None
+    at = time.time()
+    stage.line.cut()
+    await asyncio.sleep(CUT_LEASES * stage.plan.lease)
+    stage.line.mend()
+    stage.faults.append(Fault(FaultKind.CUT, 0, at, time.time()))
 
 
 async def _crash_postgres(stage: Stage) -> None:

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from chaos.crew import Crew, sweep
 from chaos.gather import pages_of
 from chaos.history import Fault, Page
+from chaos.line import Line, open_line
 from messor.cli.output import say
 from messor.engine import admission, progress
 from messor.registry import domains
@@ -45,6 +46,8 @@ class Plan:
     kills: int = 0
     stalls: int = 0
     crashes: int = 0  # of PostgreSQL
+    cuts: int = 0  # of the line to it
+    skew: float = 0.0  # seconds that workers' clocks are wrong, by turns ahead and behind
     pages: int | None = None  # per host; None draws 8 to 20
     addresses: int = 0  # that the hosts share; 0 gives each its own
     refusing: bool = False  # some pages answer 429 at first; every other kill follows a refusal
@@ -64,9 +67,16 @@ class Stage:
     """What a scenario plays on."""
 
     def __init__(
-        self, plan: Plan, folder: Path, settings: Settings, web: WorldProcess, session: Session
+        self,
+        plan: Plan,
+        folder: Path,
+        settings: Settings,
+        web: WorldProcess,
+        session: Session,
+        line: Line | None,
     ) -> None:
         self.plan = plan
+        self.line = line
         self.archive = settings.data_dir / "archive"
         self.session = session
         self.web = web
@@ -83,7 +93,9 @@ class Stage:
                 "MESSOR_CONCURRENCY": str(plan.concurrency),
                 "MESSOR_VISIT_SECONDS": str(plan.visit),
                 "MESSOR_ADDRESS_SLOTS": str(settings.address_slots),
+                **_given_server(plan, session, line),
             },
+            skew=plan.skew,
         )
         self.faults: list[Fault] = []
         self._server = embedded_server(settings)
@@ -146,8 +158,8 @@ async def open_stage(plan: Plan) -> AsyncIterator[Stage]:
         try:
             with web:
                 _prefer(web.pid)
-                async with open_session(settings) as session:
-                    stage = Stage(plan, folder, settings, web, session)
+                async with open_session(settings) as session, _line(plan, session) as line:
+                    stage = Stage(plan, folder, settings, web, session, line)
                     try:
                         await _admit_all(stage)
                         yield stage
@@ -156,6 +168,24 @@ async def open_stage(plan: Plan) -> AsyncIterator[Stage]:
         finally:
             for pid in sweep(folder):
                 say(f"Process {pid} was still there and was ended.")
+
+
+def _given_server(plan: Plan, session: Session, line: Line | None) -> dict[str, str]:
+    """Workers that are not to look after the server themselves are given it."""
+    if line is not None:
+        return {"MESSOR_DATABASE_URL": line.dsn}
+    # Locks and files of the server would be stamped with a clock that is wrong.
+    return {"MESSOR_DATABASE_URL": session.database.dsn} if plan.skew else {}
+
+
+@contextlib.asynccontextmanager
+async def _line(plan: Plan, session: Session) -> AsyncIterator[Line | None]:
+    """The line to PostgreSQL, where it is to be cut."""
+    if not plan.cuts:
+        yield None
+        return
+    async with open_line(session.database.dsn) as line:
+        yield line
 
 
 def _prefer(pid: int) -> None:

@@ -1,8 +1,11 @@
 """One short crawl under harm, for real: the long ones are `make chaos`."""
 
 import pytest
+from chaos.crew import find_faketime
 from chaos.scenarios import play
 from chaos.stage import Plan
+
+from messor.errors import UnavailableError
 
 
 @pytest.mark.xdist_group("chaos")
@@ -37,6 +40,28 @@ async def test_a_short_crawl_of_shared_addresses() -> None:
         delay=0.5,
         lease=1.5,
         seconds=60.0,
+    )
+    report = await play(plan)
+    assert [check for check in report.checks if not check.ok] == [], report.said
+
+
+@pytest.mark.xdist_group("chaos")
+async def test_a_short_crawl_by_workers_cut_off_from_the_database() -> None:
+    plan = Plan(
+        "cuts", seed=3, hosts=8, workers=2, cuts=1, pages=8, delay=0.4, lease=1.5, seconds=60.0
+    )
+    report = await play(plan)
+    assert [check for check in report.checks if not check.ok] == [], report.said
+
+
+@pytest.mark.xdist_group("chaos")
+async def test_a_short_crawl_by_workers_whose_clocks_are_wrong() -> None:
+    try:
+        find_faketime()
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    plan = Plan(
+        "clocks", seed=3, hosts=8, workers=2, kills=1, pages=8, skew=3600.0, lease=3.0, seconds=90.0
     )
     report = await play(plan)
     assert [check for check in report.checks if not check.ok] == [], report.said

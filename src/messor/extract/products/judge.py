@@ -1,0 +1,105 @@
+"""Whether a page is the page of one product, and how sure that is."""
+
+from __future__ import annotations
+
+from messor.extract.evidence import Field
+from messor.extract.products.likeness import likeness, words_of
+from messor.extract.products.published import PRODUCT_TYPES, Thing, offers_of
+from messor.extract.products.survey import Survey, path_of
+from messor.extract.products.words import CART_WORDS, mentions
+from messor.extract.structured.meta import Meta
+
+# A page below this is not one of a product.
+LEAST = 0.5
+
+# What the mere presence of a cart adds.
+_SHOP = 0.2
+# Prices of one make from which a page is a list.
+_LISTED = 7
+# An article number as sure as this is seen, and the address names it too.
+_SURE = 0.9
+_STATE_MARKS = ('"price', "'price", "&quot;price", 'Price"')
+_PRODUCT_KINDS = ("product", "og:product", "product.item", "product.group")
+
+
+def may_sell(things: list[Thing], metas: list[Meta], found: Survey) -> bool:
+    """Whether there is anything of a shop on the page; most pages have nothing, and end here."""
+    return bool(
+        things
+        or found.prices
+        or any(meta.name.startswith(("product:", "og:price")) for meta in metas)
+        or _is_shop(found)
+        or any(mark in found.page.html for mark in _STATE_MARKS)
+    )
+
+
+def product_confidence(
+    things: list[Thing], metas: list[Meta], found: Survey, fields: dict[str, Field]
+) -> float:
+    """How sure it is that the page is about one product, 0 to 1."""
+    seen = _seen(found, fields)
+    if LEAST - _SHOP <= seen < LEAST and _is_shop(found):
+        seen += _SHOP
+    if any(meta.name == "og:type" and meta.content.lower() == "article" for meta in metas):
+        seen -= 0.2
+    return max(published_confidence(things, found), _declared(metas, fields), seen)
+
+
+def published_confidence(things: list[Thing], found: Survey) -> float:
+    """How sure it is that the first published product is the page's.
+
+    Surely when it bears the page's heading, less when it is one among many others.
+    """
+    if not things:
+        return 0.0
+    main = things[0]
+    name = words_of(main.text("name"))
+    offered = any(offer.text("price", "lowPrice") for offer in offers_of(main))
+    alike = likeness(name, found.title) if found.title and name else 0.4
+    if alike >= 0.5:
+        return 0.95 if offered else 0.75
+    names = {words_of(thing.text("name")) for thing in things[:30]}
+    alone = len(names) == 1 and not PRODUCT_TYPES.isdisjoint(main.types)
+    return 0.85 if offered and alone else 0.4
+
+
+def _declared(metas: list[Meta], fields: dict[str, Field]) -> float:
+    """Declared in meta tags."""
+    kinds = {meta.content.lower() for meta in metas if meta.name == "og:type"}
+    priced = any(meta.name in ("product:price:amount", "og:price:amount") for meta in metas)
+    if priced:
+        return 0.9
+    return 0.8 if "price" in fields and not kinds.isdisjoint(_PRODUCT_KINDS) else 0.0
+
+
+def _seen(found: Survey, fields: dict[str, Field]) -> float:
+    """Seen as one: a price by the heading, a way to buy, an article number."""
+    price, stock, sku = fields.get("price"), fields.get("availability"), fields.get("sku")
+    score = 0.0
+    if price is not None:
+        score += min(0.45, price.confidence * 0.7)
+    if stock is not None and stock.evidence.normaliser != "offered":
+        score += 0.15 if stock.evidence.source == "line" else 0.25
+    if sku is not None:
+        score += 0.25 if sku.evidence.source != "address" and sku.confidence >= 0.6 else 0.1
+    named = sku is not None and sku.confidence >= _SURE
+    if price is not None and not named and _is_one_of_many(found, price):
+        score -= 0.45
+    score += 0.2 if "gtin" in fields else 0.0
+    score += 0.1 if "brand" in fields else 0.0
+    score += 0.1 if "rating" in fields else 0.0
+    score += 0.05 if "category" in fields else 0.0
+    return round(min(0.9, score), 3)
+
+
+def _is_one_of_many(found: Survey, price: Field) -> bool:
+    """Whether the price stands in a list of them."""
+    if price.evidence.source != "text":
+        return False
+    alike = sum(path_of(element) == price.evidence.path for element in found.prices)
+    return alike > _LISTED
+
+
+def _is_shop(found: Survey) -> bool:
+    """Whether the page speaks of a cart at all."""
+    return mentions("\n".join(line.text for line in found.lines).lower(), CART_WORDS)

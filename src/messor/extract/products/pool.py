@@ -1,0 +1,104 @@
+"""What was found for each field of a product, before one of them is chosen."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from messor.extract.evidence import Field, make_field
+from messor.extract.page import Page
+from messor.extract.plain import MARK
+
+# More candidates of a field than these say nothing new.
+MAX_CANDIDATES = 60
+_MAX_LOOKS = 30
+
+_KEY = re.compile(rf"{MARK}([\w@$.:-]{{1,60}}){MARK}\s{{0,20}}:\s{{0,20}}({MARK}?)$")
+
+NORMALISER_OF = {
+    "product_name": "text", "description": "long_text", "price": "machine_amount",
+    "list_price": "machine_amount", "currency": "currency", "availability": "availability",
+    "rating": "rating", "review_count": "count", "brand": "brand", "category": "category",
+    "sku": "sku", "mpn": "sku", "gtin": "gtin", "url": "url", "image": "url", "color": "text",
+    "size": "text", "condition": "condition", "seller": "text",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Pool:
+    """Candidates by the name of their field, in the order they were found."""
+
+    page: Page
+    found: dict[str, list[Field]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(
+        self,
+        name: str,
+        source: str,
+        quote: str,
+        confidence: float,
+        *,
+        path: str = "",
+        normaliser: str | None = None,
+    ) -> Field | None:
+        """Take in a candidate; its quote has to be a piece of the page."""
+        if not quote or len(self.found[name]) >= MAX_CANDIDATES:
+            return None
+        kind = normaliser or NORMALISER_OF[name]
+        made = make_field(source, kind, quote, confidence=confidence, path=path)
+        if made is not None:
+            self.found[name].append(made)
+        return made
+
+    def best(self, name: str) -> Field | None:
+        """The surest candidate, the earliest among equals."""
+        return max(self.found[name], key=lambda made: made.confidence, default=None)
+
+
+def quote_json(source: str, key: str, value: Any) -> str:
+    """How a key and its value are written in a source, or the value alone; empty when not found."""
+    if value is True or value is False:
+        return _keyed(source, key, "true" if value else "false")
+    text = str(value).strip()
+    for written in _spellings(text):
+        keyed = _keyed(source, key, written) if written else ""
+        if keyed:
+            return keyed
+    return next((written for written in _spellings(text) if written and written in source), "")
+
+
+def _keyed(source: str, key: str, written: str) -> str:
+    """`"key": "value"` as it stands in a source; a value is looked for a bounded number of times."""
+    at = source.find(written)
+    for _ in range(_MAX_LOOKS):
+        if at < 0:
+            return ""
+        end = at + len(written)
+        before = source[max(0, at - len(key) - 40) : at]
+        match = _KEY.search(before)
+        if match is not None and match[1] == key and _is_whole(source, end, match[2]):
+            return source[at - len(before) + match.start() : end + len(match[2])]
+        at = source.find(written, end)
+    return ""
+
+
+def _is_whole(source: str, end: int, mark: str) -> bool:
+    """Whether a value that opened with a quotation mark, or with none, ends here."""
+    return source.startswith(mark, end) if mark else not source[end : end + 1].isalnum()
+
+
+def _spellings(text: str) -> list[str]:
+    """The ways JSON and publishers write a string, each once."""
+    escaped = json.dumps(text, ensure_ascii=False)[1:-1]
+    if escaped == text and text.isascii() and not any(sign in text for sign in "/&'<"):
+        return [text]
+    pure = json.dumps(text)[1:-1]
+    ways = [
+        text, escaped, escaped.replace("/", "\\/"), pure, pure.replace("/", "\\/"),
+        pure.replace("&", "\\u0026"), pure.replace("'", "\\u0027").replace("&", "\\u0026"),
+        text.replace("&", "&amp;"),
+    ]  # fmt: skip
+    return list(dict.fromkeys(ways))

@@ -1,0 +1,240 @@
+"""Products as a page publishes them for machines: JSON-LD, microdata, RDFa and meta tags.
+
+The three kinds of items become one shape, a `Thing`, so that what a product's properties mean is
+said once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from messor.extract.page import Page
+from messor.extract.products.pool import Pool, quote_json
+from messor.extract.structured.items import (
+    MICRODATA,
+    RDFA,
+    Item,
+    Syntax,
+    Value,
+    all_items,
+    read_items,
+)
+from messor.extract.structured.json_ld import nodes, read_json_ld, types_of
+from messor.extract.structured.meta import Meta
+
+# Other things, such as books or events, are products when they are offered for money.
+PRODUCT_TYPES = frozenset(
+    (
+        "Product", "product", "ProductGroup", "IndividualProduct", "ProductModel", "SomeProducts",
+        "Vehicle", "Car", "Motorcycle",
+    )
+)  # fmt: skip
+_GTINS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "ean13", "isbn", "upc")
+
+
+@dataclass(slots=True)
+class Thing:
+    """A published item: `get` answers a property's values, each a Thing or a quote."""
+
+    types: list[str]
+    source: str
+    path: str
+    get: Callable[[str], list[Thing | str]]
+
+    def text(self, *names: str) -> str:
+        """The first quote of the first property that has one."""
+        for name in names:
+            for value in self.get(name):
+                if isinstance(value, str) and value:
+                    return value
+        return ""
+
+    def things(self, *names: str) -> list[Thing]:
+        return [v for name in names for v in self.get(name) if isinstance(v, Thing)]
+
+    def name_of(self, *names: str) -> str:
+        """A quote, or the name of the thing that stands in its place."""
+        for name in names:
+            for value in self.get(name):
+                quote = value if isinstance(value, str) else value.text("name", "@id")
+                if quote:
+                    return quote
+        return ""
+
+
+def published_things(page: Page) -> list[Thing]:
+    """All products a page publishes, JSON-LD first."""
+    found = [thing for thing in _json_things(page) if _is_product(thing)]
+    for syntax in (MICRODATA, RDFA):
+        for item in all_items(read_items(page.document, "", syntax)):
+            thing = _from_item(page, item, syntax)
+            if _is_product(thing):
+                found.append(thing)
+    return found
+
+
+def _is_product(thing: Thing) -> bool:
+    if not PRODUCT_TYPES.isdisjoint(thing.types):
+        return True
+    priced = any(offer.get("price") or offer.get("lowPrice") for offer in thing.things("offers"))
+    return priced and bool(thing.text("name"))
+
+
+def _json_things(page: Page) -> Iterator[Thing]:
+    for script in read_json_ld(page.document, literal=True):
+        source = page.inner(script.element)
+        for value in script.values:
+            for node in nodes(value):
+                if "offers" in node or not PRODUCT_TYPES.isdisjoint(types_of(node)):
+                    yield _from_json(node, source)
+
+
+def _from_json(node: dict[str, Any], source: str) -> Thing:
+    def get(name: str) -> list[Thing | str]:
+        given = node.get(name)
+        values = given if isinstance(given, list) else [given]
+        found: list[Thing | str] = []
+        for value in values[:200]:
+            if isinstance(value, dict):
+                found.append(_from_json(value, source))
+            elif isinstance(value, str) and value.strip():
+                quote = quote_json(source, name, value)
+                if quote:
+                    found.append(quote)
+        return found
+
+    return Thing(types_of(node), "json_ld", "/".join(types_of(node)), get)
+
+
+def _from_item(page: Page, item: Item, syntax: Syntax) -> Thing:
+    def get(name: str) -> list[Thing | str]:
+        found: list[Thing | str] = []
+        for value in item.properties.get(name, [])[:200]:
+            if isinstance(value, Item):
+                found.append(_from_item(page, value, syntax))
+            else:
+                quote = _quote(page, value)
+                if quote:
+                    found.append(quote)
+        return found
+
+    return Thing(item.type_names(), syntax.name, "/".join(item.type_names()), get)
+
+
+def _quote(page: Page, value: Value) -> str:
+    if value.attribute is not None:
+        return page.attribute(value.element, value.attribute)
+    return page.inner(value.element)
+
+
+def offers_of(thing: Thing) -> list[Thing]:
+    """The offers of a product, those within an aggregate offer after it."""
+    found: list[Thing] = []
+    for offer in thing.things("offers", "offer"):
+        found.append(offer)
+        found.extend(offer.things("offers"))
+    return found
+
+
+def read_thing(pool: Pool, thing: Thing, confidence: float) -> None:
+    """Take a published product's properties into the pool."""
+    source, path = thing.source, thing.path
+
+    def add(name: str, quote: str, share: float = 1.0) -> None:
+        pool.add(name, source, quote, confidence * share, path=f"{path}.{name}")
+
+    add("product_name", thing.text("name"))
+    add("description", thing.text("description"))
+    add("brand", thing.name_of("brand") or thing.name_of("manufacturer"))
+    add("category", thing.name_of("category"))
+    add("sku", thing.text("sku"))
+    add("sku", thing.text("productID", "productId", "identifier"), 0.8)
+    add("mpn", thing.text("mpn", "model"))
+    add("sku", thing.text("mpn"), 0.6)
+    add("url", thing.text("url"))
+    for name in _GTINS:
+        add("gtin", thing.text(name))
+    number = thing.text("productID", "sku")
+    if sum(character.isdigit() for character in number) > 11:
+        add("gtin", number, 0.8)
+    for image in thing.get("image")[:20]:
+        add("image", image if isinstance(image, str) else image.text("url", "contentUrl"))
+    for rated in thing.things("aggregateRating"):
+        add("rating", rated.text("ratingValue"))
+        add("review_count", rated.text("reviewCount", "ratingCount"))
+    for place, offer in enumerate(offers_of(thing)):
+        read_offer(pool, offer, confidence * (0.97 if place else 1.0))
+
+
+def read_offer(pool: Pool, offer: Thing, confidence: float) -> None:
+    """Take an offer's price, currency and stock into the pool."""
+    path = f"{offer.path}."
+    prices = [offer, *offer.things("priceSpecification")]
+    normaliser = "machine_amount" if offer.source == "json_ld" else None
+    for priced in prices:
+        price = priced.text("price", "lowPrice", "minPrice")
+        pool.add(
+            "price",
+            offer.source,
+            price,
+            confidence,
+            path=path + "price",
+            normaliser=normaliser or _amount_kind(price),
+        )
+        currency = priced.text("priceCurrency")
+        pool.add("currency", offer.source, currency, confidence, path=path + "priceCurrency")
+    pool.add(
+        "availability",
+        offer.source,
+        offer.text("availability"),
+        confidence,
+        path=path + "availability",
+    )
+    pool.add("sku", offer.source, offer.text("sku"), confidence * 0.9, path=path + "sku")
+    for name in _GTINS:
+        pool.add("gtin", offer.source, offer.text(name), confidence * 0.9, path=path + name)
+    pool.add("seller", offer.source, offer.name_of("seller"), confidence, path=path + "seller")
+    pool.add(
+        "condition",
+        offer.source,
+        offer.text("itemCondition"),
+        confidence,
+        path=path + "itemCondition",
+    )
+
+
+def _amount_kind(quote: str) -> str:
+    return (
+        "shown_amount"
+        if "<" in quote or not quote.strip().replace(".", "").isdigit()
+        else "machine_amount"
+    )
+
+
+_METAS = {
+    "product:price:amount": ("price", 0.8), "og:price:amount": ("price", 0.8), "og:price": ("price", 0.6),
+    "product:price:currency": ("currency", 0.8), "og:price:currency": ("currency", 0.8),
+    "product:sale_price:amount": ("price", 0.85), "product:sale_price:currency": ("currency", 0.85),
+    "product:availability": ("availability", 0.8), "og:availability": ("availability", 0.8),
+    "product:retailer_item_id": ("sku", 0.8), "product:retailer_part_no": ("sku", 0.7), "product:sku": ("sku", 0.8),
+    "product:item_id": ("sku", 0.7), "sku": ("sku", 0.6), "productid": ("sku", 0.6), "product:product_link": ("url", 0.5),
+    "product:brand": ("brand", 0.8), "og:brand": ("brand", 0.8), "brand": ("brand", 0.6),
+    "product:category": ("category", 0.6), "product:ean": ("gtin", 0.8), "product:gtin": ("gtin", 0.8),
+    "product:upc": ("gtin", 0.8), "product:isbn": ("gtin", 0.8), "og:upc": ("gtin", 0.8), "product:mfr_part_no": ("mpn", 0.7),
+    "product:condition": ("condition", 0.6), "product:color": ("color", 0.6), "og:image": ("image", 0.6),
+    "og:description": ("description", 0.5), "description": ("description", 0.4), "og:title": ("product_name", 0.5),
+    "price": ("price", 0.5), "pricecurrency": ("currency", 0.5),
+}  # fmt: skip
+
+
+def read_meta_fields(pool: Pool, metas: list[Meta]) -> None:
+    """Take what meta tags say of the product into the pool."""
+    for meta in metas:
+        known = _METAS.get(meta.name)
+        if known is None or (meta.element.attr("itemprop") and known[1] > 0.5):
+            continue
+        name, confidence = known
+        quote = pool.page.attribute(meta.element, "content")
+        pool.add(name, "meta", quote, confidence, path=meta.name)

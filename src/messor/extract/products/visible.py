@@ -1,0 +1,241 @@
+"""Products as people see them: prices around the heading, labels, buttons and notes on stock."""
+
+# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from turbohtml import Element
+
+from messor.extract.money import parse_price
+from messor.extract.plain import one_space
+from messor.extract.products import labels
+from messor.extract.products.normalise import availability
+from messor.extract.products.pool import Pool
+from messor.extract.products.survey import (
+    Line,
+    Survey,
+    is_elsewhere,
+    is_off_stage,
+    judged,
+    kin_of,
+    names_of,
+    path_of,
+)
+from messor.extract.products.words import OLD_LABELS, mentions
+
+MAX_PRICE_TEXT = 80
+MAX_BUTTONS = 200
+_LOOK_UP = 9
+_NEARBY = 100_000
+
+_EXACT_STOCK = frozenset(("availability", "outofstock", "stock", "stock-status", "stockstatus"))
+_BOLD = frozenset(("b", "strong", "big", "h2", "h3", "h4"))
+_STRUCK = frozenset(("del", "s", "strike"))
+_DIGIT = re.compile(r"\d")
+MAX_TRAIL = 8_000
+_OUT_OF_FIVE = re.compile(
+    r"^\W*[0-5](?:[.,]\d{1,2})?\s?(?:/|out of|von|sur|su|de|van|av|af|z|из|of)\s?5\b", re.IGNORECASE
+)
+_REVIEWS = re.compile(
+    r"^\W*\d[\d.,\s]{0,9}\s?(?:customer |global |product )?(?:reviews?|ratings?|bewertung|sternebew|rezension|avis|évaluation"
+    r"|opiniones|valoracion|reseña|avaliaç|opiniões|recension|recensie|beoordeling|anmeld|omdöme|opinii|hodnocen|hodnoten"
+    r"|отзыв|оцен|відгук|değerlendirme|yorum|件|評価|則評價|리뷰|đánh giá)",
+    re.IGNORECASE,
+)
+_WITH_CENTS = re.compile(r"\d[.,]\d\d(?!\d)")
+_PLAIN_NUMBER = re.compile(r"\d[\d.,'’ ]{0,14}(?:,-|\.-)?")
+_AROUND_LABEL = " .:：#-\xa0\u200e\u200f\n\r\t"
+_SHARED_SIGNS = ("kr", "rs")
+_SPLIT = re.compile(r"[:：]")
+_BUTTON_TYPES = frozenset(("submit", "button", "image"))
+
+
+def read_prices(pool: Pool, found: Survey) -> None:
+    """Prices in elements that are named so, by how near they are to the heading."""
+    shapes = Counter((element.tag, element.attr("class")) for element in found.prices)
+    for element in found.prices:
+        text = element.text
+        if len(text) > 600 or not _DIGIT.search(text):
+            continue
+        if len(one_space(text)) > MAX_PRICE_TEXT:
+            continue
+        score = _price_score(found, element, shapes[(element.tag, element.attr("class"))])
+        if len(_WITH_CENTS.findall(text)) > 1:
+            score -= 0.2  # an old price and a new one, say; which is which, their own elements tell
+        if score > 0.05:
+            quote = found.page.inner(element)
+            pool.add(
+                "price", "text", quote, score, path=path_of(element), normaliser="shown_amount"
+            )
+
+
+def _price_score(found: Survey, element: Element, repeated: int) -> float:
+    kin = kin_of(element, 24)
+    score = 0.45
+    if found.at >= 0:
+        ahead = found.page.start(element) - found.at
+        shared = next((n for n, node in enumerate(kin) if node in found.way), 12)
+        score += 0.2 - 0.02 * min(shared, 12)
+        score += 0.1 if 0 < ahead < 30_000 else -0.05
+    if any(node.tag in _STRUCK for node in kin[:5]):
+        score -= 0.4
+    if any(judged(names_of(node))[1] for node in kin[:3]):
+        score -= 0.2
+    if is_elsewhere(found, kin[:_LOOK_UP]):
+        score -= 0.3
+    if any(node.tag == "a" for node in kin[:6]):
+        score -= 0.2
+    return score - (0.15 if repeated > 5 else 0.0)
+
+
+def read_window(pool: Pool, found: Survey) -> None:
+    """Prices and notes on stock in the lines around the heading, whatever holds them."""
+    window = found.window()
+    _read_price_lines(pool, found, window, 0.34)
+    _read_price_lines(pool, found, found.before(), 0.31)
+    for number, line in enumerate(window):
+        if len(line.text) > 40 or _DIGIT.search(line.text):
+            continue
+        if availability(line.text) is not None and _is_there(found, line.text):
+            pool.add("availability", "line", line.text, 0.45 - 0.002 * number)
+
+
+def _read_price_lines(pool: Pool, found: Survey, lines: list[Line], confidence: float) -> None:
+    texts = ["", *(line.text for line in lines), ""]
+    for number, line in enumerate(lines, 1):
+        text, parent = line.text, line.node.parent
+        if len(text) > 60 or not _DIGIT.search(text) or not isinstance(parent, Element):
+            continue
+        if not _is_price_line(texts[number - 1], text, texts[number + 1]):
+            continue
+        if _is_there(found, text) and not is_off_stage(found, kin_of(parent, _LOOK_UP)):
+            sureness = confidence + (0.05 if _is_bold(parent) else 0.0) - 0.002 * number
+            pool.add("price", "line", text, sureness, normaliser="amount")
+
+
+def _is_bold(element: Element) -> bool:
+    return element.tag in _BOLD or "bold" in (element.attr("style") or "")
+
+
+def _is_price_line(before: str, text: str, after: str) -> bool:
+    """Whether a line with a number is a price: by a sign in it or right beside it."""
+    low = before.lower()
+    if len(low) < 40 and mentions(low, OLD_LABELS):
+        return False
+    if _is_money(text):
+        return True
+    if not _PLAIN_NUMBER.fullmatch(text):
+        return False
+    return _is_money(f"1 {after[:8]}") or _is_money(f"{before[-8:]} 1")
+
+
+def _is_money(text: str) -> bool:
+    """Whether a text has a sign of money that means nothing else: "5 L" may be litres."""
+    price = parse_price(text)
+    if price.sign is None:
+        return False
+    letters = price.sign.replace(".", "")
+    if not letters.isascii() or not letters.isalpha():
+        return True
+    return (len(letters) > 1 and price.code is not None) or letters.lower() in _SHARED_SIGNS
+
+
+def _is_there(found: Survey, text: str) -> bool:
+    """Whether a line near the heading stands in the source as it is."""
+    start = max(0, found.at - _NEARBY)
+    return found.page.html.find(text, start, start + 4 * _NEARBY) >= 0
+
+
+_LABELS = (
+    ("sku", labels.STRONG_SKU, 0.93), ("sku", labels.SKU, 0.62), ("brand", labels.BRAND, 0.6),
+    ("gtin", labels.GTIN, 0.75), ("mpn", labels.MPN, 0.6),
+)  # fmt: skip
+
+
+def read_labels(pool: Pool, found: Survey) -> None:
+    """What stands behind labels such as "SKU:", in the same text or in the next."""
+    for number, line in enumerate(found.lines):
+        if len(line.text) > 120:
+            continue
+        parts = _SPLIT.split(line.text, maxsplit=1)
+        label = parts[0].strip(_AROUND_LABEL).lower()
+        if label not in labels.ANY:
+            continue
+        value = parts[1].strip() if len(parts) > 1 else ""
+        follows = found.lines[number + 1].text if number + 1 < len(found.lines) else ""
+        value = value or follows.strip(_AROUND_LABEL)
+        if value and len(value) <= 80 and value in found.page.html:
+            _add_labelled(pool, label, value, 1.0 if len(parts) > 1 else 0.8)
+
+
+def _add_labelled(pool: Pool, label: str, value: str, share: float) -> None:
+    for name, phrases, confidence in _LABELS:
+        if label in phrases:
+            doubt = 0.6 if name == "sku" and (" " in value or not _DIGIT.search(value)) else 1.0
+            pool.add(name, "text", value, confidence * share * doubt, path=f"label {label}")
+
+
+def read_heading(pool: Pool, found: Survey) -> None:
+    """The heading as the product's name, and the way to it as its category."""
+    if found.heading is not None:
+        pool.add("product_name", "text", found.page.inner(found.heading), 0.7, path="heading")
+    for element in found.trails[:3]:
+        quote = found.page.inner(element)
+        if len(quote) <= MAX_TRAIL:
+            pool.add("category", "text", quote, 0.5, path=path_of(element), normaliser="trail")
+
+
+def read_brands(pool: Pool, found: Survey) -> None:
+    """Brands in elements named so, close to the heading."""
+    for element in found.brands[:50]:
+        text = one_space(element.text[:200])
+        if not 1 < len(text) <= 40 or is_off_stage(found, kin_of(element, _LOOK_UP)):
+            continue
+        near = next((n for n, node in enumerate(kin_of(element, 6)) if node in found.way), None)
+        if near is not None:
+            quote = found.page.inner(element)
+            pool.add("brand", "text", quote, 0.55 - 0.03 * near, path=path_of(element))
+
+
+def read_reviews(pool: Pool, found: Survey) -> None:
+    """Ratings and their number in the lines around the heading."""
+    for line in found.lines[max(0, found.first - 15) : found.first + 40]:
+        text = line.text
+        if len(text) > 60 or not _DIGIT.search(text):
+            continue
+        if _OUT_OF_FIVE.search(text) and _is_there(found, text):
+            pool.add("rating", "line", text, 0.6)
+        elif _REVIEWS.search(text) and _is_there(found, text):
+            pool.add("review_count", "line", text, 0.55)
+
+
+def read_stock(pool: Pool, found: Survey) -> None:
+    """Notes on stock, and the button that puts the product into a cart."""
+    for element in found.stocks[:100]:
+        text = element.text
+        if len(text) > 600 or not 2 <= len(one_space(text)) <= 120:
+            continue
+        if is_off_stage(found, kin_of(element, _LOOK_UP)):
+            continue
+        exact = (element.attr("id") or "").lower() in _EXACT_STOCK
+        quote, confidence = found.page.inner(element), 0.75 if exact else 0.6
+        pool.add("availability", "text", quote, confidence, path=path_of(element))
+    _read_buttons(pool, found)
+
+
+def _read_buttons(pool: Pool, found: Survey) -> None:
+    for element in found.buttons[:MAX_BUTTONS]:
+        by_value = element.tag == "input"
+        if by_value and (element.attr("type") or "").lower() not in _BUTTON_TYPES:
+            continue
+        label = (element.attr("value") or "") if by_value else element.text
+        if len(label) > 300 or availability(label) is None:
+            continue
+        if is_off_stage(found, kin_of(element, _LOOK_UP)):
+            continue
+        quote = found.page.attribute(element, "value") if by_value else found.page.inner(element)
+        sureness = 0.5 if availability(label) == "in_stock" else 0.45
+        pool.add("availability", "button", quote, sureness, path=path_of(element))

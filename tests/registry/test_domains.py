@@ -143,7 +143,7 @@ async def test_every_act_leaves_its_event(database: Database) -> None:
     assert {event.domain_id for event in recorded} == {domain.id}
     assert {event.actor for event in recorded} == {TESTER}
     assert recorded[1].data == {"crawl_delay_seconds": 0, "page_budget": 7}
-    assert recorded[-1].data == {"reason": "because"}
+    assert recorded[-1].data == {"reason": "because", "before": "pending_review"}
 
 
 async def test_what_fails_leaves_no_event(database: Database) -> None:

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import TypeVar, Unpack
+from typing import Unpack
 
 import click
 
-from messor.cli import portrait
+from messor.cli import domain_acts, domain_erasure, domain_queue, domain_urls, portrait
+from messor.cli.domain_session import (
+    HEAD,
+    LOCAL_ADMIN,
+    name_of,
+    row_of,
+    show_domain,
+    transact,
+    with_database,
+)
 from messor.cli.output import json_option, print_json, print_table, run, say
-from messor.engine import admission
+from messor.engine import submitting
 from messor.errors import UsageError
 from messor.registry import domains as registry
-from messor.registry.domains import Domain, Submission
+from messor.registry.domains import Domain
+from messor.registry.life import PROCESSING, TRANSITIONS
+from messor.registry.submissions import DEPTH_GUIDANCE, Asker, Submitted
 from messor.registry.terms import CHOICES, RANGES, Terms
 from messor.settings import Settings
-from messor.store.database import Connection
+from messor.store.database import Connection, Database
 from messor.store.session import open_session
 
-Answer = TypeVar("Answer")
+__all__ = ["LOCAL_ADMIN", "configure", "domains"]
 
-LOCAL_ADMIN = "local-admin"
-HEAD = ("domain", "status", "pages", "depth", "delay", "submitted by", "last crawl")
+DEPTHS = "; ".join(
+    f"{depth}{'+' if depth == 4 else ''} = {words}" for depth, words in DEPTH_GUIDANCE
+)
 
 
 @click.group()
@@ -39,99 +50,56 @@ def domains() -> None:
 @domains.command()
 @click.argument("domain")
 @click.option("--context", help="Why it should be harvested.")
-@click.option("--depth", default=3, show_default=True, type=click.IntRange(0, 100),
-              help="0 = homepage alone, 2-3 recommended, 4+ can be slow.")  # fmt: skip
+@click.option(
+    "--depth",
+    default=3,
+    show_default=True,
+    type=click.IntRange(*RANGES["max_crawl_depth"]),
+    help=DEPTHS,
+)
+@click.option("--preflight", is_flag=True, help="Have a worker take a first look for the reviewer.")
+@click.option("--rescrape", is_flag=True, help="Scrape it again if it is approved already.")
 @json_option
-def submit(domain: str, context: str | None, depth: int, as_json: bool) -> None:
+def submit(
+    domain: str,
+    *,
+    context: str | None,
+    depth: int,
+    preflight: bool,
+    rescrape: bool,
+    as_json: bool,
+) -> None:
     """Ask for a domain; it waits for review.
+
+    A rejected domain comes back to the queue with context that is new.
 
     \b
     Example:
       messor domains submit foodbank.org --context "State food bank" --depth 3
+      messor domains submit foodbank.org --rescrape
     """
-    submission = Submission.understand(domain)
 
-    async def act(connection: Connection) -> tuple[Domain, bool]:
-        return await registry.submit(
-            connection, submission, actor=LOCAL_ADMIN, context=context, max_crawl_depth=depth
+    async def act(connection: Connection) -> tuple[Submitted, int | None]:
+        asker = Asker(LOCAL_ADMIN)
+        answer = await submitting.submit_domain(
+            connection, domain, asker, context=context, max_crawl_depth=depth, look=preflight
         )
+        if rescrape and answer.asks == "rescrape":
+            name = answer.domain.domain
+            return answer, await submitting.rescrape(connection, name, actor=LOCAL_ADMIN)
+        return answer, None
 
-    found, new = run(_transact(act))
-    if not new:
-        say(_already(found))
-    _show(found, as_json)
-
-
-def _already(domain: Domain) -> str:
-    return {
-        "pending_review": f"{domain.domain} was already submitted for review.",
-        "approved": f"{domain.domain} is already approved. Re-crawl it: messor crawl {domain.domain}",
-        "rejected": f"{domain.domain} was rejected: {domain.rejection_reason}",
-        "suspended": f"{domain.domain} is suspended.",
-        "blacklisted": f"{domain.domain} is blacklisted: {domain.rejection_reason}",
-    }[domain.status]
-
-
-@domains.command()
-@click.argument("domain")
-@json_option
-def approve(domain: str, as_json: bool) -> None:
-    """Let a domain be harvested; the next worker starts with it.
-
-    \b
-    Example:
-      messor domains approve foodbank.org
-    """
-
-    async def act(connection: Connection) -> Domain:
-        found = await registry.get(connection, Submission.understand(domain).domain)
-        return await admission.approve(connection, found, actor=LOCAL_ADMIN)
-
-    found = run(_transact(act))
-    say(f"{found.domain} is approved. Crawling starts with the next worker: messor worker")
-    _show(found, as_json)
-
-
-@domains.command()
-@click.argument("domain")
-@click.option("--reason", required=True, help="Why; kept with the domain.")
-@json_option
-def reject(domain: str, reason: str, as_json: bool) -> None:
-    """Refuse a domain; it may be submitted again with new context.
-
-    \b
-    Example:
-      messor domains reject spam.example --reason "no resources for the community"
-    """
-    _show(run(_transact(_mover(domain, "rejected", reason))), as_json)
-
-
-@domains.command()
-@click.argument("domain")
-@click.option("--reason", help="Why; kept in the events.")
-@json_option
-def suspend(domain: str, reason: str | None, as_json: bool) -> None:
-    """Pause a domain: visits under way end within a flush. Approving it again resumes.
-
-    \b
-    Example:
-      messor domains suspend foodbank.org --reason "asked us to wait"
-    """
-    _show(run(_transact(_mover(domain, "suspended", reason))), as_json)
-
-
-@domains.command()
-@click.argument("domain")
-@click.option("--reason", required=True, help="Why; kept with the domain.")
-@json_option
-def blacklist(domain: str, reason: str, as_json: bool) -> None:
-    """Never process a domain again.
-
-    \b
-    Example:
-      messor domains blacklist malware.example --reason "serves malware"
-    """
-    _show(run(_transact(_mover(domain, "blacklisted", reason))), as_json)
+    answer, pages = run(transact(act))
+    if pages is not None:
+        say(f"{answer.domain.domain} is scraped again: {pages} known pages are due.")
+    else:
+        say(answer.said)
+        if answer.asks == "rescrape":
+            say(f"Re-scrape it: messor domains submit {answer.domain.domain} --rescrape")
+    if as_json:
+        print_json({**asdict(answer.domain), "outcome": answer.outcome, "said": answer.said})
+    else:
+        show_domain(answer.domain, as_json)
 
 
 @domains.command()
@@ -218,10 +186,10 @@ def configure(domain: str, as_json: bool, **terms: Unpack[Terms]) -> None:
         )
 
     async def act(connection: Connection) -> Domain:
-        found = await registry.get(connection, Submission.understand(domain).domain)
+        found = await registry.get(connection, name_of(domain))
         return await registry.configure(connection, found, actor=LOCAL_ADMIN, **terms)
 
-    found = run(_transact(act))
+    found = run(transact(act))
     say(f"{found.domain} has new terms: policy {found.policy_version}.")
     if terms.get("harvest") == "site":
         say(f"Pages known already become due with: messor crawl {found.base_url}")
@@ -231,36 +199,27 @@ def configure(domain: str, as_json: bool, **terms: Unpack[Terms]) -> None:
         print_table(("term", "value"), portrait.terms(found))
 
 
-def _mover(
-    domain: str, status: str, reason: str | None
-) -> Callable[[Connection], Awaitable[Domain]]:
-    async def act(connection: Connection) -> Domain:
-        found = await registry.get(connection, Submission.understand(domain).domain)
-        return await registry.move(connection, found, status, actor=LOCAL_ADMIN, reason=reason)
-
-    return act
-
-
 @domains.command(name="list")
-@click.option("--status", type=click.Choice(sorted(registry.TRANSITIONS)), help="Only these.")
+@click.option("--status", type=click.Choice(sorted(TRANSITIONS)), help="Only these.")
+@click.option("--processing", type=click.Choice(sorted(PROCESSING)), help="Only these.")
 @json_option
-def list_domains(status: str | None, as_json: bool) -> None:
+def list_domains(status: str | None, processing: str | None, as_json: bool) -> None:
     """List domains, oldest first.
 
     \b
     Example:
-      messor domains list --status pending_review
+      messor domains list --status approved
+      messor domains list --processing processing_failed
     """
 
-    async def read() -> list[Domain]:
-        async with open_session(Settings(), pool_size=1) as session:
-            return await registry.listing(session.database, status)
+    async def read(database: Database) -> list[Domain]:
+        return await registry.listing(database, status, processing=processing)
 
-    found = run(read())
+    found = run(with_database(read))
     if as_json:
         print_json([asdict(domain) for domain in found])
     elif found:
-        print_table(HEAD, [_row(domain) for domain in found])
+        print_table(HEAD, [row_of(domain) for domain in found])
     else:
         say("No domains yet. Submit one: messor domains submit example.org")
 
@@ -279,7 +238,7 @@ def show(domain: str, as_json: bool) -> None:
     async def read() -> portrait.Portrait:
         settings = Settings()
         async with open_session(settings, pool_size=1) as session:
-            found = await registry.get(session.database, Submission.understand(domain).domain)
+            found = await registry.get(session.database, name_of(domain))
             return await portrait.of(session.database, found, settings.default_delay)
 
     found = run(read())
@@ -289,28 +248,10 @@ def show(domain: str, as_json: bool) -> None:
         portrait.show(found)
 
 
-async def _transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
-    async with (
-        open_session(Settings(), pool_size=1) as session,
-        session.database.transaction() as connection,
-    ):
-        return await act(connection)
-
-
-def _show(domain: Domain, as_json: bool) -> None:
-    if as_json:
-        print_json(domain)
-    else:
-        print_table(HEAD, [_row(domain)])
-
-
-def _row(domain: Domain) -> tuple[object, ...]:
-    return (
-        domain.domain,
-        domain.status,
-        domain.pages_known,
-        domain.max_crawl_depth,
-        domain.crawl_delay_seconds,
-        domain.submitted_by,
-        domain.last_scraped_at,
-    )
+for command in (
+    *domain_acts.COMMANDS,
+    *domain_queue.COMMANDS,
+    *domain_urls.COMMANDS,
+    *domain_erasure.COMMANDS,
+):
+    domains.add_command(command)

@@ -1,60 +1,83 @@
 """Domains: what may be harvested, who asked, who decided and why.
 
-Status changes go through one table of legal transitions; each leaves an event. What approval
-sets in motion (hosts, lanes, seed pages) is the engine's to arrange.
+Status changes go through the table of `registry.life`; each leaves an event. What approval sets
+in motion (hosts, lanes, seed pages) is the engine's to arrange.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Unpack
+from typing import Any, Unpack
 from uuid import UUID
 
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
-from messor.registry.terms import Terms, understand
+from messor.registry.life import (
+    EVENT_TYPES,
+    KEEPS_TRUST,
+    NEEDS_REASON,
+    TRANSITIONS,
+    event_type,
+    steps_from,
+)
+from messor.registry.terms import RANGES, Terms, understand
 from messor.store.database import Connection, Database
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse
 
-# From each status, the statuses a reviewer may move a domain to.
-TRANSITIONS = {
-    "pending_review": {"approved", "rejected", "blacklisted"},
-    "approved": {"suspended", "blacklisted"},
-    "rejected": {"pending_review", "blacklisted"},
-    "suspended": {"approved", "rejected", "blacklisted"},
-    "blacklisted": set(),
-}
-NEEDS_REASON = {"rejected", "blacklisted"}
-EVENT_TYPES = {
-    "approved": "domain.approved",
-    "rejected": "domain.rejected",
-    "suspended": "domain.suspended",
-    "blacklisted": "domain.blacklisted",
-    "pending_review": "domain.resubmitted",
-}
+__all__ = [
+    "EVENT_TYPES",
+    "TRANSITIONS",
+    "Domain",
+    "Submission",
+    "configure",
+    "get",
+    "listing",
+    "lock",
+    "move",
+    "submit",
+]
+
+MAX_CONTEXT = 4_000
+MAX_REASON = 2_000
+MAX_NAME = 253
+# What steers terminals and turns the direction of text; tabs and line ends may stay.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 
 COLUMNS = """id, domain, base_url, status, processing, submitted_by, submitter_type,
   submission_context, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth, page_budget,
   crawl_delay_seconds, max_concurrent_requests, scrape_frequency_hours, is_trusted_domain, active,
   policy_version, pages_known, harvest, on_block, render, directives, reservations,
-  robots_forbidden, proxies, verify_tls, created_at,
+  robots_forbidden, proxies, verify_tls, created_at, domain_class, review_reason,
+  last_processed_at, processing_count, best_confidence_score, high_quality_candidate_count,
+  low_quality_candidate_count, no_funds_year, failure_reason, failure_count, retry_after,
   (SELECT max(h.last_request_at) FROM messor.hosts h WHERE h.domain_id = domains.id)
     AS last_scraped_at"""
 
+# Who asked first, and everybody after, is kept beside the domain.
 INSERT = f"""
-INSERT INTO messor.domains (id, domain, base_url, submitted_by, submitter_type, submission_context,
-                            max_crawl_depth)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (domain) DO NOTHING
-RETURNING {COLUMNS}
+WITH made AS (
+  INSERT INTO messor.domains (id, domain, base_url, submitted_by, submitter_type,
+                              submission_context, max_crawl_depth)
+  VALUES ($1, $2, $3, $4, $5, $6, $7)
+  ON CONFLICT (domain) DO NOTHING
+  RETURNING *
+), asked AS (
+  INSERT INTO messor.domain_submissions (id, domain_id, submitted_by, submitter_type, context,
+                                         max_crawl_depth, contact)
+  SELECT $8, id, submitted_by, submitter_type, submission_context, max_crawl_depth, $9 FROM made
+)
+SELECT {COLUMNS} FROM made AS domains
 """
 
 MOVE = f"""
 UPDATE messor.domains
    SET status = $2, reviewed_by = $3, reviewed_at = messor.clock(), rejection_reason = $4,
+       is_trusted_domain = is_trusted_domain AND $6, review_reason = $7,
        policy_version = policy_version + 1, updated_at = messor.clock()
  WHERE id = $1 AND status = $5
 RETURNING {COLUMNS}
@@ -79,6 +102,9 @@ UPDATE messor.domains
  WHERE id = $1
 RETURNING {COLUMNS}
 """
+
+
+LOCK = "SELECT FROM messor.domains WHERE domain = $1 FOR NO KEY UPDATE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +140,17 @@ class Domain:
     proxies: str
     verify_tls: bool
     created_at: datetime
+    domain_class: str
+    review_reason: str | None  # why a reviewer should look again
+    last_processed_at: datetime | None  # this and the following: see registry.processing
+    processing_count: int
+    best_confidence_score: float | None
+    high_quality_candidate_count: int
+    low_quality_candidate_count: int
+    no_funds_year: int | None
+    failure_reason: str | None
+    failure_count: int  # in a row
+    retry_after: datetime | None
     last_scraped_at: datetime | None
 
 
@@ -139,6 +176,11 @@ class Submission:
             raise UsageError(
                 f"{url.host!r} has no registrable domain. Give a name such as example.org."
             )
+        if len(url.host) > MAX_NAME or not all(map(_LABEL.fullmatch, url.host.split("."))):
+            raise UsageError(
+                f"{url.host[:200]!r} is not a name that DNS can hold. "
+                "Give a domain such as example.org."
+            )
         return cls(domain, f"{url.scheme}://{url.authority}/")
 
 
@@ -150,8 +192,13 @@ async def submit(
     submitter_type: str = "admin",
     context: str | None = None,
     max_crawl_depth: int = 3,
+    contact: str | None = None,
 ) -> tuple[Domain, bool]:
-    """Ask for a domain; answers it and whether it is new."""
+    """Ask for a domain; answers it and whether it is new. A known one stays as it is."""
+    context = checked(context, "context", MAX_CONTEXT)
+    low, high = RANGES["max_crawl_depth"]
+    if not low <= max_crawl_depth <= high:
+        raise UsageError(f"The depth must lie between {low} and {high}, not be {max_crawl_depth}.")
     row = await connection.fetchrow(
         INSERT,
         new_id(),
@@ -161,6 +208,8 @@ async def submit(
         submitter_type,
         context,
         max_crawl_depth,
+        new_id(),
+        contact,
     )
     if row is None:
         return await get(connection, submission.domain), False
@@ -171,22 +220,60 @@ async def submit(
 
 
 async def move(
-    connection: Connection, domain: Domain, status: str, *, actor: str, reason: str | None = None
+    connection: Connection,
+    domain: Domain,
+    status: str,
+    *,
+    actor: str,
+    reason: str | None = None,
+    **detail: Any,
 ) -> Domain:
     """Change a domain's status, if the table of transitions allows it."""
+    reason = checked(reason, "reason", MAX_REASON)
     if status not in TRANSITIONS[domain.status]:
-        legal = ", ".join(sorted(TRANSITIONS[domain.status])) or "nothing"
         raise ConflictError(
-            f"{domain.domain} is {domain.status}; from there it can become {legal}, not {status}."
+            f"{domain.domain} is {domain.status}{decided(domain)}; from there it can become "
+            f"{steps_from(TRANSITIONS, domain.status)}, not {status}."
         )
-    if status in NEEDS_REASON and not (reason or "").strip():
+    if status in NEEDS_REASON and reason is None:
         raise UsageError(f"Say why {domain.domain} becomes {status}: a reason is required.")
-    row = await connection.fetchrow(MOVE, domain.id, status, actor, reason, domain.status)
+    again = reason if status == "pending_review" and domain.status == "approved" else None
+    row = await connection.fetchrow(
+        MOVE, domain.id, status, actor, reason, domain.status, status in KEEPS_TRUST, again
+    )
     if row is None:
-        raise ConflictError(f"{domain.domain} was changed by somebody else; look at it again.")
-    fact = Event(EVENT_TYPES[status], actor, domain.id, data={"reason": reason})
+        raise overtaken(domain.status, await get(connection, domain.domain))
+    fact = Event(
+        event_type(domain.status, status),
+        actor,
+        domain.id,
+        data={"reason": reason, "before": domain.status, **detail},
+    )
     await record(connection, [fact])
     return Domain(**row)
+
+
+def overtaken(seen: str, now: Domain) -> ConflictError:
+    """For a reviewer who decides what another decided since they looked."""
+    return ConflictError(
+        f"{now.domain} was {seen} when you looked and is {now.status} now{decided(now)}; "
+        "look at it again before you decide."
+    )
+
+
+def decided(domain: Domain) -> str:
+    """Who brought a domain where it stands, for a sentence."""
+    if domain.reviewed_by is None or domain.reviewed_at is None:
+        return ""
+    return f" (decided by {domain.reviewed_by} on {domain.reviewed_at:%Y-%m-%d %H:%M:%S} UTC)"
+
+
+def checked(text: str | None, what: str, longest: int) -> str | None:
+    """What a person wrote, fit to be stored and shown anywhere; None when it says nothing."""
+    text = _CONTROLS.sub("", text or "").strip()
+    if len(text) > longest:
+        raise UsageError(f"The {what} is longer than {longest} characters.")
+    return text.encode("utf-8", "replace").decode() or None
 
 
 async def configure(
@@ -208,11 +295,25 @@ async def get(source: Connection | Database, name: str) -> Domain:
     return Domain(**row)
 
 
-async def listing(database: Database, status: str | None = None, limit: int = 1000) -> list[Domain]:
+async def lock(connection: Connection, name: str) -> Domain:
+    """The domain as it stands, and stays until the caller's transaction ends."""
+    await connection.execute(LOCK, name)
+    return await get(connection, name)
+
+
+async def listing(
+    database: Database,
+    status: str | None = None,
+    limit: int = 1000,
+    *,
+    processing: str | None = None,
+) -> list[Domain]:
     rows = await database.fetch(
         f"""SELECT {COLUMNS} FROM messor.domains
-             WHERE $1::text IS NULL OR status = $1 ORDER BY created_at, domain LIMIT $2""",
+             WHERE ($1::text IS NULL OR status = $1) AND ($3::text IS NULL OR processing = $3)
+             ORDER BY created_at, domain LIMIT $2""",
         status,
         limit,
+        processing,
     )
     return [Domain(**row) for row in rows]

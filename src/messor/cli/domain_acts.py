@@ -1,0 +1,265 @@
+"""`messor domains …`: what a reviewer does about a domain that is known."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+
+import click
+
+from messor.cli.domain_session import (
+    LOCAL_ADMIN,
+    name_of,
+    print_decided,
+    print_verdicts,
+    show_domain,
+    transact,
+    with_database,
+)
+from messor.cli.output import json_option, print_json, run, say
+from messor.engine import deciding, resting
+from messor.engine.deciding import Act, Decided, Verdict
+from messor.registry import domains as registry
+from messor.registry import notes
+from messor.registry.domains import Domain
+from messor.registry.life import NO_FUNDS_YEARS
+from messor.registry.notes import Note
+from messor.store.database import Connection, Database
+
+
+def _decide(names: tuple[str, ...], act: Act, as_json: bool) -> None:
+    """One domain, or many each for itself."""
+    wanted = [name_of(name) for name in names]
+    if len(wanted) == 1:
+
+        async def one(connection: Connection) -> Decided:
+            return await act(connection, wanted[0])
+
+        print_decided(run(transact(one)), as_json)
+        return
+
+    async def many(database: Database) -> list[Verdict]:
+        return await deciding.decide_many(database, wanted, act)
+
+    print_verdicts(run(with_database(many)), as_json)
+
+
+@click.command()
+@click.argument("domains", nargs=-1, required=True)
+@json_option
+def approve(domains: tuple[str, ...], as_json: bool) -> None:
+    """Let domains be harvested; the next worker starts with them.
+
+    URLs that waited for a domain are crawled with it.
+
+    \b
+    Example:
+      messor domains approve foodbank.org
+      messor domains approve foodbank.org shelter.org clinic.org
+    """
+    _decide(domains, partial(deciding.approve, actor=LOCAL_ADMIN), as_json)
+
+
+@click.command()
+@click.argument("domains", nargs=-1, required=True)
+@click.option("--reason", required=True, help="Why; kept with the domain.")
+@click.option("--notify", is_flag=True, help="Have its submitters told, with the reason.")
+@json_option
+def reject(domains: tuple[str, ...], reason: str, notify: bool, as_json: bool) -> None:
+    """Refuse domains; they may be submitted again with new context.
+
+    \b
+    Example:
+      messor domains reject spam.example --reason "no resources for the community"
+      messor domains reject shop.example --reason "a shop" --notify
+    """
+    act = partial(deciding.reject, actor=LOCAL_ADMIN, reason=reason, notify=notify)
+    _decide(domains, act, as_json)
+
+
+@click.command()
+@click.argument("domains", nargs=-1, required=True)
+@click.option("--reason", help="Why; kept with the domain.")
+@json_option
+def suspend(domains: tuple[str, ...], reason: str | None, as_json: bool) -> None:
+    """Pause domains: visits under way end within a flush.
+
+    \b
+    Example:
+      messor domains suspend foodbank.org --reason "asked us to wait"
+    """
+    _decide(domains, partial(deciding.suspend, actor=LOCAL_ADMIN, reason=reason), as_json)
+
+
+@click.command()
+@click.argument("domains", nargs=-1, required=True)
+@json_option
+def resume(domains: tuple[str, ...], as_json: bool) -> None:
+    """Take suspended domains up where they were left.
+
+    \b
+    Example:
+      messor domains resume foodbank.org
+    """
+    _decide(domains, partial(deciding.resume, actor=LOCAL_ADMIN), as_json)
+
+
+@click.command()
+@click.argument("domains", nargs=-1, required=True)
+@click.option("--reason", required=True, help="Why; kept with the domain.")
+@json_option
+def blacklist(domains: tuple[str, ...], reason: str, as_json: bool) -> None:
+    """Never process domains again.
+
+    \b
+    Example:
+      messor domains blacklist malware.example --reason "serves malware"
+    """
+    _decide(domains, partial(deciding.blacklist, actor=LOCAL_ADMIN, reason=reason), as_json)
+
+
+@click.command(name="review-again")
+@click.argument("domains", nargs=-1, required=True)
+@click.option("--reason", required=True, help="What is not as it was.")
+@json_option
+def review_again(domains: tuple[str, ...], reason: str, as_json: bool) -> None:
+    """Take approvals back to the review queue; nothing is fetched until it is decided.
+
+    \b
+    Example:
+      messor domains review-again foodbank.org --reason "it was sold"
+    """
+    act = partial(deciding.review_again, actor=LOCAL_ADMIN, reason=reason)
+    _decide(domains, act, as_json)
+
+
+@click.command()
+@click.argument("domains", nargs=-1, required=True)
+@click.option("--drop-urls", is_flag=True, help="Do not crawl the URLs that waited for this.")
+@json_option
+def keep(domains: tuple[str, ...], drop_urls: bool, as_json: bool) -> None:
+    """Say that approved domains stay as they are, after a look that something asked for.
+
+    \b
+    Example:
+      messor domains keep foodbank.org
+    """
+    act = partial(deciding.keep, actor=LOCAL_ADMIN, take_urls=not drop_urls)
+    _decide(domains, act, as_json)
+
+
+@click.command()
+@click.argument("domain")
+@json_option
+def trust(domain: str, as_json: bool) -> None:
+    """Take URLs of an approved domain from anyone, new subdomains included.
+
+    \b
+    Example:
+      messor domains trust state.example
+    """
+    _trust(domain, as_json, trusted=True)
+
+
+@click.command()
+@click.argument("domain")
+@json_option
+def untrust(domain: str, as_json: bool) -> None:
+    """Have URLs on new subdomains of a domain reviewed again.
+
+    \b
+    Example:
+      messor domains untrust state.example
+    """
+    _trust(domain, as_json, trusted=False)
+
+
+def _trust(domain: str, as_json: bool, *, trusted: bool) -> None:
+    async def act(connection: Connection) -> Domain:
+        found = await registry.get(connection, name_of(domain))
+        return await notes.trust(connection, found, actor=LOCAL_ADMIN, trusted=trusted)
+
+    found = run(transact(act))
+    say(f"{found.domain} is {'trusted' if trusted else 'not trusted'}.")
+    show_domain(found, as_json)
+
+
+@click.command()
+@click.argument("domain")
+@click.argument("text")
+@json_option
+def note(domain: str, text: str, as_json: bool) -> None:
+    """Keep a note with a domain; `messor domains review` shows them.
+
+    \b
+    Example:
+      messor domains note foodbank.org "They answer by phone only in summer."
+    """
+
+    async def act(connection: Connection) -> Note:
+        found = await registry.get(connection, name_of(domain))
+        return await notes.add(connection, found, text, actor=LOCAL_ADMIN)
+
+    made = run(transact(act))
+    say("The note is kept.")
+    if as_json:
+        print_json(asdict(made))
+
+
+@click.command(name="no-funds")
+@click.argument("domain")
+@click.option(
+    "--year", type=click.IntRange(*NO_FUNDS_YEARS), required=True, help="It returns in the next."
+)
+@json_option
+def no_funds(domain: str, year: int, as_json: bool) -> None:
+    """Say that a domain has no funds this year; it rests, and returns in the new year by itself.
+
+    \b
+    Example:
+      messor domains no-funds grants.example --year 2026
+    """
+
+    async def act(connection: Connection) -> Domain:
+        found = await registry.lock(connection, name_of(domain))
+        return await resting.no_funds(connection, found, year, actor=LOCAL_ADMIN)
+
+    found = run(transact(act))
+    say(f"{found.domain} rests until {year + 1}.")
+    show_domain(found, as_json)
+
+
+@click.command()
+@click.argument("domain")
+@json_option
+def revive(domain: str, as_json: bool) -> None:
+    """End a domain's rest: after failures, without funds, or marked as low quality.
+
+    \b
+    Example:
+      messor domains revive grants.example
+    """
+
+    async def act(connection: Connection) -> Domain:
+        found = await registry.lock(connection, name_of(domain))
+        return await resting.revive(connection, found, actor=LOCAL_ADMIN)
+
+    found = run(transact(act))
+    say(f"{found.domain} is worked on again.")
+    show_domain(found, as_json)
+
+
+COMMANDS = (
+    approve,
+    reject,
+    suspend,
+    resume,
+    blacklist,
+    review_again,
+    keep,
+    trust,
+    untrust,
+    note,
+    no_funds,
+    revive,
+)

@@ -1,0 +1,142 @@
+"""`messor domains purge` and `messor domains erase`: what was kept is removed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from messor.archive import blanking
+from messor.cli.domain_session import LOCAL_ADMIN, name_of
+from messor.cli.output import emit, json_option, print_json, run, say
+from messor.engine import erasing, purging
+from messor.engine.erasing import Erased
+from messor.engine.purging import Holdings
+from messor.errors import UsageError
+from messor.registry import domains as registry
+from messor.settings import Settings
+from messor.store.session import Session, open_session
+
+ERASE = {
+    "domain": erasing.erase_domain,
+    "url": erasing.erase_url,
+    "person": erasing.erase_person,
+}
+
+
+@click.command()
+@click.argument("domain")
+@click.option("--yes", is_flag=True, help="Do it; without this only what would go is told.")
+@json_option
+def purge(domain: str, yes: bool, as_json: bool) -> None:
+    """Forget all that was kept of a domain that is not approved. The log of requests stays.
+
+    \b
+    Example:
+      messor domains purge spam.example
+      messor domains purge spam.example --yes
+    """
+    kept, left = run(_purge(name_of(domain), yes))
+    what = f"{kept.pages} pages and {kept.snapshots} snapshots ({kept.bytes} bytes)"
+    say(f"{what} {'are gone' if yes else 'would go; say --yes to purge them'}.")
+    _tell_of_bytes(left)
+    if as_json:
+        print_json({**asdict(kept), "purged": yes, "records_to_blank": left})
+
+
+async def _purge(name: str, yes: bool) -> tuple[Holdings, int]:
+    settings = Settings()
+    async with open_session(settings, pool_size=2) as session:
+        if not yes:
+            found = await registry.get(session.database, name)
+            return await purging.holdings(session.database, found), 0
+        async with session.database.transaction() as connection:
+            kept = await purging.purge(connection, name, actor=LOCAL_ADMIN)
+        return kept, await _blank(settings, session)
+
+
+@click.command()
+@click.argument("kind", type=click.Choice([*ERASE, "again"]))
+@click.argument("what", required=False)
+@click.option("--reason", help="Why; kept in the list of erasures.")
+@json_option
+def erase(kind: str, what: str | None, reason: str | None, as_json: bool) -> None:
+    """Remove a domain, a page or a person's data, so that it stays removed.
+
+    `again` removes everything on the list once more, after a backup was restored.
+
+    \b
+    Example:
+      messor domains erase url https://example.org/people/jane --reason "asked by Jane"
+      messor domains erase person jane@example.org --reason "asked by Jane"
+      messor domains erase domain example.org --reason "asked by its owner"
+      messor domains erase again
+    """
+    if kind == "again":
+        erased, left = run(_erase_again())
+        say(f"{erased} erasures were made once more.")
+    else:
+        if not what or not reason:
+            raise UsageError(f"Say which {kind}, and why: messor domains erase {kind} … --reason …")
+        done, left = run(_erase(kind, what, reason))
+        say(done.said)
+        if as_json:
+            print_json({**asdict(done), "records_to_blank": left})
+    _tell_of_bytes(left)
+
+
+async def _erase(kind: str, what: str, reason: str) -> tuple[Erased, int]:
+    settings = Settings()
+    async with open_session(settings, pool_size=2) as session:
+        async with session.database.transaction() as connection:
+            done = await ERASE[kind](connection, what, actor=LOCAL_ADMIN, reason=reason)
+        return done, await _blank(settings, session)
+
+
+async def _erase_again() -> tuple[int, int]:
+    settings = Settings()
+    async with open_session(settings, pool_size=2) as session:
+        erased = await erasing.replay(session.database)
+        async with session.database.transaction() as connection:
+            await erasing.finish(connection)
+        return erased, await _blank(settings, session)
+
+
+async def _blank(settings: Settings, session: Session) -> int:
+    await blanking.blank_waiting(settings.data_dir / "archive", session.database)
+    return await blanking.waiting(session.database)
+
+
+def _tell_of_bytes(left: int) -> None:
+    if left:
+        say(
+            f"{left} records of the archive wait to be blanked: their worker still runs, or they "
+            "lie on another machine. There, later: messor domains erase again"
+        )
+
+
+@click.command()
+@click.argument("text")
+@json_option
+def mentions(text: str, as_json: bool) -> None:
+    """List kept pages that contain a name, before they are erased.
+
+    \b
+    Example:
+      messor domains mentions "Jane Doe"
+    """
+
+    async def read() -> list[str]:
+        async with open_session(Settings(), pool_size=1) as session:
+            return list(await erasing.mentions(session.database, text))
+
+    found = run(read())
+    if as_json:
+        print_json(found)
+    else:
+        for url in found:
+            emit(url)
+        say(f"{len(found)} pages.")
+
+
+COMMANDS = (purge, erase, mentions)

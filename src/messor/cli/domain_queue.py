@@ -1,0 +1,156 @@
+"""`messor domains queue` and what a reviewer reads before deciding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import click
+
+from messor.cli.domain_session import LOCAL_ADMIN, name_of, transact, with_database
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.engine import preflight as looks
+from messor.registry import domains as registry
+from messor.registry import review as reviews
+from messor.registry.preflights import Preflight
+from messor.registry.review import Dossier, Waiting
+from messor.registry.submissions import SUBMITTERS
+from messor.store.database import Connection, Database
+
+HEAD = ("domain", "asked by", "context", "since", "depth", "urls", "first look", "review because")
+
+
+@click.command()
+@click.option("--submitter", type=click.Choice(SUBMITTERS), help="Only what these asked for.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+@json_option
+def queue(submitter: str | None, limit: int, as_json: bool) -> None:
+    """List what waits for a reviewer, oldest first.
+
+    \b
+    Example:
+      messor domains queue
+      messor domains queue --submitter public_user --json
+    """
+
+    async def read(database: Database) -> tuple[Sequence[Waiting], int]:
+        rows = await reviews.queue(database, submitter_type=submitter, limit=limit)
+        return rows, await reviews.count(database)
+
+    rows, waiting = run(with_database(read))
+    if as_json:
+        print_json([asdict(row) for row in rows])
+        return
+    if rows:
+        print_table(HEAD, [_row(row) for row in rows])
+    say(f"{waiting} domains wait for a reviewer. Look at one: messor domains review DOMAIN")
+
+
+def _row(row: Waiting) -> tuple[object, ...]:
+    if row.report is not None:
+        look: str | None = row.report.said
+    else:
+        look = "asked for" if row.preflight_asked_at else None
+    return (
+        row.domain,
+        f"{row.submitted_by} ({row.submitter_type})",
+        row.submission_context,
+        row.created_at,
+        row.max_crawl_depth,
+        row.urls_waiting or None,
+        look,
+        row.review_reason,
+    )
+
+
+@click.command()
+@click.argument("domain")
+@json_option
+def review(domain: str, as_json: bool) -> None:
+    """Show all that a reviewer needs to decide on a domain.
+
+    \b
+    Example:
+      messor domains review foodbank.org
+    """
+
+    async def read(database: Database) -> Dossier:
+        return await reviews.dossier(database, name_of(domain))
+
+    found = run(with_database(read))
+    if as_json:
+        print_json(asdict(found))
+    else:
+        _show(found)
+
+
+def _show(dossier: Dossier) -> None:
+    domain = dossier.domain
+    emit(f"{domain.domain}: {domain.status}, {domain.processing}, starts at {domain.base_url}")
+    for reason in (domain.review_reason, domain.rejection_reason, domain.failure_reason):
+        if reason:
+            emit(f"  because: {reason}")
+    emit("\nAsked for")
+    for one in dossier.submissions:
+        who = f"{one.submitted_by} ({one.submitter_type})"
+        emit(
+            f"  {one.created_at:%Y-%m-%d %H:%M} {who}, depth {one.max_crawl_depth}: {one.context or '-'}"
+        )
+    if dossier.urls:
+        emit("\nURLs that wait for it")
+        for url in dossier.urls:
+            emit(f"  {url.url}  {url.submitted_by}")
+    _show_look(dossier.preflight)
+    _show_rest(dossier)
+
+
+def _show_rest(dossier: Dossier) -> None:
+    if dossier.similar:
+        emit("\nSimilar domains that are known")
+        for alike in dossier.similar:
+            emit(f"  {alike.domain}  {alike.status}  {alike.likeness}")
+    if dossier.notes:
+        emit("\nNotes")
+        for note in dossier.notes:
+            emit(f"  {note.created_at:%Y-%m-%d %H:%M} {note.author}: {note.body}")
+    emit("\nHistory, the newest first")
+    for fact in dossier.history:
+        emit(f"  {fact.occurred_at:%Y-%m-%d %H:%M:%S} {fact.type} by {fact.actor}")
+
+
+def _show_look(preflight: Preflight | None) -> None:
+    emit("\nFirst look")
+    if preflight is None:
+        emit("  nobody asked for one: messor domains preflight DOMAIN")
+    elif preflight.report is None:
+        emit(
+            f"  asked for at {preflight.requested_at:%Y-%m-%d %H:%M}; a worker has still to take it"
+        )
+    else:
+        emit(f"  {preflight.report.said}")
+        for name, value in asdict(preflight.report).items():
+            if value not in (None, [], "", False) and name not in ("said", "similar"):
+                emit(f"  {name:16} {value}")
+
+
+@click.command()
+@click.argument("domain")
+def preflight(domain: str) -> None:
+    """Have a worker take a first look at a domain that waits: three requests at most.
+
+    \b
+    Example:
+      messor domains preflight foodbank.org
+    """
+
+    async def act(connection: Connection) -> bool:
+        found = await registry.lock(connection, name_of(domain))
+        return await looks.ask(connection, found, actor=LOCAL_ADMIN) is not None
+
+    if run(transact(act)):
+        say("A worker takes a first look; messor domains review shows it.")
+    else:
+        say("A first look is under way already.")
+
+
+COMMANDS = (queue, review, preflight)

@@ -1,0 +1,77 @@
+"""What the commands about domains share: who acts, one transaction, and how a domain is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from typing import TypeVar
+
+from messor.cli.output import print_json, print_table, say
+from messor.engine.deciding import Decided, Verdict
+from messor.errors import PartlyTakenError
+from messor.registry.domains import Domain, Submission
+from messor.settings import Settings
+from messor.store.database import Connection, Database
+from messor.store.session import open_session
+
+Answer = TypeVar("Answer")
+
+LOCAL_ADMIN = "local-admin"
+HEAD = ("domain", "status", "processing", "pages", "depth", "delay", "submitted by", "last crawl")
+
+
+def name_of(text: str) -> str:
+    """The domain that a person means by a name, host or URL."""
+    return Submission.understand(text).domain
+
+
+async def transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+    async with (
+        open_session(Settings(), pool_size=1) as session,
+        session.database.transaction() as connection,
+    ):
+        return await act(connection)
+
+
+async def with_database(act: Callable[[Database], Awaitable[Answer]]) -> Answer:
+    async with open_session(Settings(), pool_size=1) as session:
+        return await act(session.database)
+
+
+def show_domain(domain: Domain, as_json: bool) -> None:
+    if as_json:
+        print_json(domain)
+    else:
+        print_table(HEAD, [row_of(domain)])
+
+
+def row_of(domain: Domain) -> tuple[object, ...]:
+    return (
+        domain.domain,
+        domain.status,
+        domain.processing,
+        domain.pages_known,
+        domain.max_crawl_depth,
+        domain.crawl_delay_seconds,
+        domain.submitted_by,
+        domain.last_scraped_at,
+    )
+
+
+def print_decided(decided: Decided, as_json: bool) -> None:
+    say(decided.said)
+    if decided.holdings is not None and decided.holdings.snapshots:
+        say(f"Purge them: messor domains purge {decided.domain.domain}")
+    show_domain(decided.domain, as_json)
+
+
+def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
+    """Every domain of many, and an exit code that tells when some were refused."""
+    if as_json:
+        print_json([asdict(verdict) for verdict in verdicts])
+    else:
+        rows = [(verdict.name, verdict.code, verdict.said) for verdict in verdicts]
+        print_table(("domain", "result", "because"), rows)
+    refused = sum(not verdict.done for verdict in verdicts)
+    if refused:
+        raise PartlyTakenError(f"{refused} of {len(verdicts)} domains were left as they are.")

@@ -1,0 +1,133 @@
+"""What reviewers say of a domain beside deciding: notes, trust, and that it should be looked at again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from messor.errors import ConflictError, UsageError
+from messor.kit.ids import new_id
+from messor.ledger.events import Event, record
+from messor.registry import domains
+from messor.registry.domains import COLUMNS, MAX_REASON, Domain, checked
+from messor.store.database import Connection, Database
+
+MAX_NOTE = 10_000
+
+ADD = """
+INSERT INTO messor.domain_notes (id, domain_id, author, body) VALUES ($1, $2, $3, $4)
+RETURNING id, author, body, created_at
+"""
+OF_DOMAIN = """
+SELECT id, author, body, created_at FROM messor.domain_notes
+ WHERE domain_id = $1 ORDER BY created_at, id LIMIT $2
+"""
+TRUST = f"""
+UPDATE messor.domains SET is_trusted_domain = $2, policy_version = policy_version + 1,
+       updated_at = messor.clock() WHERE id = $1 RETURNING {COLUMNS}
+"""
+LOOK_AGAIN = f"""
+UPDATE messor.domains SET review_reason = $2, updated_at = messor.clock() WHERE id = $1
+RETURNING {COLUMNS}
+"""
+CLASSIFY = f"""
+UPDATE messor.domains SET domain_class = $2, updated_at = messor.clock() WHERE id = $1
+RETURNING {COLUMNS}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What somebody wrote about a domain."""
+
+    id: UUID
+    author: str
+    body: str
+    created_at: datetime
+
+
+async def add(connection: Connection, domain: Domain, body: str, *, actor: str) -> Note:
+    """Keep a note with a domain."""
+    text = checked(body, "note", MAX_NOTE)
+    if text is None:
+        raise UsageError("A note needs words.")
+    row = await connection.fetchrow(ADD, new_id(), domain.id, actor, text)
+    assert row is not None
+    note = Note(*row)
+    await record(connection, [Event("domain.noted", actor, domain.id, data={"note": str(note.id)})])
+    return note
+
+
+async def of_domain(source: Connection | Database, domain: Domain, limit: int = 200) -> list[Note]:
+    return [Note(*row) for row in await source.fetch(OF_DOMAIN, domain.id, limit)]
+
+
+async def trust(connection: Connection, domain: Domain, *, actor: str, trusted: bool) -> Domain:
+    """Take URLs of a domain from anyone, or no longer."""
+    domain = await domains.lock(connection, domain.domain)
+    if domain.is_trusted_domain == trusted:
+        return domain
+    if trusted and domain.status != "approved":
+        raise ConflictError(
+            f"{domain.domain} is {domain.status}{domains.decided(domain)}; "
+            "only an approved domain can be trusted."
+        )
+    row = await connection.fetchrow(TRUST, domain.id, trusted)
+    assert row is not None
+    kind = "domain.trusted" if trusted else "domain.untrusted"
+    await record(connection, [Event(kind, actor, domain.id)])
+    return Domain(**row)
+
+
+async def look_again(connection: Connection, domain: Domain, reason: str, *, actor: str) -> Domain:
+    """Put an approved domain before a reviewer while it goes on being harvested."""
+    why = checked(reason, "reason", MAX_REASON)
+    if why is None:
+        raise UsageError(f"Say why {domain.domain} should be looked at again.")
+    domain = await domains.lock(connection, domain.domain)
+    if domain.status != "approved":
+        raise ConflictError(
+            f"{domain.domain} is {domain.status}; only an approved domain is reviewed again."
+        )
+    if domain.review_reason == why:
+        return domain
+    row = await connection.fetchrow(LOOK_AGAIN, domain.id, why)
+    assert row is not None
+    fact = Event("domain.look_again", actor, domain.id, data={"reason": why})
+    await record(connection, [fact])
+    return Domain(**row)
+
+
+async def keep(connection: Connection, domain: Domain, *, actor: str) -> Domain:
+    """A reviewer looked again, and everything stays as it is."""
+    domain = await domains.lock(connection, domain.domain)
+    if domain.review_reason is None or domain.status != "approved":
+        raise ConflictError(
+            f"Nobody asked to look again at {domain.domain}; it is {domain.status}"
+            f"{domains.decided(domain)}."
+        )
+    row = await connection.fetchrow(LOOK_AGAIN, domain.id, None)
+    assert row is not None
+    data = {"reason": domain.review_reason}
+    await record(connection, [Event("domain.kept", actor, domain.id, data=data)])
+    return Domain(**row)
+
+
+async def classify(
+    connection: Connection, domain: Domain, domain_class: str, *, actor: str = "system"
+) -> Domain:
+    """Say what kind of site a domain is; another kind than before is looked at again."""
+    if checked(domain_class, "class", 100) is None:
+        raise UsageError(f"Say which class {domain.domain} has; 'unknown' is one.")
+    domain = await domains.lock(connection, domain.domain)
+    if domain.domain_class == domain_class:
+        return domain
+    row = await connection.fetchrow(CLASSIFY, domain.id, domain_class)
+    assert row is not None
+    data = {"class": domain_class, "before": domain.domain_class}
+    await record(connection, [Event("domain.classified", actor, domain.id, data=data)])
+    if domain.domain_class == "unknown" or domain.status != "approved":
+        return Domain(**row)
+    reason = f"its class changed from {domain.domain_class} to {domain_class}"
+    return await look_again(connection, Domain(**row), reason, actor=actor)

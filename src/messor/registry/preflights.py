@@ -1,0 +1,89 @@
+"""Pre-flight reports: what a first look at a domain found, kept for whoever reviews it.
+
+How the look is taken, and within which limits, is `engine.preflight`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.registry.domains import Domain
+from messor.registry.similar import Similar
+from messor.store.database import Connection, Database
+
+MOST_REQUESTS = 3
+
+NEWEST = """
+SELECT id, requested_by, requested_at, finished_at, requests, report::text AS report
+  FROM messor.preflights
+ WHERE domain_id = $1 ORDER BY requested_at DESC, id DESC LIMIT 1
+"""
+FINISH = """
+UPDATE messor.preflights p
+   SET finished_at = messor.clock(), requests = $2, report = $3::jsonb
+ WHERE p.id = $1 AND p.finished_at IS NULL
+RETURNING p.domain_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What three requests at most can tell of a site."""
+
+    url: str
+    reachable: bool
+    said: str  # one sentence for the reviewer
+    robots: str | None = None  # rules, allow_all, deny_all
+    robots_reason: str | None = None
+    robots_allows: bool | None = None  # whether it lets us have the homepage
+    crawl_delay: float | None = None
+    status_code: int | None = None
+    title: str | None = None
+    description: str | None = None
+    language: str | None = None
+    leads_to: str | None = None  # where the homepage redirects
+    leads_out: str | None = None  # the other domain, when it redirects to one
+    challenge: str | None = None  # who checks for robots, with what shows it
+    login: bool = False
+    signals: list[str] = field(default_factory=list)
+    sitemap: str | None = None  # its address
+    sitemap_urls: int | None = None
+    sitemap_sitemaps: int | None = None  # of an index; their pages are not counted
+    similar: list[Similar] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """A first look that was asked for, and its report once it was taken."""
+
+    id: UUID
+    requested_by: str
+    requested_at: datetime
+    finished_at: datetime | None
+    requests: int
+    report: Report | None
+
+
+async def newest(source: Connection | Database, domain: Domain) -> Preflight | None:
+    row = await source.fetchrow(NEWEST, domain.id)
+    return None if row is None else Preflight(**{**row, "report": decode(row["report"])})
+
+
+def decode(report: str | None) -> Report | None:
+    return None if report is None else msgspec.json.decode(report, type=Report)
+
+
+async def finish(
+    connection: Connection, preflight_id: UUID, report: Report, requests: int
+) -> UUID | None:
+    """Store a report; answers its domain, None when it was stored before."""
+    data: dict[str, Any] = asdict(report)
+    domain_id: UUID | None = await connection.fetchval(
+        FINISH, preflight_id, requests, msgspec.json.encode(data).decode()
+    )
+    return domain_id

@@ -1,0 +1,76 @@
+"""Similar domains: names already known that a reviewer might take a new one for.
+
+The same name under another suffix, one spelt with a letter more, less or other, and one with a word
+added. Names are compared as written; letters of other scripts that look alike are not folded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from messor.store.database import Connection, Database
+
+MOST = 10
+SHORTEST = 4  # shorter names are near too many others
+WORD = 5  # letters that a shared beginning or end must have to mean anything
+
+# By length, which the distance bounds, and by either end, one of which a single change leaves be.
+CANDIDATES = """
+SELECT domain, status FROM messor.domains
+ WHERE domain <> $1 AND split_part(domain, '.', 1) = $2
+UNION
+(SELECT domain, status FROM messor.domains
+  WHERE domain <> $1 AND length($2) >= $3
+    AND (left(split_part(domain, '.', 1), 2) = left($2, 2)
+         OR right(split_part(domain, '.', 1), 2) = right($2, 2))
+    AND (abs(length(split_part(domain, '.', 1)) - length($2)) <= 1
+         OR (length($2) >= $4 AND strpos(split_part(domain, '.', 1), $2) > 0)
+         OR (length(split_part(domain, '.', 1)) >= $4
+             AND strpos($2, split_part(domain, '.', 1)) > 0))
+  ORDER BY domain LIMIT 5000)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A known domain with a name like it, and in what."""
+
+    domain: str
+    status: str
+    likeness: str  # same_name, spelling, or word
+
+
+async def similar_to(source: Connection | Database, domain: str) -> list[Similar]:
+    """The known domains that are most like a name."""
+    label = domain.partition(".")[0]
+    found: list[Similar] = []
+    for row in await source.fetch(CANDIDATES, domain, label, SHORTEST, WORD):
+        likeness = likeness_of(label, row["domain"].partition(".")[0])
+        if likeness is not None:
+            found.append(Similar(row["domain"], row["status"], likeness))
+    order = ("same_name", "spelling", "word")
+    return sorted(found, key=lambda one: (order.index(one.likeness), one.domain))[:MOST]
+
+
+def likeness_of(one: str, other: str) -> str | None:
+    """In what two names are alike; None when they are not."""
+    if one == other:
+        return "same_name"
+    short, long = sorted((one, other), key=len)
+    if len(short) >= SHORTEST and _is_one_change_apart(short, long):
+        return "spelling"
+    whole = long.startswith(short) or long.endswith(short)
+    return "word" if len(short) >= WORD and whole else None
+
+
+def _is_one_change_apart(short: str, long: str) -> bool:
+    """A letter more or other, or two neighbours exchanged."""
+    start = 0
+    while start < len(short) and short[start] == long[start]:
+        start += 1
+    if len(short) != len(long):
+        return len(long) - len(short) == 1 and short[start:] == long[start + 1 :]
+    if short[start + 1 :] == long[start + 1 :]:
+        return True
+    swapped = short[start : start + 2][::-1] == long[start : start + 2]
+    return swapped and short[start + 2 :] == long[start + 2 :]

@@ -1,0 +1,261 @@
+"""Submissions: what comes of asking for a domain, whatever is known of it already.
+
+Everybody who asked is kept, with their words. URLs that wait for their domain are remembered here;
+putting them on the frontier is the engine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from messor.errors import ConflictError, UsageError
+from messor.kit.ids import new_id
+from messor.ledger.events import Event, record
+from messor.registry import domains
+from messor.registry.domains import MAX_CONTEXT, Domain, Submission, checked
+from messor.registry.terms import RANGES
+from messor.store.database import Connection, Database
+from messor.web.urls import Url, canonical, url_hash
+
+MOST_URLS = 1_000  # that wait for one domain
+MOST_SUBMISSIONS = 200  # of one domain by people without an account
+SUBMITTERS = ("admin", "public_user", "system")
+
+# What a person should know when they choose a depth.
+DEPTH_GUIDANCE = (
+    (0, "Homepage only: for single-page sites"),
+    (1, "Homepage and direct links: for small sites"),
+    (2, "Recommended for small sites"),
+    (3, "Recommended: for medium sites; the default"),
+    (4, "Caution: large sites can be slow; watch how it goes"),
+)
+
+ASK = """
+INSERT INTO messor.domain_submissions (id, domain_id, submitted_by, submitter_type, contact,
+                                       context, max_crawl_depth)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+"""
+COUNT = """
+SELECT count(*) FROM messor.domain_submissions WHERE domain_id = $1 AND submitter_type = $2
+"""
+RENEW = f"""
+UPDATE messor.domains SET submitted_by = $2, submitter_type = $3, submission_context = $4,
+       max_crawl_depth = $5, updated_at = messor.clock() WHERE id = $1
+RETURNING {domains.COLUMNS}
+"""
+OF_DOMAIN = """
+SELECT submitted_by, submitter_type, contact IS NOT NULL AS has_contact, context, max_crawl_depth,
+       created_at
+  FROM messor.domain_submissions WHERE domain_id = $1 ORDER BY created_at, id LIMIT $2
+"""
+REMEMBER = """
+INSERT INTO messor.submitted_urls AS u (domain_id, url_hash, url, submitted_by, submitter_type)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (domain_id, url_hash) DO UPDATE SET taken_at = NULL, submitted_at = messor.clock(),
+   submitted_by = excluded.submitted_by, submitter_type = excluded.submitter_type
+ WHERE u.taken_at IS NOT NULL
+RETURNING true
+"""
+WAITING = """
+SELECT url, submitted_by, submitter_type, submitted_at FROM messor.submitted_urls
+ WHERE domain_id = $1 AND taken_at IS NULL ORDER BY submitted_at, url LIMIT $2
+"""
+TAKE = """
+UPDATE messor.submitted_urls SET taken_at = messor.clock()
+ WHERE domain_id = $1 AND taken_at IS NULL RETURNING url
+"""
+ERASED = """
+SELECT reason FROM messor.erasures WHERE (kind = 'domain' AND key = $1) OR (kind = 'url' AND key = $2)
+ LIMIT 1
+"""
+FORGOTTEN = """
+SELECT EXISTS (SELECT FROM messor.erasures WHERE kind = 'person' AND key = messor.person_key($1))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, as what, and where they can be reached."""
+
+    actor: str
+    submitter_type: str = "admin"
+    contact: str | None = None  # for a notice; personal, so kept apart from the domain
+
+    def __post_init__(self) -> None:
+        if self.submitter_type not in SUBMITTERS:
+            raise UsageError(f"A submitter is {' or '.join(SUBMITTERS)}.")
+        if self.contact is not None and (len(self.contact) > 320 or "\x00" in self.contact):
+            raise UsageError("The contact is too long for an address.")
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """What came of a submission, with a sentence for whoever asked."""
+
+    outcome: str  # new, resubmitted, pending, approved, suspended, rejected, blacklisted
+    domain: Domain
+    said: str
+    asks: str | None = None  # a question to the person: rescrape, or context
+
+    @property
+    def taken(self) -> bool:
+        return self.outcome in ("new", "resubmitted")
+
+
+@dataclass(frozen=True, slots=True)
+class PastSubmission:
+    """One time that somebody asked for a domain."""
+
+    submitted_by: str
+    submitter_type: str
+    has_contact: bool
+    context: str | None
+    max_crawl_depth: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingUrl:
+    """A URL that is crawled when its domain is approved."""
+
+    url: str
+    submitted_by: str
+    submitter_type: str
+    submitted_at: datetime
+
+
+async def ask(
+    connection: Connection,
+    submission: Submission,
+    asker: Asker,
+    *,
+    context: str | None = None,
+    max_crawl_depth: int = 3,
+) -> Submitted:
+    """Ask for a domain; a rejected one comes back to the queue with words that are new."""
+    asker = await _reachable(connection, asker)
+    domain, new = await domains.submit(
+        connection,
+        submission,
+        actor=asker.actor,
+        submitter_type=asker.submitter_type,
+        context=context,
+        max_crawl_depth=max_crawl_depth,
+        contact=asker.contact,
+    )
+    if new:
+        return Submitted("new", domain, f"{domain.domain} was submitted for review.")
+    domain = await domains.lock(connection, domain.domain)
+    context = checked(context, "context", MAX_CONTEXT)
+    if domain.status == "rejected" and context and context != domain.submission_context:
+        _check_depth(max_crawl_depth)
+        await _check_crowd(connection, domain, asker)
+        await _keep(connection, domain, asker, context, max_crawl_depth)
+        return await _resubmit(connection, domain, asker, context, max_crawl_depth)
+    if domain.status == "pending_review" and context:
+        await _check_crowd(connection, domain, asker)
+        await _keep(connection, domain, asker, context, max_crawl_depth)
+    return _as_it_stands(domain)
+
+
+def _as_it_stands(domain: Domain) -> Submitted:
+    name, status = domain.domain, domain.status
+    why = f": {domain.rejection_reason.rstrip('.')}." if domain.rejection_reason else "."
+    if status == "approved":
+        question = f"{name} is already approved, would you like to re-scrape?"
+        return Submitted("approved", domain, question, "rescrape")
+    if status == "rejected":
+        again = "Submit it again with new context that answers this."
+        return Submitted("rejected", domain, f"{name} was rejected{why} {again}", "context")
+    if status == "pending_review":
+        return Submitted("pending", domain, f"{name} was already submitted for review.")
+    return Submitted(status, domain, f"{name} is {status}{why}")
+
+
+async def _resubmit(
+    connection: Connection, domain: Domain, asker: Asker, context: str, depth: int
+) -> Submitted:
+    row = await connection.fetchrow(
+        RENEW, domain.id, asker.actor, asker.submitter_type, context, depth
+    )
+    assert row is not None
+    again = await domains.move(
+        connection, Domain(**row), "pending_review", actor=asker.actor, context=context
+    )
+    return Submitted("resubmitted", again, f"{again.domain} was submitted for review again.")
+
+
+async def _keep(
+    connection: Connection, domain: Domain, asker: Asker, context: str, depth: int
+) -> None:
+    kind, contact = asker.submitter_type, asker.contact
+    await connection.execute(ASK, new_id(), domain.id, asker.actor, kind, contact, context, depth)
+
+
+async def _check_crowd(connection: Connection, domain: Domain, asker: Asker) -> None:
+    """The public may not fill the table with one domain."""
+    if asker.submitter_type != "public_user":
+        return
+    asked: int = await connection.fetchval(COUNT, domain.id, asker.submitter_type)
+    if asked >= MOST_SUBMISSIONS:
+        raise ConflictError(f"{domain.domain} was asked for often enough; a reviewer will look.")
+
+
+def _check_depth(depth: int) -> None:
+    low, high = RANGES["max_crawl_depth"]
+    if not low <= depth <= high:
+        raise UsageError(f"The depth must lie between {low} and {high}, not be {depth}.")
+
+
+async def _reachable(connection: Connection, asker: Asker) -> Asker:
+    """Without the contact when its owner had it erased for good."""
+    contact = (asker.contact or "").strip() or None
+    if contact and await connection.fetchval(FORGOTTEN, contact):
+        contact = None
+    return replace(asker, contact=contact)
+
+
+async def check_erased(connection: Connection, domain: str, url: Url) -> None:
+    """Raise a sentence for what was erased and must stay so."""
+    reason = await connection.fetchval(ERASED, domain, canonical(url))
+    if reason is not None:
+        raise ConflictError(f"{url.href} was erased and must not be kept: {reason}")
+
+
+async def remember(connection: Connection, domain: Domain, url: Url, asker: Asker) -> bool:
+    """Keep a URL until its domain is approved; answers whether it was not waiting yet."""
+    waiting = await connection.fetchval(
+        "SELECT count(*) FROM messor.submitted_urls WHERE domain_id = $1 AND taken_at IS NULL",
+        domain.id,
+    )
+    if waiting >= MOST_URLS:
+        raise ConflictError(f"{waiting} URLs wait for {domain.domain} already; no more are taken.")
+    fresh = await connection.fetchval(
+        REMEMBER, domain.id, url_hash(url), url.href, asker.actor, asker.submitter_type
+    )
+    if fresh:
+        data = {"url": url.href, "waits": True}
+        await record(connection, [Event("url.submitted", asker.actor, domain.id, data=data)])
+    return bool(fresh)
+
+
+async def waiting_urls(
+    source: Connection | Database, domain: Domain, limit: int = 100
+) -> list[WaitingUrl]:
+    """URLs that wait for their domain, in the order they came."""
+    return [WaitingUrl(*row) for row in await source.fetch(WAITING, domain.id, limit)]
+
+
+async def take_urls(connection: Connection, domain_id: UUID) -> Sequence[str]:
+    """The URLs that waited, for whoever puts them on the frontier in this transaction."""
+    return [row["url"] for row in await connection.fetch(TAKE, domain_id)]
+
+
+async def past(
+    source: Connection | Database, domain: Domain, limit: int = 50
+) -> list[PastSubmission]:
+    """Everybody who asked for a domain, the first one first."""
+    return [PastSubmission(*row) for row in await source.fetch(OF_DOMAIN, domain.id, limit)]

@@ -1,0 +1,263 @@
+"""Purging and erasing after a real crawl: rows, bytes, the list, and that it stays so."""
+
+from __future__ import annotations
+
+import gzip
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from messor.archive import blanking
+from messor.archive.segments import read_record
+from messor.engine import deciding, erasing, purging, submitting
+from messor.errors import ConflictError, UsageError
+from messor.ledger.events import Event, record
+from messor.registry import domains, notes, submissions
+from messor.registry.submissions import Asker
+from messor.settings import Settings
+from messor.store.database import Database
+from tests.crawling import TESTER, admit, crawl
+from tests.little_web import LittleWeb, page
+from tests.registry.standing import event_types, events, only
+
+JANE = "http://one.test/jane"
+CONTENT = ("page_snapshots", "snapshot_texts", "page_changes", "pages", "crawl_tasks")
+
+
+async def crawled(database: Database, folder: Path) -> Settings:
+    """Two domains, harvested."""
+    rooms = {"/": page("Home", "/jane", "/bob"), "/jane": page("Jane Doe"), "/bob": page("Bob")}
+    async with LittleWeb(folder, {"one.test": rooms, "two.test": {"/": page("Two")}}) as web:
+        settings = web.settings()
+        for host in ("one.test", "two.test"):
+            await admit(database, f"http://{host}/")
+        await crawl(settings, database)
+    return settings
+
+
+async def count(database: Database, table: str) -> int:
+    rows: int = await database.fetchval(f"SELECT count(*) FROM messor.{table}")
+    return rows
+
+
+async def blacklist(database: Database, name: str = "one.test") -> deciding.Decided:
+    async with database.transaction() as connection:
+        return await deciding.blacklist(connection, name, actor=TESTER, reason="spam")
+
+
+async def places(database: Database) -> dict[str, tuple[str, int, int]]:
+    rows = await database.fetch(
+        """SELECT p.url, g.name, s.segment_offset, s.segment_length FROM messor.page_snapshots s
+             JOIN messor.pages p ON p.id = s.page_id JOIN messor.segments g ON g.id = s.segment_id"""
+    )
+    return {row["url"]: tuple(row)[1:] for row in rows}
+
+
+async def test_a_blacklisted_domain_can_be_purged(database: Database, tmp_path: Path) -> None:
+    settings = await crawled(database, tmp_path)
+    archive = settings.data_dir / "archive"
+    before = await places(database)
+    decided = await blacklist(database)
+    assert decided.holdings is not None
+    assert decided.holdings.snapshots == 3
+    assert "3 snapshots of it are kept; they can be purged" in decided.said
+    fetches = await count(database, "http_fetches")
+    async with database.transaction() as connection:
+        kept = await purging.purge(connection, "one.test", actor=TESTER)
+    assert kept.snapshots == 3
+    assert set(await places(database)) == {"http://two.test/"}
+    assert await count(database, "snapshot_texts") == 1
+    assert await count(database, "http_fetches") == fetches  # the proof of how we behaved
+    assert (await domains.get(database, "one.test")).pages_known == 0
+    assert (await event_types(database))[-1] == "domain.purged"
+
+    assert await blanking.blank_waiting(archive, database) == 3
+    assert await blanking.waiting(database) == 0
+    gone = [gzip.decompress(read_record(archive, *before[url])) for url in before if "one" in url]
+    assert all(b"WARC-Type: metadata" in text and b"one.test" not in text for text in gone)
+    assert b"Two" in gzip.decompress(read_record(archive, *before["http://two.test/"]))
+    name = before["http://two.test/"][0]
+    whole = gzip.decompress((archive / name).read_bytes())  # all members, as any tool reads them
+    assert whole.count(b"WARC/1.1\r\n") >= 5
+    assert b"Jane" not in whole
+
+
+async def test_an_approved_domain_is_not_purged(database: Database, tmp_path: Path) -> None:
+    await crawled(database, tmp_path)
+    with pytest.raises(ConflictError, match=r"is approved .* suspend or blacklist it before"):
+        async with database.transaction() as connection:
+            await purging.purge(connection, "one.test", actor=TESTER)
+
+
+async def test_bytes_wait_for_a_writer_that_lives(database: Database, tmp_path: Path) -> None:
+    settings = await crawled(database, tmp_path)
+    await blacklist(database)
+    async with database.transaction() as connection:
+        await purging.purge(connection, "one.test", actor=TESTER)
+    await database.fetch("UPDATE messor.worker_leases SET ended_at = NULL")
+    assert await blanking.blank_waiting(settings.data_dir / "archive", database) == 0
+    assert await blanking.waiting(database) == 3
+
+
+async def test_what_a_visit_brings_after_the_purge_goes_too(
+    database: Database, tmp_path: Path
+) -> None:
+    await crawled(database, tmp_path)
+    await blacklist(database)
+    late = await database.fetchrow(
+        "SELECT s.* FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.page_id"
+        " WHERE p.url = $1",
+        JANE,
+    )
+    assert late is not None
+    async with database.transaction() as connection:
+        await purging.purge(connection, "one.test", actor=TESTER)
+    columns = [name for name in late.keys() if name != "id"]  # noqa: SIM118 - a record, no dict
+    marks = ", ".join(f"${n}" for n in range(1, len(columns) + 1))
+    await database.fetch(
+        f"INSERT INTO messor.page_snapshots ({', '.join(columns)}) VALUES ({marks})",
+        *(late[name] for name in columns),
+    )
+    async with database.transaction() as connection:
+        await erasing.finish(connection)
+    assert set(await places(database)) == {"http://two.test/"}
+    assert await count(database, "page_snapshots") == 1
+
+
+async def test_a_page_is_erased_and_not_fetched_again(database: Database, tmp_path: Path) -> None:
+    rooms = {"/": page("Home", "/jane"), "/jane": page("Jane Doe")}
+    async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
+        settings = web.settings()
+        await admit(database, "http://one.test/")
+        await crawl(settings, database)
+        assert list(await erasing.mentions(database, "jane doe")) == [JANE]
+        async with database.transaction() as connection:
+            await erasing.erase_url(connection, JANE, actor=TESTER, reason="asked by Jane")
+        assert list(await erasing.mentions(database, "jane doe")) == []
+        web.houses["one.test"].rooms["/"] = page("Home anew", "/jane")
+        async with database.transaction() as connection:
+            await submitting.rescrape(connection, "one.test", actor=TESTER)
+        before = web.paths("one.test").count("/jane")
+        await crawl(settings, database)
+        assert web.paths("one.test").count("/jane") == before
+    assert await only(database, "SELECT count(*) FROM messor.pages WHERE url LIKE '%jane%'") == 0
+    assert await only(
+        database,
+        "SELECT count(*) FROM messor.http_fetches f WHERE NOT EXISTS"
+        " (SELECT FROM messor.pages p WHERE p.id = f.page_id)",
+    ) == 0  # fmt: skip
+    with pytest.raises(ConflictError, match="asked by Jane"):
+        async with database.transaction() as connection:
+            await submitting.submit_url(connection, JANE, Asker(TESTER))
+
+
+async def test_a_domain_is_erased_for_good(database: Database, tmp_path: Path) -> None:
+    await crawled(database, tmp_path)
+    async with database.transaction() as connection:
+        domain = await domains.get(connection, "one.test")
+        await notes.add(connection, domain, "about Jane", actor=TESTER)
+        erased = await erasing.erase_domain(
+            connection, "one.test", actor=TESTER, reason="asked by its owner"
+        )
+    assert (erased.kind, erased.key) == ("domain", "one.test")
+    domain = await domains.get(database, "one.test")
+    assert (domain.status, domain.submission_context) == ("blacklisted", None)
+    for table in ("hosts", "lanes", "pages", "page_snapshots"):
+        rows = str(await database.fetch(f"SELECT to_jsonb(t)::text FROM messor.{table} t"))
+        assert "one.test" not in rows, table
+    assert await count(database, "hosts") == 1
+    assert await count(database, "domain_notes") == 0
+    async with database.transaction() as connection:
+        answer = await submitting.submit_domain(
+            connection, "one.test", Asker(TESTER), context="please"
+        )
+    assert answer.outcome == "blacklisted"
+
+
+async def test_an_unknown_domain_can_be_erased_beforehand(database: Database) -> None:
+    async with database.transaction() as connection:
+        await erasing.erase_domain(connection, "one.test", actor=TESTER, reason="asked")
+    assert (await domains.get(database, "one.test")).status == "blacklisted"
+
+
+async def test_a_person_is_erased_from_what_they_did(database: Database) -> None:
+    jane = Asker("jane", "public_user", "Jane@mail.example")
+    async with database.transaction() as connection:
+        await submitting.submit_url(
+            connection, "https://example.org/a", jane, submit=True, context="mine"
+        )
+        domain = await domains.get(connection, "example.org")
+        await notes.add(connection, domain, "words", actor="jane")
+        await record(connection, [Event("x.y", "jane", data={"submitted_by": "jane"})])
+    for who in ("jane", "jane@MAIL.example "):
+        async with database.transaction() as connection:
+            await erasing.erase_person(connection, who, actor=TESTER, reason="asked by her")
+    for table in ("domains", "domain_submissions", "submitted_urls", "domain_notes", "events",
+                  "erasures"):  # fmt: skip
+        rows = str(await database.fetch(f"SELECT to_jsonb(t)::text FROM messor.{table} t")).lower()
+        assert "jane" not in rows, table
+    domain = await domains.get(database, "example.org")
+    assert domain.submitted_by.startswith("erased-")
+    assert (await events(database))[0].actor == domain.submitted_by
+    async with database.transaction() as connection:
+        await submissions.ask(
+            connection, domains.Submission.understand("two.example"),
+            Asker("other", "public_user", "jane@mail.example"),
+        )  # fmt: skip
+    contacts = "SELECT count(*) FROM messor.domain_submissions WHERE contact IS NOT NULL"
+    assert await only(database, contacts) == 0
+
+
+async def test_a_restored_backup_is_erased_again(database: Database, tmp_path: Path) -> None:
+    await crawled(database, tmp_path)
+    await database.fetch(
+        """INSERT INTO messor.erasures (id, kind, key, reason, erased_by) VALUES
+           (gen_random_uuid(), 'url', $1, 'asked', 'x'),
+           (gen_random_uuid(), 'domain', 'two.test', 'asked', 'x'),
+           (gen_random_uuid(), 'person', messor.person_key($2), 'asked', 'x')""",
+        JANE,
+        TESTER,
+    )
+    assert await erasing.replay(database) == 3
+    assert set(await places(database)) == {"http://one.test/", "http://one.test/bob"}
+    assert (await domains.get(database, "two.test")).status == "blacklisted"
+    assert (await domains.get(database, "one.test")).submitted_by.startswith("erased-")
+    assert await erasing.replay(database) == 3  # and nothing is left to do
+
+
+@pytest.mark.parametrize("reason", ["", " "])
+async def test_an_erasure_needs_a_reason(database: Database, reason: str) -> None:
+    for act in (
+        partial(erasing.erase_domain, name="one.test"),
+        partial(erasing.erase_url, text=JANE),
+        partial(erasing.erase_person, who="jane"),
+    ):
+        with pytest.raises(UsageError, match="reason is required"):
+            async with database.transaction() as connection:
+                await act(connection, actor=TESTER, reason=reason)
+    assert await count(database, "erasures") == 0
+
+
+@pytest.mark.parametrize("length", [*range(1, 40), 150, 200, 250, 300, 1000, 100_000])
+def test_a_blank_has_exactly_its_length(length: int) -> None:
+    blank = blanking.blank(length)
+    assert len(blank) == length
+    if length >= 300:
+        assert b"WARC-Type: metadata" in gzip.decompress(blank)
+    elif length >= 21:
+        gzip.decompress(blank)
+
+
+async def test_a_page_erased_before_it_was_known_is_never_fetched(
+    database: Database, tmp_path: Path
+) -> None:
+    rooms = {"/": page("Home", "/jane"), "/jane": page("Jane Doe")}
+    async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
+        async with database.transaction() as connection:
+            await erasing.erase_url(connection, JANE, actor=TESTER, reason="asked by Jane")
+            await submitting.submit_domain(connection, "http://one.test/", Asker(TESTER))
+            await deciding.approve(connection, "one.test", actor=TESTER)
+        await crawl(web.settings(default_delay=0.0), database)
+        assert "/" in web.paths("one.test")
+        assert "/jane" not in web.paths("one.test")

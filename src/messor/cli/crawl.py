@@ -10,7 +10,7 @@ from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.ingest import ingest_here, read_pages, show_ingestion
 from messor.cli.output import json_option, print_json, print_table, run, say
 from messor.cli.running import crawl_until_idle
-from messor.engine import admission, progress
+from messor.engine import admission, deciding, progress
 from messor.engine.ingest import IngestRequest, Mode
 from messor.errors import ConflictError, NothingHarvestedError, UsageError
 from messor.frontier import tasks
@@ -116,7 +116,7 @@ async def _admit(connection: Connection, submission: Submission) -> Domain:
     """The domain, approved: the person at this terminal is the local admin."""
     domain, _ = await registry.submit(connection, submission, actor=LOCAL_ADMIN)
     if domain.status == "pending_review":
-        return await admission.approve(connection, domain, actor=LOCAL_ADMIN)
+        return (await deciding.approve(connection, domain.domain, actor=LOCAL_ADMIN)).domain
     if domain.status != "approved":
         raise ConflictError(f"{domain.domain} is {domain.status}: {domain.rejection_reason or ''}")
     return domain

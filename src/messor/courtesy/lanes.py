@@ -32,7 +32,7 @@ SELECT h.id AS host_id, h.host, h.robots_id,
        messor.risk_at(h.risk_score, h.risk_at, messor.clock()) AS risk,
        coalesce(l.assisted_until > messor.clock(), false) AS assisted,
        h.id = coalesce(d.main_host_id, h.id) AS is_main,
-       d.id AS domain_id, d.domain, d.max_crawl_depth, d.page_budget, d.pages_known,
+       d.status = 'approved' AS approved, d.id AS domain_id, d.domain, d.max_crawl_depth, d.page_budget, d.pages_known,
        d.policy_version, extract(epoch FROM d.scrape_frequency_hours * interval '1 hour')::float8
          AS frequency, d.harvest, d.on_block, d.render, d.directives, d.reservations,
        d.robots_forbidden, d.proxies, d.verify_tls
@@ -183,6 +183,7 @@ class Lane:
     assisted: bool  # a reviewer asked for its pages in spite of the risk
     is_main: bool  # the domain's main host
     caged: bool  # its pages are read in a process that may die
+    approved: bool  # its domain; a pending one is held for its pre-flight alone
 
 
 async def claim(
@@ -226,6 +227,7 @@ def _lane(held: Any, row: Any, lease: WorkerLease, since: float, jitter: float) 
         assisted=row["assisted"],
         is_main=row["is_main"],
         caged=row["caged"],
+        approved=row["approved"],
     )
 
 

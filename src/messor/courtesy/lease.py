@@ -33,7 +33,7 @@ SELECT EXISTS (SELECT FROM renewed) AS alive,
        coalesce((SELECT flushes >= $3 FROM renewed), false) AS committed,
        ARRAY(SELECT l.host_id FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
               WHERE l.worker_id = $1
-                AND (NOT (d.status = 'approved' AND d.active) OR l.recall = l.token)) AS closed
+                AND (NOT messor.may_visit(d.status, d.active, l.preflight) OR l.recall = l.token)) AS closed
 """
 
 # Waits for a claim that is under way, in a statement before the one that must see its lanes.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from messor.courtesy import lanes
+from messor.engine import erasing
 from messor.errors import UsageError
 from messor.frontier import tasks
-from messor.registry import domains
+from messor.registry import domains, submissions
 from messor.registry.domains import Domain
 from messor.store.database import Connection
 from messor.web.urls import Url, parse
@@ -13,6 +14,7 @@ from messor.web.urls import Url, parse
 
 async def approve(connection: Connection, domain: Domain, *, actor: str) -> Domain:
     """Approve a domain and put its start page on the frontier."""
+    await erasing.bar_erased(connection, domain)
     domain = await domains.move(connection, domain, "approved", actor=actor)
     base = parse(domain.base_url)
     assert base is not None
@@ -24,6 +26,7 @@ async def approve(connection: Connection, domain: Domain, *, actor: str) -> Doma
 
 async def plant(connection: Connection, domain: Domain, url: Url, *, found_by: str) -> int:
     """Put a URL of an approved domain on the frontier, its host's robots.txt before it."""
+    await submissions.check_erased(connection, domain.domain, url)
     host_id = await lanes.open_host(connection, domain.id, url.authority)
     robots = parse(f"{url.origin}/robots.txt")
     if robots is None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from messor.courtesy.lanes import Lane
+from messor.engine.preflight import ALLOWED as PREFLIGHT
+from messor.engine.preflight import KIND
 from messor.frontier.tasks import Task
 from messor.frontier.traps import trap_of
 from messor.kit import clock
@@ -30,6 +32,8 @@ class Candidate:
 def registry_rule(candidate: Candidate) -> Decision | None:
     if candidate.closed:
         return deferred("registry", f"{candidate.lane.policy.domain} may not be visited now")
+    if not candidate.lane.approved and candidate.task.kind != KIND:
+        return deferred("registry", f"{candidate.lane.policy.domain} waits for review")
     return None
 
 
@@ -75,6 +79,12 @@ def trap_rule(candidate: Candidate) -> Decision | None:
 RULES = (registry_rule, risk_rule, robots_rule, scope_rule, depth_rule, trap_rule)
 
 
+# A first look asks robots.txt itself, before anything else.
+PREFLIGHT_RULES = (registry_rule, risk_rule)
+
+
 def decide_task(candidate: Candidate) -> Decision:
     """May this task be done now?"""
+    if candidate.task.kind == KIND:
+        return decide(candidate, PREFLIGHT_RULES, PREFLIGHT)
     return decide(candidate, RULES, ALLOWED)

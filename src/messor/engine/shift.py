@@ -24,6 +24,7 @@ from messor.engine.inbox import Inbox
 from messor.engine.keep import Keeper
 from messor.engine.links import LinkSieve
 from messor.engine.marks import Mark, blame_dead
+from messor.engine.preflight import KIND, PreflightReader
 from messor.engine.read import Reader
 from messor.engine.robots import RobotsReader
 from messor.engine.sitemaps import SitemapReader
@@ -115,6 +116,7 @@ class Shift:
             self._inbox,
             robots=RobotsReader(terms, self._inbox, agent=agent),
             sitemaps=SitemapReader(self._inbox, sieve),
+            preflights=PreflightReader(terms, database, agent=agent),
             agent=agent,
         )
 
@@ -202,7 +204,10 @@ class Shift:
             if lane.robots_id is not None:
                 lane.robots = robots.get(lane.robots_id)
             self._flusher.know_host(lane.host, lane.host_id)
-            visit = asyncio.create_task(self._visit(lane, due.get(lane.host_id, [])))
+            work = due.get(lane.host_id, [])
+            if not lane.approved:
+                work = [task for task in work if task.kind == KIND]
+            visit = asyncio.create_task(self._visit(lane, work))
             self._visits[visit] = lane
             self._started[lane.host_id] = lane.token
             visit.add_done_callback(self._visit_done)

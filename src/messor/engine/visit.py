@@ -12,6 +12,7 @@ from messor.courtesy.risk import delay_of
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
 from messor.engine.keep import Keeper
+from messor.engine.preflight import KIND, PreflightReader
 from messor.engine.read import Answer, Reader
 from messor.engine.robots import RobotsReader
 from messor.engine.rules import Candidate, decide_task
@@ -101,6 +102,7 @@ class Visitor:
         *,
         robots: RobotsReader,
         sitemaps: SitemapReader,
+        preflights: PreflightReader,
         agent: str,
     ) -> None:
         self._fetcher = fetcher
@@ -110,6 +112,7 @@ class Visitor:
         self._inbox = inbox
         self._robots = robots
         self._sitemaps = sitemaps
+        self._preflights = preflights
         self._agent = agent
         self._reading = asyncio.Semaphore(READ_PER_TURN)
         self._stopping = False
@@ -148,6 +151,9 @@ class Visitor:
                 self._inbox.put(refuse(lane, task, decision))
                 continue
 
+            if task.kind == KIND:
+                await self._look(visit, task)
+                continue
             permit = await self._pace(visit)
             if permit is None:
                 break
@@ -167,6 +173,16 @@ class Visitor:
                 harvest = Harvest(lane, task, decision, again, fetched.outcome, fetched, hops=hops)
                 self._keep(harvest, answer)
             await self._heed(visit, fetched)
+
+    async def _look(self, visit: Visit, task: Task) -> None:
+        """A first look at a domain that waits for review."""
+        looked = await self._preflights.look(visit.lane, task)
+        visit.pages += looked.requests
+        fetched = looked.harvest.fetched
+        assert fetched is not None
+        await self._meet(visit, task, fetched, looked.signals)
+        self._inbox.put(looked.harvest)
+        await self._heed(visit, fetched)
 
     async def _pace(self, visit: Visit) -> Permit | None:
         """Wait for the lane's turn; None when it does not come within the visit."""

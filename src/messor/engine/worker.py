@@ -9,6 +9,7 @@ import socket
 from collections import Counter
 
 from messor import __version__
+from messor.archive.blanking import blank_waiting
 from messor.archive.segments import seal_abandoned
 from messor.courtesy.lease import WorkerLease
 from messor.engine.shift import Repair, Shift
@@ -76,7 +77,9 @@ class Worker:
     async def _begin_shift(self, fetcher: HttpFetcher, router: Router, pool: Pool) -> Shift:
         settings = self._settings
         lease = await WorkerLease.take(self._database, self._name, settings.worker_lease)
-        await seal_abandoned(settings.data_dir / "archive", self._database)
+        archive = settings.data_dir / "archive"
+        await seal_abandoned(archive, self._database)
+        await blank_waiting(archive, self._database)
         return Shift(
             settings,
             self._database,

@@ -77,7 +77,7 @@ SELECT f.host_id, coalesce(h.host, '#' || f.host_id) AS host, f.fetched_at,
   LEFT JOIN messor.crawl_tasks t ON t.page_id = f.page_id
   LEFT JOIN messor.robots_files r ON r.id = f.robots_id
   LEFT JOIN closed c ON c.domain_id = h.domain_id AND f.fetched_at <@ c.span
-        AND NOT (c.type = 'domain.submitted' AND t.kind = 'robots')
+        AND NOT (f.rule = 'preflight' OR (c.type = 'domain.submitted' AND t.kind = 'robots'))
   LEFT JOIN critical k ON k.host_id = f.host_id AND f.fetched_at <@ k.span
   LEFT JOIN assisted a ON a.domain_id = h.domain_id
  WHERE ($1::uuid IS NULL OR f.host_id IN (SELECT id FROM messor.hosts WHERE domain_id = $1))

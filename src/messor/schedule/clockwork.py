@@ -14,12 +14,14 @@ import asyncpg
 
 from messor.errors import LeaseLostError, UnavailableError
 from messor.schedule import leader, plan
+from messor.schedule.auditing import AUDIT
 from messor.schedule.daily import DAILY
+from messor.schedule.domain_life import DOMAINS
 from messor.schedule.leader import Leadership
 from messor.schedule.orchestrators import Registry
 from messor.schedule.robots import ROBOTS
 from messor.schedule.runs import Runner, begin_due
-from messor.schedule.sweeping import sweeper
+from messor.schedule.sweeping import kept_months, sweeper
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
@@ -32,14 +34,7 @@ Repair = Callable[[], Awaitable[None]]
 
 def standard_registry(settings: Settings) -> Registry:
     """The orchestrators of this release."""
-    return Registry(DAILY, sweeper(settings.retention_months), ROBOTS)
-
-
-async def run(
-    database: Database, settings: Settings, stop: asyncio.Event, *, repair: Repair | None = None
-) -> None:
-    """Keep the schedule until told to stop."""
-    await Clockwork(database, standard_registry(settings), stop, repair=repair).run()
+    return Registry(DAILY, sweeper(kept_months(settings)), ROBOTS, AUDIT, DOMAINS)
 
 
 class Clockwork:
@@ -68,6 +63,10 @@ class Clockwork:
     @property
     def leads(self) -> bool:
         return self._lead is not None
+
+    def stop(self) -> None:
+        """End after the step under way, and let another lead."""
+        self._stop.set()
 
     async def run(self) -> None:
         while not self._stop.is_set():

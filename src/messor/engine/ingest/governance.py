@@ -6,8 +6,9 @@ from messor.engine import admission
 from messor.engine.ingest.asking import LOCK_DOMAIN
 from messor.engine.ingest.request import Errand
 from messor.errors import ConflictError, NeedsApprovalError
-from messor.registry import domains
+from messor.registry import domains, submissions
 from messor.registry.domains import Domain
+from messor.registry.submissions import Asker
 from messor.store.database import Connection
 
 # Approval puts the start page on the frontier; here the plan says what is fetched.
@@ -37,6 +38,10 @@ async def admit(connection: Connection, errand: Errand) -> Domain:
         domain = await domains.configure(connection, domain, actor=request.actor, harvest="asked")
         domain = await admission.approve(connection, domain, actor=request.actor)
         await connection.execute(SHELVE, domain.id)
+    elif domain.status == "pending_review":
+        # Asked for now, crawled when somebody approves.
+        asker = Asker(request.actor, request.submitter_type)
+        await submissions.remember(connection, domain, errand.url, asker)
     return domain
 
 

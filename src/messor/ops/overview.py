@@ -1,0 +1,156 @@
+"""What goes on right now, in figures: requests, workers, work that waits, risk, next runs.
+
+Every statement is bounded and counts in the database; nothing here reads raw rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from messor.store.database import Connection, Database
+
+MINUTES = 60
+MOST_DUE = 10_000  # tasks that are counted; more are "at least so many"
+
+RATES = f"""
+SELECT floor(extract(epoch FROM (SELECT messor.clock()) - f.fetched_at) / 60)::int AS minutes_ago,
+       f.outcome, count(*)::int AS fetches
+  FROM messor.http_fetches f
+ WHERE f.fetched_at > (SELECT messor.clock()) - interval '{MINUTES} minutes'
+   AND f.fetched_at <= (SELECT messor.clock())
+ GROUP BY 1, 2
+"""
+
+# Only lanes that are due have tasks that are, and each is found by its key.
+WAITING = """
+SELECT (SELECT count(*) FROM messor.lanes l WHERE l.worker_id IS NOT NULL)::int AS lanes_held,
+       (SELECT count(*) FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
+         WHERE l.worker_id IS NULL AND l.claim_at <= (SELECT messor.clock())
+           AND d.status = 'approved' AND d.active)::int AS lanes_waiting,
+       (SELECT count(*) FROM (
+          SELECT FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
+           CROSS JOIN generate_series(0, 10) AS p (priority)
+            JOIN messor.crawl_tasks t ON t.host_id = l.host_id AND t.priority = p.priority
+                                     AND t.due_at <= (SELECT messor.clock())
+           WHERE l.due_at <= (SELECT messor.clock()) AND d.status = 'approved' AND d.active
+           LIMIT $1) due)::int AS tasks_due,
+       (SELECT count(*) FROM messor.jobs WHERE state = 'queued')::int AS jobs_queued,
+       (SELECT count(*) FROM messor.jobs WHERE state = 'running')::int AS jobs_running,
+       (SELECT count(*) FROM messor.jobs WHERE state = 'dead')::int AS jobs_dead,
+       (SELECT coalesce(sum(pages_known), 0) FROM messor.domains)::bigint AS pages_known,
+       (SELECT count(*) FROM messor.domains WHERE status = 'approved')::int AS domains_approved,
+       (SELECT count(*) FROM messor.worker_leases
+         WHERE ended_at IS NULL AND expires_at > (SELECT messor.clock()))::int AS workers,
+       EXISTS (SELECT FROM messor.standstill) AS stands_still
+"""
+
+VISITED = """
+SELECT h.host, d.domain, l.claimed_at, l.delay, w.name AS worker
+  FROM messor.lanes l JOIN messor.hosts h ON h.id = l.host_id
+  JOIN messor.domains d ON d.id = l.domain_id
+  LEFT JOIN messor.worker_leases w ON w.id = l.worker_id
+ WHERE l.worker_id IS NOT NULL ORDER BY l.claimed_at DESC LIMIT $1
+"""
+
+RISKY = """
+SELECT h.host, d.domain, r.risk, h.cooldown_until, h.cooldown_reason
+  FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
+ CROSS JOIN LATERAL (SELECT messor.risk_at(h.risk_score, h.risk_at, (SELECT messor.clock())) AS risk) r
+ WHERE h.risk_score > 0 AND r.risk >= 1 ORDER BY r.risk DESC, h.host LIMIT $1
+"""
+
+NEXT = """
+SELECT name, next_run_at, last_run_at, last_outcome FROM messor.schedules
+ WHERE enabled AND next_run_at IS NOT NULL ORDER BY next_run_at LIMIT $1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Work that waits, and who does it."""
+
+    lanes_held: int
+    lanes_waiting: int
+    tasks_due: int  # MOST_DUE: that many or more
+    jobs_queued: int
+    jobs_running: int
+    jobs_dead: int
+    pages_known: int
+    domains_approved: int
+    workers: int
+    stands_still: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """A host that is being visited."""
+
+    host: str
+    domain: str
+    claimed_at: datetime
+    delay: float
+    worker: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Risky:
+    """A host where we are unwelcome."""
+
+    host: str
+    domain: str
+    risk: float
+    cooldown_until: datetime | None
+    cooldown_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NextRun:
+    """When an orchestrator runs by itself, and how it went before."""
+
+    name: str
+    next_run_at: datetime
+    last_run_at: datetime | None
+    last_outcome: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Requests of the last hour: by minute, oldest first, and by outcome."""
+
+    by_minute: list[int] = field(default_factory=lambda: [0] * MINUTES)
+    by_outcome: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_minute)
+
+
+async def rates(source: Connection | Database) -> Rates:
+    found = Rates()
+    for row in await source.fetch(RATES):
+        minute = MINUTES - 1 - min(row["minutes_ago"], MINUTES - 1)
+        found.by_minute[minute] += row["fetches"]
+        so_far = found.by_outcome.get(row["outcome"], 0)
+        found.by_outcome[row["outcome"]] = so_far + row["fetches"]
+    return found
+
+
+async def waiting(source: Connection | Database) -> Waiting:
+    row = await source.fetchrow(WAITING, MOST_DUE)
+    assert row is not None
+    return Waiting(**row)
+
+
+async def visited(source: Connection | Database, limit: int = 8) -> list[Visited]:
+    """The hosts whose visits began last."""
+    return [Visited(*row) for row in await source.fetch(VISITED, limit)]
+
+
+async def risky(source: Connection | Database, limit: int = 6) -> list[Risky]:
+    """The hosts with the highest risk now."""
+    return [Risky(*row) for row in await source.fetch(RISKY, limit)]
+
+
+async def next_runs(source: Connection | Database, limit: int = 6) -> list[NextRun]:
+    return [NextRun(*row) for row in await source.fetch(NEXT, limit)]

@@ -1,0 +1,142 @@
+"""The story of one page: what is known of it, how it changed, each request, and its snapshots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from messor.errors import NotFoundError
+from messor.store.database import Connection, Database
+
+LARGEST = 2**63 - 1
+
+PAGE = """
+SELECT p.id, p.url, d.domain, h.host, p.found_by, o.id AS found_on_id, o.url AS found_on, p.depth,
+       p.category, p.found_at, t.kind, t.status, t.outcome, t.priority, t.due_at, t.last_fetched_at,
+       t.last_status, t.snapshot_id, t.refusal, t.error_message
+  FROM messor.pages p JOIN messor.hosts h ON h.id = p.host_id
+  JOIN messor.domains d ON d.id = h.domain_id
+  LEFT JOIN messor.crawl_tasks t ON t.page_id = p.id
+  LEFT JOIN messor.pages o ON o.id = p.found_on
+ WHERE p.id = $1
+"""
+
+SNAPSHOTS = """
+SELECT s.id, s.crawled_at, s.title, s.size, s.status_code, s.provider, s.content_type, s.language,
+       s.verdict, encode(s.content_hash, 'hex') AS content_hash
+  FROM messor.page_snapshots s WHERE s.page_id = $1 ORDER BY s.crawled_at DESC, s.id DESC LIMIT $2
+"""
+
+# $3: only so much of it; hostile pages are long.
+TEXT = """
+SELECT left(x.markdown, $3) AS markdown, length(x.markdown) AS length
+  FROM messor.page_snapshots s JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
+ WHERE s.page_id = $1 AND s.id = $2
+"""
+
+MOMENTS = """
+SELECT * FROM (
+  (SELECT c.seen_at AS at, 'change' AS kind, c.state AS what, NULL::int AS status_code, NULL AS detail,
+          c.snapshot_id FROM messor.page_changes c WHERE c.page_id = $1
+    ORDER BY c.seen_at DESC LIMIT $2)
+  UNION ALL
+  (SELECT f.fetched_at, 'fetch', f.outcome, f.status_code,
+          coalesce(f.error_json ->> 'message', f.quality_gate_failed, f.final_url), NULL
+     FROM messor.http_fetches f WHERE f.page_id = $1 ORDER BY f.fetched_at DESC LIMIT $2)
+  UNION ALL
+  (SELECT d.decided_at, 'decision', d.verdict, NULL, d.rule || ': ' || d.reason, NULL
+     FROM messor.decisions d WHERE d.page_id = $1 ORDER BY d.decided_at DESC LIMIT $2)
+) m ORDER BY m.at DESC LIMIT $2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is known of a page, and how it went last time."""
+
+    id: int
+    url: str
+    domain: str
+    host: str
+    found_by: str
+    found_on_id: int | None
+    found_on: str | None
+    depth: int
+    category: str | None
+    found_at: datetime
+    kind: str | None
+    status: str | None
+    outcome: str | None
+    priority: int | None
+    due_at: datetime | None
+    last_fetched_at: datetime | None
+    last_status: int | None
+    snapshot_id: int | None
+    refusal: str | None
+    error_message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A snapshot without its text."""
+
+    id: int
+    crawled_at: datetime
+    title: str | None
+    size: int
+    status_code: int
+    provider: str
+    content_type: str | None
+    language: str | None
+    verdict: str | None
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The beginning of a snapshot's markdown."""
+
+    markdown: str
+    length: int  # of all of it
+
+    @property
+    def is_cut(self) -> bool:
+        return self.length > len(self.markdown)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened to a page: a change, a fetch or a refusal."""
+
+    at: datetime
+    kind: str
+    what: str
+    status_code: int | None
+    detail: str | None
+    snapshot_id: int | None
+
+
+async def page(source: Connection | Database, page_id: int) -> Page:
+    row = await source.fetchrow(PAGE, page_id) if 0 < page_id <= LARGEST else None
+    if row is None:
+        raise NotFoundError("There is no such page. It may have been purged.")
+    return Page(**row)
+
+
+async def snapshots(source: Connection | Database, page_id: int, limit: int = 100) -> list[Kept]:
+    """A page's snapshots, the newest first."""
+    return [Kept(**row) for row in await source.fetch(SNAPSHOTS, page_id, limit)]
+
+
+async def text(source: Connection | Database, page_id: int, snapshot_id: int, most: int) -> Text:
+    """The first `most` characters of a snapshot of this page."""
+    good = 0 < snapshot_id <= LARGEST
+    row = await source.fetchrow(TEXT, page_id, snapshot_id, most) if good else None
+    if row is None:
+        raise NotFoundError("This page has no such snapshot.")
+    return Text(**row)
+
+
+async def moments(source: Connection | Database, page_id: int, limit: int = 60) -> list[Moment]:
+    """What happened to a page, the newest first."""
+    return [Moment(**row) for row in await source.fetch(MOMENTS, page_id, limit)]

@@ -1,0 +1,59 @@
+"""Vital signs: whether this process can serve, and how the whole goes at a glance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from messor.errors import UnavailableError
+from messor.frontier import control
+from messor.queue import jobs
+from messor.registry import review
+from messor.store.database import LOST_CONNECTION, Database
+
+WORKERS = """
+SELECT count(*) FROM messor.worker_leases
+ WHERE ended_at IS NULL AND expires_at > (SELECT messor.clock())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that must hold to serve."""
+
+    name: str
+    ok: bool
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vitals:
+    """How it goes."""
+
+    revision: str | None
+    workers: int
+    domains_waiting: int
+    is_standing_still: bool
+    jobs: dict[str, dict[str, int]]
+
+
+async def readiness(database: Database) -> list[Check]:
+    """Whether the database answers, and its schema is the one this release knows."""
+    try:
+        await database.require_schema()
+    except UnavailableError:
+        said = "is not the one this release needs"
+        return [Check("database", ok=True, said="answers"), Check("schema", ok=False, said=said)]
+    except LOST_CONNECTION:
+        return [Check("database", ok=False, said="does not answer")]
+    return [Check("database", ok=True, said="answers"), Check("schema", ok=True, said="is current")]
+
+
+async def vitals(database: Database) -> Vitals:
+    """A handful of counts."""
+    return Vitals(
+        await database.revision(),
+        await database.fetchval(WORKERS),
+        await review.count(database),
+        await control.is_standing_still(database),
+        await jobs.counts(database),
+    )

@@ -100,6 +100,23 @@ class Settings(BaseSettings):
     flush_pages: int = Field(default=200, ge=1, description="Most pages before a flush")
     concurrency: int = Field(default=512, ge=1, description="Most visits a worker holds at a time")
 
+    job_concurrency: int = Field(default=16, ge=1, description="Most jobs a worker does at a time")
+    worker_memory_mb: int = Field(
+        default=1024,
+        ge=64,
+        description="Memory above which a worker is replaced; twice that kills it",
+    )
+    broker_url: SecretStr | None = Field(
+        default=None,
+        description="A RabbitMQ (amqp:// or amqps://) that tells workers of jobs; empty does without",
+    )
+    broker_queue_type: Literal["classic", "quorum"] = Field(
+        default="classic", description="Its kind of queues; quorum is for a cluster"
+    )
+    broker_queue_length: int = Field(
+        default=100_000, ge=1, description="Most hints in one of its queues; others wait"
+    )
+
     connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to connect")
     total_timeout: float = Field(default=30.0, gt=0, description="Seconds for one whole request")
     max_body_bytes: int = Field(default=10_000_000, ge=1, description="Most bytes on the wire")
@@ -110,6 +127,10 @@ class Settings(BaseSettings):
 
     retention_months: int = Field(
         default=13, ge=0, description="Months that logs are kept; 0 keeps them for ever"
+    )
+    retention_by_log: dict[str, int] = Field(
+        default_factory=dict,
+        description='Months for single logs instead, such as {"http_fetches": 3}',
     )
     segment_bytes: int = Field(
         default=128_000_000, ge=1, description="Size at which a segment is sealed"

@@ -6,7 +6,7 @@ import asyncio
 import multiprocessing
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -19,11 +19,15 @@ from messor.queue import jobs
 from messor.queue.broker.app import QUEUE_PREFIX
 from messor.queue.broker.options import Options
 from messor.queue.jobs import NewJob
-from messor.store.database import Database
+from messor.store import migrate
+from messor.store.database import LOST_CONNECTION, Database
+from messor.store.server import EmbeddedServer
 from tests.broker import rabbitmq, worker_process
 from tests.broker.rabbitmq import RabbitMQ
 
-TYPES = ("other", "score", "slow")
+TYPES = ("failing", "other", "poison", "score", "slow")
+
+Target = Callable[[dict[str, Any]], None]
 
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload([worker_process.__name__])
@@ -89,49 +93,123 @@ def standing(broker: RabbitMQ, job_type: str = "score") -> tuple[int, int]:
 class Team:
     """Worker processes on one database, forked from one that has all they need loaded."""
 
-    def __init__(self, dsn: str, options: Options | None, folder: Path) -> None:
+    def __init__(
+        self, dsn: str, options: Options | None, folder: Path, broker: RabbitMQ | None = None
+    ) -> None:
+        self._broker = broker
         self._dsn = dsn
         self._folder = folder
         self._processes: list[ForkServerProcess] = []
+        self._leaders: list[ForkServerProcess] = []
         self.options = options
 
     async def hire(
-        self, *, concurrency: int = 4, job_types: Sequence[str] = TYPES
+        self,
+        *,
+        concurrency: int = 4,
+        job_types: Sequence[str] = TYPES,
+        lease_seconds: float = 2.0,
     ) -> ForkServerProcess:
-        ready = self._folder / f"ready {len(self._processes)}"
+        if self.options is not None and not self._leaders:
+            await self.lead()
+        process = await self._start(worker_process.main, concurrency, job_types, lease_seconds)
+        self._processes.append(process)
+        return process
+
+    async def lead(self) -> ForkServerProcess:
+        """Start one who feeds the broker, when it is his turn."""
+        process = await self._start(worker_process.relay)
+        self._leaders.append(process)
+        return process
+
+    async def _start(
+        self,
+        target: Target,
+        concurrency: int = 0,
+        job_types: Sequence[str] = TYPES,
+        lease_seconds: float = 2.0,
+    ) -> ForkServerProcess:
+        name = f"process {len(self._processes) + len(self._leaders)}"
+        ready = self._folder / f"{name} is ready"
         given = {
-            "name": f"worker {len(self._processes)}",
+            "name": name,
             "dsn": self._dsn,
             "options": asdict(self.options) if self.options else None,
             "concurrency": concurrency,
+            "lease_seconds": lease_seconds,
             "job_types": job_types,
             "ready": str(ready),
         }
-        process = FORKING.Process(target=worker_process.main, args=(given,))
+        process = FORKING.Process(target=target, args=(given,))
         process.start()
-        self._processes.append(process)
         await until_so(ready.exists)
         return process
 
+    async def connected(self, workers: int) -> None:
+        """Until so many workers listen to the broker, if there is one."""
+        if (broker := self._broker) is not None:
+            await until_so(lambda: standing(broker)[1] == workers)
+
+    def lose_broker(self) -> None:
+        """As a power cut would; where there is none, nothing is lost."""
+        if self._broker is not None:
+            self._broker.kill()
+
+    async def bring_broker_back(self) -> None:
+        if self._broker is not None:
+            self._broker.start()
+            await asyncio.to_thread(self._broker.wait)
+
     async def dismiss(self) -> list[int | None]:
-        """Stop all with SIGTERM; answers their exit codes."""
-        for process in self._processes:
+        """Stop all with SIGTERM; answers the workers' exit codes."""
+        everybody = self._processes + self._leaders
+        for process in everybody:
             process.terminate()
-        for process in self._processes:
+        for process in everybody:
             await asyncio.to_thread(process.join, 30)
         return [process.exitcode for process in self._processes]
 
     def close(self) -> None:
-        for process in self._processes:
+        for process in self._processes + self._leaders:
             process.kill()
             process.join()
 
 
+Dispatch = tuple[Options | None, RabbitMQ | None]
+
+
 @pytest.fixture(params=["in process", "celery"])
-def team(request: pytest.FixtureRequest, dsn: str, tmp_path: Path) -> Iterator[Team]:
+def dispatch(request: pytest.FixtureRequest) -> Dispatch:
+    """Either dispatcher: with a broker, or without."""
+    if request.param == "in process":
+        return None, None
+    return request.getfixturevalue("options"), request.getfixturevalue("broker")
+
+
+@pytest.fixture
+def team(dispatch: Dispatch, dsn: str, tmp_path: Path) -> Iterator[Team]:
     """Workers of either dispatcher."""
-    options = request.getfixturevalue("options") if request.param == "celery" else None
-    with closing(Team(dsn, options, tmp_path)) as hired:
+    options, broker = dispatch
+    with closing(Team(dsn, options, tmp_path, broker)) as hired:
+        yield hired
+
+
+@pytest.fixture
+def doomed_server(tmp_path: Path) -> Iterator[EmbeddedServer]:
+    """A PostgreSQL of the test's own, which may be killed."""
+    server = EmbeddedServer(tmp_path / "server")
+    migrate.upgrade(server.acquire())
+    yield server
+    server.release()
+
+
+@pytest.fixture
+def doomed_team(
+    dispatch: Dispatch, doomed_server: EmbeddedServer, tmp_path: Path
+) -> Iterator[Team]:
+    """Workers of either dispatcher on that PostgreSQL."""
+    options, broker = dispatch
+    with closing(Team(doomed_server.acquire(), options, tmp_path, broker)) as hired:
         yield hired
 
 
@@ -159,8 +237,12 @@ async def state_counts(database: Database) -> dict[str, int]:
 
 
 async def until(database: Database, **wanted: int) -> None:
-    async with asyncio.timeout(40):
-        while await state_counts(database) != wanted:  # noqa: ASYNC110 - a database has no event
+    """Until jobs stand so; a database that is away for a while is waited for."""
+    async with asyncio.timeout(60):
+        while True:
+            with suppress(*LOST_CONNECTION):
+                if await state_counts(database) == wanted:
+                    return
             await asyncio.sleep(0.02)
 
 

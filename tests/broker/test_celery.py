@@ -16,10 +16,11 @@ from uuid import uuid4
 import amqp
 import pytest
 
+from messor.queue.broker import health
 from messor.queue.broker.app import build_app
 from messor.queue.broker.options import Options
 from messor.queue.broker.outbox import Hint
-from messor.queue.broker.publisher import Publisher
+from messor.queue.broker.publisher import BrokerAwayError, Publisher
 from messor.store.database import Database
 from tests.broker.conftest import Team, ask, made, standing, until, until_so
 from tests.broker.rabbitmq import RabbitMQ, free_port
@@ -76,23 +77,18 @@ async def test_lost_hints_are_made_up_for(
     assert await made(database) == list("abcde")
 
 
-async def test_the_broker_dies_and_comes_back(
+async def test_another_feeds_the_broker_when_one_dies(
     database: Database, broker: RabbitMQ, celery_team: Team
 ) -> None:
+    first = await celery_team.lead()
     await celery_team.hire()
-    await celery_team.hire()
-    await connected(broker, consumers=2)
-    await ask(database, *(f"a{number}" for number in range(10)))
-    broker.kill()
-    await ask(database, *(f"b{number}" for number in range(10)))
-    await until(database, done=20)
-    broker.start()
-    await asyncio.to_thread(broker.wait)
-    await connected(broker, consumers=2)
-    await ask(database, *(f"c{number}" for number in range(10)))
-    await until(database, done=30)
-    assert await made(database) == [f"{a}{b}" for a in "abc" for b in range(10)]
-    assert await celery_team.dismiss() == [0, 0]
+    await connected(broker)
+    await ask(database, "a")
+    await until(database, done=1)
+    await celery_team.lead()
+    first.kill()
+    await ask(database, "b", "c")
+    await until(database, done=3)
 
 
 async def test_connections_are_cut(database: Database, broker: RabbitMQ, celery_team: Team) -> None:
@@ -120,6 +116,27 @@ async def test_work_begins_without_the_broker(database: Database, celery_team: T
     assert await celery_team.dismiss() == [0]
 
 
+async def test_queues_of_another_shape_are_named_and_done_without(
+    database: Database, broker: RabbitMQ, celery_team: Team, options: Options
+) -> None:
+    """Somebody changed the length or the type of queues that are there already."""
+    with closing(Publisher(build_app(options), options)) as publisher:
+        publisher.declare(["score"])
+    celery_team.options = replace(options, queue_length=7)
+    with pytest.raises(BrokerAwayError, match=r"rabbitmqctl delete_queue messor\.score"):
+        health.standing(celery_team.options, ["score"])
+    await celery_team.hire()
+    await ask(database, *"abc")
+    await until(database, done=3)
+    with closing(broker.connect()) as connection:
+        connection.channel().queue_delete("messor.score")
+    await connected(broker)
+    await ask(database, "d")
+    await until(database, done=4)
+    assert health.standing(celery_team.options, ["score"]) == {"score": 0}
+    assert await celery_team.dismiss() == [0]
+
+
 async def test_a_type_goes_to_the_workers_that_do_it(
     database: Database, broker: RabbitMQ, celery_team: Team
 ) -> None:
@@ -139,10 +156,14 @@ async def test_flower_shows_workers_and_hints(
 ) -> None:
     port = free_port()
     command = [
-        *(sys.executable, "-m", "celery", f"--broker={broker.url}", "flower"),
+        *(sys.executable, "-m", "celery", "flower"),
         *("--address=127.0.0.1", f"--port={port}"),
     ]
-    environment = {**os.environ, "FLOWER_UNAUTHENTICATED_API": "true"}
+    environment = {
+        **os.environ,
+        "CELERY_BROKER_URL": broker.url,
+        "FLOWER_UNAUTHENTICATED_API": "true",
+    }
     flower = await asyncio.to_thread(
         subprocess.Popen, command, env=environment, stderr=subprocess.DEVNULL
     )

@@ -137,6 +137,19 @@ async def test_a_full_queue_leaves_its_hints_in_the_outbox(
     assert standing(broker, "other")[0] == 1
 
 
+async def test_only_the_settings_say_where_the_broker_is(
+    broker: RabbitMQ, options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("BROKER_URL", "BROKER_READ_URL", "BROKER_WRITE_URL", "RESULT_BACKEND"):
+        monkeypatch.setenv(f"CELERY_{name}", f"redis://127.0.0.1:{free_port()}")
+    app = build_app(options)
+    assert app.connection_for_read().port == broker.port
+    assert type(app.backend).__name__ == "DisabledBackend"
+    with closing(Publisher(app, options)) as publisher:
+        assert publisher.send([Hint(new_id(), "score")]) == 1
+    assert standing(broker)[0] == 1
+
+
 async def test_a_full_queue_is_said(broker: RabbitMQ, options: Options) -> None:
     few = replace(options, queue_length=1)
     hints = [Hint(new_id(), "score") for _ in range(9)]

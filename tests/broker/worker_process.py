@@ -1,7 +1,8 @@
-"""A worker, to be run in a process of its own.
+"""A worker, or the relay of the outbox, to be run in a process of its own.
 
 Its handlers record each job's effect as an event. Jobs of type `slow` wait until the file named
-in their payload exists.
+in their payload exists; those of type `failing` fail as often as theirs says; those of type
+`poison` end their process when theirs says so.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from typing import Any
 
 from messor.ledger import events
 from messor.ledger.events import Event
+from messor.queue.broker.app import build_app
 from messor.queue.broker.engine_thread import Crew
 from messor.queue.broker.options import Options
+from messor.queue.broker.publisher import Publisher
+from messor.queue.broker.relay import Relay
 from messor.queue.broker.worker import run_celery_worker
 from messor.queue.handlers import Effects, Handlers, Result
 from messor.queue.jobs import Job
@@ -39,11 +43,24 @@ def build_handlers(given: dict[str, Any]) -> Handlers:
             await asyncio.sleep(0.05)
         return lambda connection: note(connection, job)
 
+    async def poison(job: Job) -> Effects:
+        await asyncio.sleep(0.2)  # until the others have begun
+        if job.payload["kills"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return lambda connection: note(connection, job)
+
+    async def failing(connection: Connection, job: Job) -> Result:
+        await note(connection, job)
+        if job.attempts <= job.payload["times"]:
+            raise RuntimeError("for now")
+        return None
+
+    special = {"slow": slow, "poison": poison}
     for job_type in given["job_types"]:
-        if job_type == "slow":
-            handlers.prepares(job_type)(slow)
+        if job_type in special:
+            handlers.prepares(job_type)(special[job_type])
         else:
-            handlers.handles(job_type)(note)
+            handlers.handles(job_type)(failing if job_type == "failing" else note)
     return handlers
 
 
@@ -55,13 +72,40 @@ async def run_in_process(given: dict[str, Any], limits: Limits) -> None:
         await runner.run()
 
 
+async def feed(given: dict[str, Any]) -> None:
+    options = Options(**given["options"])
+    async with Database(given["dsn"], pool_size=2) as database:
+        relay = Relay(
+            database,
+            Publisher(build_app(options), options),
+            given["name"],
+            given["job_types"],
+            options,
+            repair=nothing,
+        )
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, relay.stop)
+        Path(given["ready"]).touch()  # noqa: ASYNC240 - once
+        await relay.run()
+
+
+async def nothing() -> None:
+    """A given server is somebody else's to repair."""
+
+
 def main(given: dict[str, Any]) -> None:
     sys.exit(work(given))
 
 
+def relay(given: dict[str, Any]) -> None:
+    asyncio.run(feed(given))
+
+
 def work(given: dict[str, Any]) -> int:
     limits = Limits(
-        concurrency=given["concurrency"], lease_seconds=2.0, look_seconds=0.05, backoff=Backoff(0.1)
+        concurrency=given["concurrency"],
+        lease_seconds=given["lease_seconds"],
+        look_seconds=0.05,
+        backoff=Backoff(0.1),
     )
     if given["options"] is None:
         asyncio.run(run_in_process(given, limits))

@@ -102,6 +102,7 @@ def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.Monkey
         "firecrawl": "ok",
         "proxies": "ok",
         "secret key": "ok",
+        "broker": "ok",
     }
     monkeypatch.setenv("MESSOR_CONTACT", "mailto:crawl@example.org")
     settings = {row["setting"]: row for row in messor("config", "show", "--json").json}

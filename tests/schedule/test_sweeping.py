@@ -8,9 +8,14 @@ from typing import Any
 
 import pytest
 
+from messor.errors import UsageError
 from messor.kit.ids import new_id
+from messor.queue import jobs
+from messor.queue.jobs import NewJob
 from messor.schedule import sweeping
-from messor.schedule.sweeping import LOGS, sweeper
+from messor.schedule.clockwork import standard_registry
+from messor.schedule.sweeping import LOGS, kept_months, sweeper
+from messor.settings import Settings
 from messor.store.database import Database
 from tests.held_lanes import claim, lane_row, lease, make_domain, make_lanes
 from tests.schedule.conftest import Later
@@ -39,7 +44,7 @@ async def partitions(database: Database, log: str) -> list[str]:
 
 
 async def sweep(database: Database, months: int = 13) -> dict[str, int]:
-    return await run_steps(database, sweeper(months))
+    return await run_steps(database, sweeper(dict.fromkeys(LOGS, months)))
 
 
 async def test_a_quiet_house_is_left_as_it_is(database: Database) -> None:
@@ -60,14 +65,14 @@ async def test_lanes_of_dead_workers_come_back(database: Database) -> None:
 
 async def test_jobs_of_dead_workers_wait_again_or_die(database: Database) -> None:
     hour, moment = timedelta(hours=1), timedelta(seconds=5)
-    jobs = {"waits": (hour, 1), "dies": (hour, 3), "lives": (moment, 1)}
-    ids = {name: new_id() for name in jobs}
-    for name, (ago, attempts) in jobs.items():
+    held = {"waits": (hour, 1), "dies": (hour, 3), "lives": (moment, 1)}
+    ids = {name: new_id() for name in held}
+    for name, (ago, attempts) in held.items():
         await database.fetch(MAKE_JOB, ids[name], ago, attempts)
     counts = await sweep(database)
     assert (counts["jobs_reclaimed"], counts["jobs_dead"]) == (1, 1)
     rows = {row["id"]: dict(row) for row in await database.fetch("SELECT * FROM messor.jobs")}
-    states = {name: (rows[ids[name]]["state"], rows[ids[name]]["token"]) for name in jobs}
+    states = {name: (rows[ids[name]]["state"], rows[ids[name]]["token"]) for name in held}
     assert states == {"waits": ("queued", 8), "dies": ("dead", 8), "lives": ("running", 7)}
     assert rows[ids["dies"]]["finished_at"] is not None
     logged = await database.fetch("SELECT job_id, error_message FROM messor.error_logs")
@@ -152,6 +157,63 @@ async def test_nothing_goes_when_all_is_kept_for_ever(database: Database, later:
     then = await later(timedelta(days=1000))
     await sweep(then, months=0)
     assert before <= set(await partitions(then, "http_fetches"))
+
+
+async def test_a_log_may_have_a_rule_of_its_own(later: Later) -> None:
+    """Months by log come from the settings, and reach the sweeper of this release."""
+    rules = {"jobs_history": 2, "http_fetches": 0, "events": 30}
+    settings = Settings(retention_months=4, retention_by_log=rules)
+    then = await later(timedelta(days=12 * 31))
+    await run_steps(then, standard_registry(settings).get("O-Sweeper"))
+    oldest = await then.fetch(
+        """SELECT n, to_char(messor.clock() - make_interval(months => n), '_YYYY_MM') AS month
+             FROM generate_series(0, 30) AS n"""
+    )
+    months = {row["n"]: row["month"] for row in oldest}
+    for log in LOGS:
+        kept = [name.removeprefix(log) for name in await partitions(then, log)]
+        kept = sorted(name for name in kept if name != "_other")
+        if log in ("http_fetches", "events"):
+            assert kept[0] < months[11]
+        else:
+            assert kept[0] >= months[rules.get(log, 4)]
+
+
+async def test_job_history_is_moved_made_ahead_and_dropped(
+    database: Database, later: Later
+) -> None:
+    """A job from its end to where nobody knows of it any more, by sweeps alone."""
+    async with database.transaction() as connection:
+        (job,) = await jobs.enqueue(connection, [NewJob("score", "a", "domain")])
+        await jobs.cancel(connection, [job.id])
+    history = "SELECT tableoid::regclass::text FROM messor.jobs_history WHERE id = $1"
+    assert await database.fetchval(history, job.id) is None
+    then = await later(timedelta(days=32))
+    assert (await sweep(then, months=2))["jobs_retired"] == 1
+    part = await then.fetchval(history, job.id)
+    assert "other" not in part
+    ahead = await then.fetchval(
+        "SELECT to_char(messor.clock() + interval '3 months', '\"jobs_history_\"YYYY_MM')"
+    )
+    assert ahead in await partitions(then, "jobs_history")
+    much_later = await later(timedelta(days=32 + 4 * 31))
+    await sweep(much_later, months=2)
+    assert await much_later.fetchval(history, job.id) is None
+    assert part.removeprefix("messor.") not in await partitions(much_later, "jobs_history")
+
+
+@pytest.mark.parametrize(
+    "rules, complaint", [({"pages": 3}, "names 'pages'"), ({"events": -1}, "0 keeps a log")]
+)
+def test_rules_that_make_no_sense_are_refused(rules: dict[str, int], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        kept_months(Settings(retention_by_log=rules))
+
+
+async def test_a_suspect_is_left_to_the_runners_that_know_it(database: Database) -> None:
+    await database.fetch(MAKE_JOB, new_id(), timedelta(hours=1), 2)
+    assert (await sweep(database))["jobs_reclaimed"] == 0
+    assert await database.fetchval("SELECT state FROM messor.jobs") == "running"
 
 
 async def test_old_rows_in_the_partition_for_everything_else_go_too(

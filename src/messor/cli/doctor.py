@@ -12,6 +12,7 @@ import click
 
 from messor import __version__
 from messor.cli.config import without_password
+from messor.cli.crew import job_types, needing_broker
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.errors import MessorError
 from messor.fetch.browser import why_unavailable
@@ -20,6 +21,7 @@ from messor.fetch.providers import FIRECRAWL, browser_limits
 from messor.fetch.proxies import registry as proxies
 from messor.fetch.proxies.sealing import KEY_FILE
 from messor.fetch.services import health
+from messor.queue.broker.options import options_of
 from messor.settings import Settings
 from messor.store import migrate
 from messor.store.embedded.programs import find_programs
@@ -61,6 +63,7 @@ def doctor(as_json: bool) -> None:
         run(_service("firecrawl", firecrawl)),
         run(_proxies(settings)),
         _secret_key(settings),
+        _broker(settings),
     ]
     if as_json:
         print_json([asdict(check) for check in checks])
@@ -185,3 +188,18 @@ def _secret_key(settings: Settings) -> Check:
     if os.name == "posix" and mode & 0o077:
         return Check("secret key", "bad", f"{file} can be read by others", f"chmod 600 {file}")
     return Check("secret key", "ok", f"{file}, readable by its owner alone")
+
+
+def _broker(settings: Settings) -> Check:
+    if settings.broker_url is None:
+        return Check("broker", "ok", "not configured; MESSOR_BROKER_URL names one")
+    try:
+        with needing_broker():
+            from messor.queue.broker import health  # noqa: PLC0415 - an extra
+        options = options_of(settings)
+        waiting = health.standing(options, job_types(settings))
+    except MessorError as error:
+        mend = "start it, or set MESSOR_BROKER_URL; jobs are found without it meanwhile"
+        return Check("broker", "bad", str(error), mend)
+    found = f"{without_password(options.url)} answers, {sum(waiting.values())} hints wait"
+    return Check("broker", "ok", found)

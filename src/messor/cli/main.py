@@ -32,6 +32,8 @@ COMMANDS = {
     "import": "messor.cli.imports:import_",
     "inspect": "messor.cli.inspect:inspect",
     "jobs": "messor.cli.jobs:jobs",
+    "keys": "messor.cli.keys:keys",
+    "members": "messor.cli.members:members",
     "pages": "messor.cli.pages:pages",
     "proxies": "messor.cli.proxies:proxies",
     "schedule": "messor.cli.schedule:schedule",

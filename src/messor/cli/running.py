@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
 from uuid import UUID
 
 import click
@@ -21,12 +22,18 @@ from messor.store.session import Session
 SETTLED_SECONDS = 0.6  # idle for this long means done: longer than a flush and a claim
 
 
+class Stoppable(Protocol):
+    """A worker, or whatever else can be told to stop."""
+
+    def stop(self) -> None: ...
+
+
 @contextlib.asynccontextmanager
-async def stopping_on_signals(worker: Worker) -> AsyncIterator[None]:
-    """SIGINT and SIGTERM let the worker finish the pages under way."""
+async def stopping_on_signals(running: Stoppable) -> AsyncIterator[None]:
+    """SIGINT and SIGTERM let what is under way finish."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, worker.stop)
+        loop.add_signal_handler(number, running.stop)
     try:
         yield
     finally:

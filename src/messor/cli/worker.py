@@ -4,38 +4,101 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 
 import click
 
+from messor.cli.crew import Crew, Duties, job_types, needing_broker
 from messor.cli.output import run, say
-from messor.cli.running import work_until_stopped
-from messor.schedule import clockwork
+from messor.cli.running import stopping_on_signals
+from messor.errors import UsageError
+from messor.queue.broker.options import options_of
+from messor.queue.company import Companion, Company
+from messor.queue.memory import MEGABYTE, resident_bytes
+from messor.queue.supervisor import Supervisor
+from messor.schedule import clockwork, leader
+from messor.schedule.clockwork import Clockwork
 from messor.settings import Settings
-from messor.store.session import open_session
+from messor.store.session import Session, open_session
+
+WORKER = (sys.executable, "-m", "messor", "worker", "--supervised")
+CONNECTIONS = 4
+FAREWELL_SECONDS = 40.0  # more than the workers have
 
 
 @click.command()
-def worker() -> None:
-    """Claim lanes and harvest what is due, until SIGTERM or Ctrl-C.
+@click.option("--processes", type=click.IntRange(1, 64),
+              help="Run so many processes and start those again that end; without it, one, here.")  # fmt: skip
+@click.option("--concurrency", type=click.IntRange(1),
+              help="Most visits of a process, or jobs when it makes no visits.")  # fmt: skip
+@click.option("--only", metavar="NAMES", help="Do only these: visit, types of jobs, with commas.")
+@click.option("--broker/--no-broker", default=None,
+              help="Be told of jobs by the broker, or look for them; by default, as one is set.")  # fmt: skip
+@click.option("--supervised", is_flag=True, hidden=True, help="End when standard input does.")
+def worker(
+    processes: int | None,
+    concurrency: int | None,
+    only: str | None,
+    *,
+    broker: bool | None,
+    supervised: bool,
+) -> None:
+    """Harvest what is due and do jobs, until SIGTERM or Ctrl-C.
 
     \b
     Example:
       messor worker
+      messor worker --processes 4 --only visit
+      messor worker --broker --only audit
     """
-    run(_work())
-
-
-async def _work() -> None:
     settings = Settings()
-    async with open_session(settings) as session:
-        say(f"Worker {os.getpid()} is at work. Ctrl-C or SIGTERM stops it cleanly.")
-        await work_until_stopped(settings, session)
+    duties = Duties.understand(only, settings, concurrency=concurrency, is_supervised=supervised)
+    if broker and not duties.job_types:
+        raise UsageError("A broker tells of jobs; visits do without: leave --broker.")
+    if broker is None:
+        broker = settings.broker_url is not None and bool(duties.job_types)
+    if broker:
+        options_of(settings)  # before any process starts
+    if processes is None:
+        _work(Crew(settings, duties), broker=broker)
+    else:
+        run(_supervise(settings, processes, _words(concurrency, only, broker=broker)))
+
+
+def _work(crew: Crew, *, broker: bool) -> None:
+    """Work in this process; one that has outgrown its memory becomes a new one."""
+    code = crew.work_with_broker() if broker else run(crew.work())
+    if crew.is_outgrown:
+        grown = resident_bytes() // MEGABYTE
+        say(f"Worker {os.getpid()} has grown to {grown} MB; a new one takes its place.")
+        sys.stderr.flush()
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - ourselves
+    sys.exit(code or 0)
+
+
+def _words(concurrency: int | None, only: str | None, *, broker: bool) -> list[str]:
+    """What a process is told of the options given."""
+    words = [] if concurrency is None else ["--concurrency", str(concurrency)]
+    if only is not None:
+        words += ["--only", only]
+    return [*words, "--broker" if broker else "--no-broker"]
+
+
+async def _supervise(settings: Settings, processes: int, words: list[str]) -> None:
+    say(f"{processes} workers. Ctrl-C or SIGTERM stops all of them cleanly.")
+    supervisor = _supervisor(settings, processes, words)
+    async with stopping_on_signals(supervisor):
+        await supervisor.run()
+
+
+def _supervisor(settings: Settings, processes: int, words: list[str]) -> Supervisor:
+    command = (*WORKER, *words)
+    return Supervisor(command, processes, say=say, ceiling_mb=settings.worker_memory_mb)
 
 
 @click.command()
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64))
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(0, 64),
+              help="So many workers; 0 keeps the schedule for workers elsewhere.")  # fmt: skip
 def up(workers: int) -> None:
     """Run PostgreSQL, workers and the schedule until Ctrl-C.
 
@@ -47,35 +110,35 @@ def up(workers: int) -> None:
 
 
 async def _up(workers: int) -> None:
-    """Keep the database and the workers running; a worker that dies is started again."""
+    """Keep the database, the workers and the schedule running; with a broker, feed it."""
     settings = Settings()
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    async with open_session(settings, pool_size=2) as session:
+    async with open_session(settings, pool_size=CONNECTIONS) as session:
+        registry = clockwork.standard_registry(settings)
+        members: list[Companion] = [
+            Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
+        ]
+        if settings.broker_url is not None:
+            members.append(_relay(settings, session))
+        if workers:
+            members.append(_supervisor(settings, workers, []))
+        company = Company(members, farewell_seconds=FAREWELL_SECONDS)
         say(f"PostgreSQL is up; {workers} workers. Ctrl-C stops everything cleanly.")
-        async with asyncio.TaskGroup() as group:
-            schedule = clockwork.run(session.database, settings, stop, repair=session.repair)
-            group.create_task(schedule)
-            for _ in range(workers):
-                group.create_task(_keep_running(stop))
+        async with stopping_on_signals(company):
+            await company.run()
 
 
-async def _keep_running(stop: asyncio.Event) -> None:
-    while not stop.is_set():
-        # Its own session: Ctrl-C in the terminal reaches this process alone, which then asks
-        # the workers to stop.
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "messor", "worker", start_new_session=True
-        )
-        ended = asyncio.create_task(process.wait())
-        stopped = asyncio.create_task(stop.wait())
-        await asyncio.wait([ended, stopped], return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
-        if process.returncode is None:
-            process.send_signal(signal.SIGTERM)
-            await ended
-        elif not stop.is_set():
-            say(f"Worker {process.pid} ended with code {process.returncode}; starting another.")
-            await asyncio.sleep(1)
+def _relay(settings: Settings, session: Session) -> Companion:
+    """Carries hints at jobs to the broker, when it is this process's turn."""
+    with needing_broker():
+        from messor.queue.broker.app import build_app  # noqa: PLC0415 - an extra
+        from messor.queue.broker.publisher import Publisher  # noqa: PLC0415 - an extra
+        from messor.queue.broker.relay import Relay  # noqa: PLC0415 - an extra
+    options = options_of(settings)
+    return Relay(
+        session.database,
+        Publisher(build_app(options), options),
+        leader.holder_name(),
+        job_types(settings),
+        options,
+        repair=session.repair,
+    )

@@ -7,21 +7,32 @@ its jobs gets a transaction of its own, so one job's failure never touches anoth
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 from uuid import UUID
 
-from messor.errors import LeaseLostError
+from messor.errors import LeaseLostError, UnavailableError
 from messor.queue import leases, outcomes
 from messor.queue.handlers import Effects
 from messor.queue.jobs import Job
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 
-WRITE_PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0)  # together longer than the database takes to restart
+WRITE_PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0)
 BATCH = 64
 
 T = TypeVar("T")
 Repair = Callable[[], Awaitable[None]]
+
+
+def patient(repair: Repair) -> Repair:
+    """The same repair, whose failure is no news: it is tried again soon."""
+
+    async def try_to_repair() -> None:
+        with contextlib.suppress(UnavailableError, *LOST_CONNECTION):
+            await repair()
+
+    return try_to_repair
 
 
 class Writer:
@@ -33,19 +44,31 @@ class Writer:
         self._repair = repair
 
     async def write(self, write: Callable[[Connection], Awaitable[T]]) -> T:
-        """One transaction, tried again while the database restarts or its rows are contended.
+        """One transaction, tried again a few times, and while the database is away for ever.
 
-        When a commit's answer was lost, the second try finds the token used and changes nothing.
+        Work that is done must not be lost to an outage, however long. When a commit's answer was
+        lost, the second try finds the token used and changes nothing.
         """
-        for pause in WRITE_PAUSES:
+        tries, pauses = 0, len(WRITE_PAUSES)
+        while True:
             try:
                 return await self.write_once(write)
             except LOST_CONNECTION:
                 await self._repair()
+                # The write itself may raise what an outage does; then the database is there.
+                if await self._is_there() and (tries := tries + 1) > pauses:
+                    raise
             except TRY_AGAIN:
-                pass
-            await asyncio.sleep(pause)
-        return await self.write_once(write)
+                if (tries := tries + 1) > pauses:
+                    raise
+            await asyncio.sleep(WRITE_PAUSES[min(tries, pauses - 1)])
+
+    async def _is_there(self) -> bool:
+        try:
+            await self._database.fetchval("SELECT 1")
+        except LOST_CONNECTION + TRY_AGAIN:
+            return False
+        return True
 
     async def write_once(self, write: Callable[[Connection], Awaitable[T]]) -> T:
         async with self._places, self._database.transaction() as connection:

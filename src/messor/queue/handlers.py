@@ -1,17 +1,18 @@
 """Handlers: which function does which type of job.
 
-Rooms above register theirs with the object that whoever composes the process hands them; the
+Each room above has a `register` for its types; whoever composes the process calls them, and the
 queue itself knows none. A handler's writes are its *effects*: they happen in the transaction that
 also records the job as done, and may be run again when that transaction did not commit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import Any
 
 from messor.queue.jobs import Job
-from messor.store.database import Connection
+from messor.settings import Settings
+from messor.store.database import Connection, Database
 
 Result = dict[str, Any] | None
 Effects = Callable[[Connection], Awaitable[Result]]
@@ -48,6 +49,9 @@ class Handlers:
     def prepares(self, job_type: str) -> Callable[[Preparation], Preparation]:
         """For work that waits on others: done without a transaction, it answers the effects.
 
+        It shares the process's few connections with the leases: whoever holds one for long lets
+        one at a time do so.
+
         @handlers.prepares("classify")
         async def classify(job: Job) -> Effects:
             answer = await model.ask(job.payload)
@@ -60,6 +64,13 @@ class Handlers:
 
         return register
 
+    def only(self, job_types: Collection[str]) -> Handlers:
+        """The same, for some of the types."""
+        chosen = Handlers()
+        for job_type in self._preparations.keys() & job_types:
+            chosen._add(job_type, self._preparations[job_type])
+        return chosen
+
     async def prepare(self, job: Job) -> Effects:
         """Do the part of a job that needs no transaction."""
         return await self._preparations[job.job_type](job)
@@ -68,3 +79,14 @@ class Handlers:
         if job_type in self._preparations:
             raise ValueError(f"Job type {job_type!r} has a handler already.")
         self._preparations[job_type] = preparation
+
+
+Register = Callable[[Handlers, Settings, Database], None]
+
+
+def handlers_for(rooms: Iterable[Register], settings: Settings, database: Database) -> Handlers:
+    """All that some rooms can do."""
+    handlers = Handlers()
+    for register in rooms:
+        register(handlers, settings, database)
+    return handlers

@@ -1,7 +1,8 @@
 """Leases on jobs: claim, heartbeat, confirm, give back, all on the database's clock.
 
 Each claim raises the job's token, and every later word about the job must show it: whoever lost
-the lease is refused. `available_at` says from when on a job may be claimed: of a running one, the
+the lease is refused. A *suspect* is a job whose worker died during its last try but one: it may be
+what kills workers, and is claimed apart from others of its kind. `available_at` says from when on a job may be claimed: of a running one, the
 end of its lease, so one index finds both what waits and what a dead worker left behind.
 """
 
@@ -20,7 +21,9 @@ from messor.store.database import Connection, Database
 # `turns` asks one index probe per type and priority for the oldest job; the nested loops of
 # `picked` then walk these in order and stop at the limit, so no row is locked in vain. Between
 # types of one priority the order is thus by oldest job first, a batch at a time.
-CLAIM = """
+SUSPECT = "(j.state = 'running' AND j.attempts = j.max_attempts - 1)"
+
+_CLAIM = """
 WITH moment AS MATERIALIZED (
   SELECT t AS now, t + make_interval(secs => $4) AS lease_end FROM messor.clock() AS t
 ), turns AS (
@@ -39,6 +42,7 @@ WITH moment AS MATERIALIZED (
        FROM messor.jobs j
       WHERE j.job_type = turns.job_type AND j.priority = turns.priority
         AND j.state IN ('queued', 'running') AND j.available_at <= (SELECT now FROM moment)
+        AND {whom}
       ORDER BY j.available_at LIMIT $2 FOR UPDATE SKIP LOCKED) job
    LIMIT $2
 )
@@ -64,6 +68,9 @@ RETURNING j.id, j.job_type, j.dedupe_key, j.target_kind, j.target_id, j.target_u
           j.input_hash, j.prompt_version, j.model, j.priority, j.token, j.attempts,
           j.max_attempts, p.may_run, p.available_at AS due_at, p.locked_by AS left_by
 """
+
+CLAIM = _CLAIM.replace("{whom}", f"NOT {SUSPECT}")
+CLAIM_SUSPECT = _CLAIM.replace("{whom}", SUSPECT)
 
 # Rows another transaction holds are passed over: it completes, cancels or claims them just now,
 # and the next heartbeat sees the outcome. A job that was done meanwhile was not lost.
@@ -113,8 +120,19 @@ async def claim(
 
     A job whose worker died counts that as an attempt; without one left it becomes a dead letter.
     """
+    return await _claim(database, CLAIM, list(job_types), limit, worker_name, lease_seconds)
+
+
+async def claim_suspect(
+    database: Database, worker_name: str, job_types: Sequence[str], lease_seconds: float
+) -> list[Job]:
+    """Take one suspect, should there be one."""
+    return await _claim(database, CLAIM_SUSPECT, list(job_types), 1, worker_name, lease_seconds)
+
+
+async def _claim(database: Database, statement: str, *args: object) -> list[Job]:
     async with database.transaction() as connection:
-        rows = await connection.fetch(CLAIM, list(job_types), limit, worker_name, lease_seconds)
+        rows = await connection.fetch(statement, *args)
         left = [_left_behind(row) for row in rows if row["left_by"] is not None]
         if left:
             await errors.log(connection, left)

@@ -1,8 +1,8 @@
-"""The runner: does jobs in this process, straight from PostgreSQL, until told to stop.
+"""The runner: does jobs in this process until told to stop.
 
-It claims batches, keeps their leases alive while handlers work, and has each job's effects
-committed together with its completion. A process that dies says nothing: its leases run out, and the jobs
-come back to others with that attempt counted.
+A seeker fills its places; the runner keeps the leases alive while handlers work, and has each
+job's effects committed together with its completion. A process that dies says nothing: its leases
+run out, and the jobs come back to others with that attempt counted.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ import asyncio
 import contextlib
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 from messor.errors import LeaseLostError
 from messor.queue import leases, outcomes
 from messor.queue.faults import fault_of, is_retryable
-from messor.queue.finishing import Finisher, Repair, Writer
+from messor.queue.finishing import Finisher, Repair, Writer, patient
 from messor.queue.handlers import Handlers
 from messor.queue.jobs import Job
 from messor.queue.outcomes import Backoff
+from messor.queue.places import Places, cancel
+from messor.queue.seeking import Looking, Seeker
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
-CANCEL_SECONDS = 5.0
+AGAIN_SECONDS = 1.0  # before a heartbeat that did not reach the database is sent again
+GIVE_BACK_SECONDS = 2.0
 
 
 async def _nothing_to_repair() -> None:
@@ -37,7 +39,7 @@ class Limits:
     transactions: int = 2  # at once; the pool needs more, so that heartbeats never wait for one
     lease_seconds: float = 60.0
     look_seconds: float = 0.5  # how often an idle runner looks for jobs
-    drain_seconds: float = 25.0
+    drain_seconds: float = 20.0  # less than a process has to end, so that jobs can be given back
     backoff: Backoff = field(default_factory=Backoff)
 
 
@@ -54,84 +56,63 @@ class Runner:
         worker_name: str,
         limits: Limits | None = None,
         *,
+        seeker: Seeker | None = None,
         repair: Repair = _nothing_to_repair,
     ) -> None:
         self._database = database
         self._handlers = handlers
-        self._name = worker_name
         self._limits = limits or Limits()
-        self._repair = repair
-        self._running: dict[asyncio.Task[None], Job] = {}
-        self._writer = Writer(database, self._limits.transactions, repair)
-        self._finisher = Finisher(self._writer)
-        self._roomy = asyncio.Event()
         self._stop = asyncio.Event()
         self.outcomes: Counter[str] = Counter()
+        self._writer = Writer(database, self._limits.transactions, patient(repair))
+        self._finisher = Finisher(self._writer)
+        self._seeker = seeker or Looking(handlers.job_types, self._limits.look_seconds)
+        self._places = Places(
+            database,
+            worker_name,
+            self._do,
+            count=self._limits.concurrency,
+            lease_seconds=self._limits.lease_seconds,
+            repair=patient(repair),
+            outcomes=self.outcomes,
+        )
+        self._places.on_free = lambda: self._seeker.note_free(self._places)
 
     def stop(self) -> None:
         """Claim nothing more, let jobs under way finish, and return from `run`."""
         self._stop.set()
-        self._roomy.set()
+        self._seeker.stop()
 
     async def run(self) -> None:
-        claiming = asyncio.create_task(self._claim_loop())
+        seeking = asyncio.create_task(self._seeker.seek(self._places))
         beating = asyncio.create_task(self._heartbeat_loop())
         stopping = asyncio.create_task(self._stop.wait())
         places = range(self._limits.transactions)
         finishing = [asyncio.create_task(self._finisher.run()) for _ in places]
         try:
             done, _ = await asyncio.wait(
-                [claiming, beating, stopping, *finishing], return_when=asyncio.FIRST_COMPLETED
+                [seeking, beating, stopping, *finishing], return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 task.result()
-            await self._drain(claiming, finishing)
+            await self._drain(seeking, finishing)
         finally:
-            await _cancel([claiming, beating, stopping, *finishing, *self._running])
+            await cancel([seeking, beating, stopping, *finishing])
+            await self._places.clear()
 
     async def _drain(
-        self, claiming: asyncio.Task[None], finishing: list[asyncio.Task[None]]
+        self, seeking: asyncio.Task[None], finishing: list[asyncio.Task[None]]
     ) -> None:
         """Let jobs finish; what takes too long goes back, to be begun anew elsewhere."""
         # A claim under way is awaited: cancelled, it might leave jobs with a lease and no runner.
-        await claiming
-        if self._running:
-            await asyncio.wait(list(self._running), timeout=self._limits.drain_seconds)
-        unfinished = dict(self._running)
+        await seeking
+        await self._places.drain(self._limits.drain_seconds)
+        unfinished = await self._places.clear()
         if unfinished:
-            await _cancel([*unfinished, *finishing])  # whose transactions hold the jobs' rows
-            jobs = list(unfinished.values())
+            await cancel([*finishing])  # their transactions hold the jobs' rows
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):  # else their leases run out
-                await self._writer.write(lambda connection: leases.give_back(connection, jobs))
-
-    async def _claim_loop(self) -> None:
-        """Fill the free places; when all are taken, wait until half of them are free again.
-
-        So claims stay batches even when jobs end one by one.
-        """
-        while not self._stop.is_set():
-            free = self._limits.concurrency - len(self._running)
-            claimed = await self._claim(free) if free else 0
-            if self._stop.is_set():
-                return
-            if claimed == free:
-                self._roomy.clear()
-            await _wait(self._roomy if claimed == free else self._stop, self._limits.look_seconds)
-
-    async def _claim(self, limit: int) -> int:
-        types, seconds = self._handlers.job_types, self._limits.lease_seconds
-        try:
-            jobs = await leases.claim(self._database, self._name, types, limit, seconds)
-        except LOST_CONNECTION:
-            await self._repair()
-            return 0
-        except TRY_AGAIN:
-            return 0
-        for job in jobs:
-            task = asyncio.create_task(self._do(job))
-            self._running[task] = job
-            task.add_done_callback(self._ended)
-        return len(jobs)
+                async with asyncio.timeout(GIVE_BACK_SECONDS):
+                    await self._writer.write(lambda c: leases.give_back(c, unfinished))
 
     async def _do(self, job: Job) -> None:
         """One job, from its handler to its outcome."""
@@ -159,39 +140,15 @@ class Runner:
     async def _heartbeat_loop(self) -> None:
         """Extend all leases, and abandon jobs that were cancelled or went to another worker."""
         seconds = self._limits.lease_seconds
+        pause = seconds / 3
         while True:
-            await asyncio.sleep(seconds / 3)
+            await asyncio.sleep(pause)
+            pause = seconds / 3
             try:
-                lost = await leases.heartbeat(self._database, list(self._running.values()), seconds)
+                lost = await leases.heartbeat(self._database, self._places.jobs, seconds)
             except LOST_CONNECTION + TRY_AGAIN:
+                pause = min(pause, AGAIN_SECONDS)
                 continue
-            lost_ids = {job.id for job in lost}
-            for task, job in self._running.items():
-                if job.id in lost_ids:
-                    task.cancel()
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        job = self._running.pop(task)
-        if len(self._running) * 2 <= self._limits.concurrency:
-            self._roomy.set()
-        if task.cancelled():
-            self.outcomes["abandoned"] += 1
-        elif (error := task.exception()) is not None:
-            asyncio.get_running_loop().call_exception_handler(
-                {"message": f"job {job.id} could not be settled", "exception": error, "task": task}
-            )
-
-
-async def _wait(event: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        pass
-
-
-async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks, timeout=CANCEL_SECONDS)
+            self._places.abandon({job.id for job in lost})
+            if not self._stop.is_set():
+                await self._places.claim_suspect(self._handlers.job_types)

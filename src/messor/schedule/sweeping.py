@@ -6,17 +6,18 @@ workers are sealed by the next worker on their own machine.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
+from messor.errors import UsageError
 from messor.ledger import errors
 from messor.ledger.errors import Fault
 from messor.ledger.events import Event, record
-from messor.queue import history
+from messor.queue import history, leases
 from messor.schedule.orchestrators import Done, Orchestrator, Place
+from messor.settings import Settings
 from messor.store.database import Connection
 
 NAME = "O-Sweeper"
-KEEP_MONTHS = 13
 LANES_PER_STEP = 1000
 JOBS_PER_STEP = 1000
 ROWS_PER_STEP = 10_000
@@ -32,16 +33,18 @@ LOGS = (
     "error_logs",
     "friction_log",
     "schedule_runs",
+    "jobs_history",
 )
 
 REAP_WORKERS = "SELECT messor.reap_workers()"
 
 # A runner that knows the job's type claims it anyway; this is for types that have none now.
-RECLAIM_JOBS = """
+# Suspects stay as they are, so that runners know them.
+RECLAIM_JOBS = f"""
 WITH moment AS MATERIALIZED (SELECT messor.clock() AS now), stuck AS (
   SELECT j.id, j.locked_by, j.attempts, j.attempts < j.max_attempts AS may_run
     FROM messor.jobs j
-   WHERE j.state = 'running'
+   WHERE j.state = 'running' AND NOT {leases.SUSPECT}
      AND j.available_at < (SELECT now FROM moment) - make_interval(secs => $1)
    ORDER BY j.id LIMIT $2 FOR UPDATE SKIP LOCKED
 )
@@ -168,9 +171,21 @@ def retention(log: str, months: int) -> Chore:
     return chore
 
 
-def sweeper(keep_months: int = KEEP_MONTHS) -> Orchestrator:
-    """The sweeper of an installation that keeps its logs so many months; 0 keeps them for ever."""
-    kept = [retention(log, keep_months) for log in LOGS] if keep_months else []
+def kept_months(settings: Settings) -> dict[str, int]:
+    """How many months each log is kept; 0 keeps it for ever."""
+    rules = settings.retention_by_log
+    if unknown := sorted(rules.keys() - set(LOGS)):
+        raise UsageError(
+            f"MESSOR_RETENTION_BY_LOG names {unknown[0]!r}; the logs are {', '.join(LOGS)}."
+        )
+    if any(months < 0 for months in rules.values()):
+        raise UsageError("MESSOR_RETENTION_BY_LOG counts months: 0 keeps a log for ever.")
+    return {log: rules.get(log, settings.retention_months) for log in LOGS}
+
+
+def sweeper(keep_months: Mapping[str, int]) -> Orchestrator:
+    """The sweeper of an installation that keeps its logs so many months."""
+    kept = [retention(log, months) for log, months in keep_months.items() if months]
     chores: list[Chore] = [
         reap_workers,
         reclaim_jobs,

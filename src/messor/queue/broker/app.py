@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from celery import Celery
 from kombu.entity import Queue
@@ -19,9 +20,25 @@ QUEUE_PREFIX = "messor."
 HEARTBEAT_SECONDS = 10
 
 
+class App(Celery):  # type: ignore[misc] # Celery has no types
+    """Celery, deaf to the variables CELERY_*: Messor's settings say where the broker is."""
+
+    backend_cls = "disabled"
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        super().__init__("messor", broker=url, set_as_current=False)
+
+    def connection_for_read(self, url: str | None = None, **more: Any) -> Any:
+        return super().connection_for_read(url or self._url, **more)
+
+    def connection_for_write(self, url: str | None = None, **more: Any) -> Any:
+        return super().connection_for_write(url or self._url, **more)
+
+
 def build_app(options: Options, job_types: Sequence[str] = ()) -> Celery:
     """An application that sends hints, and consumes those of the job types named."""
-    app = Celery("messor", broker=options.url, set_as_current=False)
+    app = App(options.url)
     app.conf.update(
         accept_content=["json"],
         task_serializer="json",

@@ -1,4 +1,4 @@
-"""The process's engine in a thread of its own: one event loop with the runner, the relay and more.
+"""The process's engine in a thread of its own: one event loop with the runner and its companions.
 
 Celery's threads hand hints over and wait for the answer; nothing of Celery runs in the loop.
 """
@@ -7,29 +7,24 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from messor.queue.broker.hinted_runner import HintedRunner
+from messor.queue.broker.hints import Hints
 from messor.queue.broker.options import Options
-from messor.queue.broker.publisher import Publisher
-from messor.queue.broker.relay import Relay
+from messor.queue.company import Companion, Company
 from messor.queue.handlers import Handlers
-from messor.queue.runner import Limits
+from messor.queue.runner import Limits, Runner
 from messor.settings import Settings
 from messor.store.session import Session, open_session
 
-POOL_SIZE = 8
-STOP_SECONDS = 30.0
+POOL_SIZE = 10
+JOIN_SECONDS = 30.0  # from being told to stop
 
-
-class Companion(Protocol):
-    """What else runs in the loop, such as the worker that harvests lanes."""
-
-    def stop(self) -> None: ...
-    async def run(self) -> None: ...
+NewLoop = Callable[[], asyncio.AbstractEventLoop]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +48,19 @@ class EngineThread:
         options: Options,
         *,
         limits: Limits,
-        publisher: Publisher,
         name: str,
+        new_loop: NewLoop = asyncio.new_event_loop,
     ) -> None:
         self._settings = settings
         self._compose = compose
         self._options = options
         self._limits = limits
-        self._publisher = publisher
         self._name = name
-        self._runner: Future[HintedRunner] = Future()
-        self._members: list[Companion] = []
-        self._loop = asyncio.new_event_loop()
+        self._hints: Future[Hints] = Future()
+        self._company: Company | None = None
+        self._is_stopped = False
+        self._join_until: float | None = None
+        self._loop = new_loop()
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._main, name="engine", daemon=True)
         self.on_end: Callable[[], None] = lambda: None
@@ -72,34 +68,38 @@ class EngineThread:
     def start(self) -> list[str]:
         """Run until told to stop; answers the job types, once the database is there."""
         self._thread.start()
-        return self._runner.result().job_types
+        return self._hints.result().job_types
 
     def hand_over(self, job_type: str) -> bool:
         """Follow a hint; False when another worker should."""
-        runner = self._runner.result()
-        if job_type not in runner.job_types:
+        hints = self._hints.result()
+        if job_type not in hints.job_types:
             return True  # a type that is done nowhere here: its hint is worth nothing to anybody
         try:
-            return self._call(runner.take(job_type, self._options.place_seconds)).result()
+            return self._call(hints.take(job_type, self._options.place_seconds)).result()
         except (RuntimeError, CancelledError):  # the loop ended meanwhile
             return False
 
     def set_hinted(self, is_hinted: bool) -> None:
-        self._soon(lambda: self._runner.result().set_hinted(is_hinted))
+        self._soon(lambda: self._hints.result().set_hinted(is_hinted))
 
     def stop(self) -> None:
         """Let what is under way finish; safe in a signal's handler, and more than once."""
+        if self._join_until is None:
+            self._join_until = time.monotonic() + JOIN_SECONDS
         self._soon(self._stop_all)
 
     def join(self) -> None:
         """Wait until it has ended, and raise what ended it."""
-        self._thread.join(STOP_SECONDS)
+        until = self._join_until or time.monotonic() + JOIN_SECONDS
+        self._thread.join(max(until - time.monotonic(), 0))
         if self._error is not None:
             raise self._error
 
     def _stop_all(self) -> None:
-        for member in self._members:
-            member.stop()
+        self._is_stopped = True
+        if self._company is not None:
+            self._company.stop()
 
     def _main(self) -> None:
         try:
@@ -107,40 +107,28 @@ class EngineThread:
                 runner.run(self._work())
         except BaseException as error:  # noqa: BLE001 - raised again by whoever joins the thread
             self._error = error
-            if not self._runner.done():
-                self._runner.set_exception(error)
+            if not self._hints.done():
+                self._hints.set_exception(error)
         finally:
             self.on_end()
 
     async def _work(self) -> None:
         async with open_session(self._settings, pool_size=POOL_SIZE) as session:
             crew = self._compose(session)
-            runner = HintedRunner(
+            hints = Hints(crew.handlers.job_types, self._options)
+            runner = Runner(
                 session.database,
                 crew.handlers,
                 self._name,
                 self._limits,
-                self._options,
+                seeker=hints,
                 repair=session.repair,
             )
-            relay = Relay(
-                session.database,
-                self._publisher,
-                self._name,
-                runner.job_types,
-                self._options,
-                repair=session.repair,
-            )
-            self._members = [runner, relay, *crew.companions]
-            self._runner.set_result(runner)
-            await self._run_all()
-
-    async def _run_all(self) -> None:
-        """When one ends, in whatever way, the others are asked to."""
-        tasks = [asyncio.create_task(member.run()) for member in self._members]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        self._stop_all()
-        await asyncio.gather(*tasks)
+            self._company = Company([runner, *crew.companions])
+            self._hints.set_result(hints)
+            if self._is_stopped:
+                self._company.stop()
+            await self._company.run()
 
     def _call(self, work: Coroutine[Any, Any, bool]) -> Future[bool]:
         try:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
+
+from messor.errors import UsageError
+from messor.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +29,18 @@ class Options:
     away_look_seconds: float = 0.5  # how often workers look for jobs while the broker is away
     hinted_look_seconds: float = 30.0  # and while it is there, for all that hints might miss
     timeout_seconds: float = 5.0  # to connect, and to confirm one hint
+
+
+def options_of(settings: Settings) -> Options:
+    """The broker that the settings name."""
+    if settings.broker_url is None:
+        raise UsageError("No broker is named: set MESSOR_BROKER_URL=amqp://user:password@host//")
+    url = settings.broker_url.get_secret_value()
+    if urlsplit(url).scheme not in {"amqp", "amqps"}:
+        raise UsageError("MESSOR_BROKER_URL must begin with amqp:// or amqps://")
+    return Options(
+        url,
+        ca_file=str(settings.ca_file) if settings.ca_file else None,
+        queue_type=settings.broker_queue_type,
+        queue_length=settings.broker_queue_length,
+    )

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amqp.exceptions import AMQPError, MessageNacked, NotFound
+from amqp.exceptions import AMQPError, MessageNacked, NotFound, PreconditionFailed
 from celery import Celery
 from kombu.connection import Connection
 from kombu.exceptions import KombuError
 from kombu.messaging import Producer
 
 from messor.errors import UnavailableError
-from messor.queue.broker.app import TASK, queue_of
+from messor.queue.broker.app import QUEUE_PREFIX, TASK, queue_of
 from messor.queue.broker.options import Options
 from messor.queue.broker.outbox import Hint
 
@@ -61,8 +61,17 @@ class Publisher:
                     return sent
                 if isinstance(error.__cause__, MessageNacked):
                     raise BrokerFullError(hint.job_type) from error
-                raise BrokerAwayError(f"The broker does not take hints: {error!r}") from error
+                raise _away(error, hint.job_type) from error
         return len(hints)
+
+    def declare(self, job_types: Sequence[str]) -> None:
+        """Make the queues of some types, or find out why not."""
+        for job_type in job_types:
+            try:
+                queue_of(job_type, self._options)(self._ready().channel).declare()
+            except AWAY as error:
+                self.close()
+                raise _away(error, job_type) from error
 
     def length(self, job_type: str) -> int:
         """How many hints of a type wait in the broker."""
@@ -76,7 +85,7 @@ class Publisher:
                 return 0
         except AWAY as error:
             self.close()
-            raise BrokerAwayError(f"The broker does not answer: {error!r}") from error
+            raise _away(error, job_type) from error
         return count
 
     def close(self) -> None:
@@ -111,3 +120,13 @@ class Publisher:
             self._connection.connect()
             self._producer = Producer(self._connection.channel(), auto_declare=False)
         return self._producer
+
+
+def _away(error: Exception, job_type: str) -> BrokerAwayError:
+    if isinstance(error, PreconditionFailed) or isinstance(error.__cause__, PreconditionFailed):
+        name = QUEUE_PREFIX + job_type
+        return BrokerAwayError(
+            f"The broker has a queue {name} of another type or length; its hints are made up for "
+            f"when it is gone: rabbitmqctl delete_queue {name}"
+        )
+    return BrokerAwayError(f"The broker does not take hints: {error!r}")

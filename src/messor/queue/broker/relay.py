@@ -1,6 +1,6 @@
 """The relay: carries hints from the outbox to the broker, and makes up for those that were lost.
 
-Any process with a broker runs one; the row `outbox_relay` lets one at a time work. Hints are by
+It runs wherever the schedule is kept; the row `outbox_relay` lets one at a time work. Hints are by
 type: any of them may lead to any job of its type, so a queue that still holds some needs no more,
 and the sweep adds to empty queues only. That bounds what is sent however long jobs wait.
 """
@@ -13,10 +13,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+import asyncpg
+
 from messor.queue.broker import outbox
 from messor.queue.broker.options import Options
 from messor.queue.broker.outbox import Hint
 from messor.queue.broker.publisher import BrokerAwayError, BrokerFullError, Publisher
+from messor.queue.finishing import patient
+from messor.queue.seeking import wait
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 BATCH = 200
@@ -45,11 +49,12 @@ class Relay:
         self._holder = holder
         self._job_types = list(job_types)
         self._options = options
-        self._repair = repair
+        self._repair = patient(repair)
         self._stop = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, "relay")  # the publisher's
         self._next_sweep = 0.0
         self._is_open = False
+        self._works = False
         self._full: dict[str, float] = {}
         self.counts: Counter[str] = Counter()
 
@@ -62,13 +67,15 @@ class Relay:
             while not self._stop.is_set():
                 went_well, is_busy = await self._round()
                 failures = 0 if went_well else failures + 1
-                await self._pause(self._pause_seconds(failures, is_busy=is_busy))
+                await wait(self._stop, self._pause_seconds(failures, is_busy=is_busy))
         finally:
             await self._let_go()
 
     async def work(self) -> bool:
         """One turn, when it is this process's; answers whether there is more to do at once."""
-        if not await outbox.hold(self._database, self._holder, self._options.relay_seconds):
+        seconds = self._options.relay_seconds
+        self._works = await outbox.hold(self._database, self._holder, seconds)
+        if not self._works:
             return False
         sent = await self._carry()
         if (now := asyncio.get_running_loop().time()) >= self._next_sweep:
@@ -85,8 +92,9 @@ class Relay:
             return True, await self.work()
         except LOST_CONNECTION:
             await self._repair()
-        except TRY_AGAIN:
-            pass
+        except asyncpg.PostgresError as error:
+            # It restarts, fails over, or is being migrated: time tells.
+            log.warning("The outbox cannot be read: %s", error)
         except BrokerAwayError as error:
             log.warning("%s Jobs are found without it meanwhile.", error)
         return False, False
@@ -139,11 +147,6 @@ class Relay:
     def _pause_seconds(self, failures: int, *, is_busy: bool) -> float:
         if failures:
             return float(min(0.5 * 2 ** min(failures - 1, 8), LONGEST_PAUSE_SECONDS))
+        if not self._works:  # many may stand by, and must not be felt
+            return self._options.relay_seconds / 3
         return 0.0 if is_busy else self._options.poll_seconds
-
-    async def _pause(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._stop.wait()
-        except TimeoutError:
-            pass

@@ -6,6 +6,7 @@ meets the work itself. While the broker is away the engine finds jobs by itself.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -19,9 +20,8 @@ from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 
 from messor.queue.broker.app import build_app, queue_of, register
-from messor.queue.broker.engine_thread import Compose, EngineThread
+from messor.queue.broker.engine_thread import Compose, EngineThread, NewLoop
 from messor.queue.broker.options import Options
-from messor.queue.broker.publisher import Publisher
 from messor.queue.runner import Limits
 from messor.settings import Settings
 
@@ -30,16 +30,20 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def run_celery_worker(
-    settings: Settings, compose: Compose, options: Options, limits: Limits | None = None
+    settings: Settings,
+    compose: Compose,
+    options: Options,
+    limits: Limits | None = None,
+    *,
+    new_loop: NewLoop = asyncio.new_event_loop,
 ) -> int:
     """Work until SIGTERM or SIGINT; answers the exit code. For the main thread of a process."""
     logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
     logging.getLogger("celery.app.trace").setLevel(logging.ERROR)  # a refusal is no trouble
     name = f"{socket.gethostname()}:{os.getpid()}"
     app = build_app(options)
-    publisher = Publisher(app, options)
     engine = EngineThread(
-        settings, compose, options, limits=limits or Limits(), publisher=publisher, name=name
+        settings, compose, options, limits=limits or Limits(), name=name, new_loop=new_loop
     )
     for number in (signal.SIGTERM, signal.SIGINT):  # until Celery sets its own
         signal.signal(number, lambda *_: _stop(engine))

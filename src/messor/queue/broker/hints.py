@@ -1,4 +1,4 @@
-"""A runner that claims when hints tell it to, and by itself only when none can come.
+"""A seeker that claims when a broker's hints tell it to, and by itself only when none can come.
 
 A hint stands for one job of its type, whichever is most urgent, so it matters neither which hint
 arrives nor in what order. Hints that come while a claim is under way become one claim.
@@ -7,47 +7,36 @@ arrives nor in what order. Hints that come while a claim is under way become one
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from messor.queue import leases
 from messor.queue.broker.options import Options
-from messor.queue.finishing import Repair
-from messor.queue.handlers import Handlers
-from messor.queue.runner import Limits, Runner
-from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+from messor.queue.places import Places
+from messor.queue.seeking import wait
 
 AGAIN_SECONDS = 0.5
 
 Asking = tuple[str, "asyncio.Future[bool]"]
 
 
-class HintedRunner(Runner):
-    """`outcomes` also counts the jobs `hinted` at and those `found` without a hint."""
+class Hints:
+    """`counts` says how many jobs were claimed for hints and how many were found without."""
 
-    def __init__(
-        self,
-        database: Database,
-        handlers: Handlers,
-        worker_name: str,
-        limits: Limits,
-        options: Options,
-        *,
-        repair: Repair,
-    ) -> None:
-        super().__init__(database, handlers, worker_name, limits, repair=repair)
+    def __init__(self, job_types: Sequence[str], options: Options) -> None:
+        self.job_types = list(job_types)
+        self.counts: Counter[str] = Counter()
         self._options = options
         self._asked: list[Asking] = []
         self._wake = asyncio.Event()
+        self._is_stopped = False
         self._is_hinted = False
         self._look_at = 0.0
 
-    @property
-    def job_types(self) -> list[str]:
-        return self._handlers.job_types
-
     def stop(self) -> None:
-        super().stop()
+        self._is_stopped = True
+        self._wake.set()
+
+    def note_free(self, places: Places) -> None:  # noqa: ARG002 - any free place will do
         self._wake.set()
 
     def set_hinted(self, is_hinted: bool) -> None:
@@ -62,7 +51,7 @@ class HintedRunner(Runner):
 
         False when the hint should go to another worker.
         """
-        if self._stop.is_set():
+        if self._is_stopped:
             return False
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._asked.append((job_type, answer))
@@ -73,12 +62,12 @@ class HintedRunner(Runner):
         except TimeoutError:
             return False
 
-    async def _claim_loop(self) -> None:
-        while not self._stop.is_set():
+    async def seek(self, places: Places) -> None:
+        while not self._is_stopped:
             self._wake.clear()
-            if (free := self._limits.concurrency - len(self._running)) > 0:
-                await self._follow(self._next_asked(free))
-            await self._look_around()
+            if free := places.free:
+                await self._follow(places, self._next_asked(free))
+            await self._look_around(places)
             await self._rest()
         for _, answer in self._asked:
             _settle(answer, False)
@@ -89,27 +78,33 @@ class HintedRunner(Runner):
         self._asked = asked[limit:]
         return asked[:limit]
 
-    async def _follow(self, asked: Sequence[Asking]) -> None:
+    async def _follow(self, places: Places, asked: Sequence[Asking]) -> None:
         """Claim as many jobs of each type as there are hints at it."""
         by_type: dict[str, list[asyncio.Future[bool]]] = defaultdict(list)
         for job_type, answer in asked:
             by_type[job_type].append(answer)
         for job_type, answers in by_type.items():
-            claimed = await self._claim_of([job_type], len(answers))
-            self.outcomes["hinted"] += claimed or 0
+            claimed = await self._claim(places, [job_type], len(answers))
+            self.counts["hinted"] += claimed or 0
             for answer in answers:
                 _settle(answer, claimed is not None)
 
-    async def _look_around(self) -> None:
+    async def _look_around(self, places: Places) -> None:
         """Look without a hint, when it is time to."""
         now = asyncio.get_running_loop().time()
-        free = self._limits.concurrency - len(self._running)
-        if now < self._look_at or free <= 0 or self._stop.is_set():
+        free = places.free
+        if now < self._look_at or not free or self._is_stopped:
             return
-        claimed = await self._claim_of(self.job_types, free)
-        self.outcomes["found"] += claimed or 0
+        claimed = await self._claim(places, self.job_types, free)
+        self.counts["found"] += claimed or 0
         if claimed != free or self._is_hinted:
             self._look_at = now + self._look_seconds
+
+    async def _claim(self, places: Places, job_types: Sequence[str], limit: int) -> int | None:
+        claimed = await places.claim(job_types, limit)
+        if claimed is None:
+            await asyncio.sleep(AGAIN_SECONDS)
+        return claimed
 
     @property
     def _look_seconds(self) -> float:
@@ -119,33 +114,7 @@ class HintedRunner(Runner):
     async def _rest(self) -> None:
         """Until a hint comes, a place becomes free, or it is time to look around."""
         seconds = max(0.0, self._look_at - asyncio.get_running_loop().time())
-        try:
-            async with asyncio.timeout(seconds or self._look_seconds):
-                await self._wake.wait()
-        except TimeoutError:
-            pass
-
-    async def _claim_of(self, job_types: Sequence[str], limit: int) -> int | None:
-        """Claim and begin jobs; None when the database could not be asked."""
-        seconds = self._limits.lease_seconds
-        try:
-            jobs = await leases.claim(self._database, self._name, job_types, limit, seconds)
-        except LOST_CONNECTION:
-            await self._repair()
-        except TRY_AGAIN:
-            pass
-        else:
-            for job in jobs:
-                task = asyncio.create_task(self._do(job))
-                self._running[task] = job
-                task.add_done_callback(self._ended)
-            return len(jobs)
-        await asyncio.sleep(AGAIN_SECONDS)
-        return None
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        super()._ended(task)
-        self._wake.set()
+        await wait(self._wake, seconds or self._look_seconds)
 
 
 def _settle(answer: asyncio.Future[bool], is_taken: bool) -> None:

@@ -1,4 +1,4 @@
-"""The runner that follows hints: places, urgency, and what it does without a broker."""
+"""A runner that follows hints: places, urgency, and what it does without a broker."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 
 from messor.ledger import events
 from messor.ledger.events import Event
-from messor.queue.broker.hinted_runner import HintedRunner
+from messor.queue.broker.hints import Hints
 from messor.queue.handlers import Effects, Handlers, Result
 from messor.queue.jobs import Job
-from messor.queue.runner import Limits
+from messor.queue.runner import Limits, Runner
 from messor.store.database import Connection, Database
 from tests.broker.conftest import QUICK, ask, made, until
 
@@ -26,7 +26,8 @@ class Bench:
         handlers.handles("score")(self._note)
         handlers.prepares("slow")(self._slow)
         limits = Limits(concurrency=2, drain_seconds=5.0)
-        self.runner = HintedRunner(database, handlers, "worker", limits, QUICK, repair=_nothing)
+        self.hints = Hints(handlers.job_types, QUICK)
+        self.runner = Runner(database, handlers, "worker", limits, seeker=self.hints)
 
     async def _note(self, connection: Connection, job: Job) -> Result:
         await events.record(connection, [Event("job.made", job.dedupe_key)])
@@ -37,14 +38,10 @@ class Bench:
         return lambda connection: self._note(connection, job)
 
 
-async def _nothing() -> None:
-    """Nothing is repaired here."""
-
-
 @pytest.fixture
 async def bench(database: Database) -> AsyncIterator[Bench]:
     made_up = Bench(database)
-    made_up.runner.set_hinted(True)
+    made_up.hints.set_hinted(True)
     running = asyncio.create_task(made_up.runner.run())
     yield made_up
     made_up.runner.stop()
@@ -58,24 +55,24 @@ async def test_a_hint_takes_the_most_urgent_job_of_its_type(
     await ask(database, "later", priority=7)
     await ask(database, "first", priority=1)
     await ask(database, "another", job_type="slow", priority=1)
-    assert await bench.runner.take("score", 5)
+    assert await bench.hints.take("score", 5)
     await until(database, done=1, queued=2)
     assert await made(database) == ["first"]
-    assert bench.runner.outcomes == {"hinted": 1, "done": 1}
+    assert (bench.hints.counts, bench.runner.outcomes) == ({"hinted": 1}, {"done": 1})
 
 
 async def test_a_hint_at_nothing_is_followed_too(database: Database, bench: Bench) -> None:
-    assert await bench.runner.take("score", 5)
-    assert bench.runner.outcomes["hinted"] == 0
+    assert await bench.hints.take("score", 5)
+    assert bench.hints.counts["hinted"] == 0
 
 
 async def test_hints_wait_for_a_place_and_then_go_elsewhere(
     database: Database, bench: Bench
 ) -> None:
     await ask(database, *"abc", job_type="slow")
-    assert await asyncio.gather(*(bench.runner.take("slow", 5) for _ in range(2))) == [True, True]
-    assert not await bench.runner.take("slow", 0.05)
-    waiting = asyncio.create_task(bench.runner.take("slow", 20))
+    assert await asyncio.gather(*(bench.hints.take("slow", 5) for _ in range(2))) == [True, True]
+    assert not await bench.hints.take("slow", 0.05)
+    waiting = asyncio.create_task(bench.hints.take("slow", 20))
     bench.go.set()
     assert await waiting
     await until(database, done=3)
@@ -83,19 +80,19 @@ async def test_hints_wait_for_a_place_and_then_go_elsewhere(
 
 async def test_without_the_broker_jobs_are_found(database: Database, bench: Bench) -> None:
     await ask(database, *"abcde")
-    bench.runner.set_hinted(False)
+    bench.hints.set_hinted(False)
     await until(database, done=5)
-    assert bench.runner.outcomes["found"] == 5
+    assert bench.hints.counts["found"] == 5
 
 
 async def test_a_stopped_runner_sends_hints_elsewhere(database: Database, bench: Bench) -> None:
     await ask(database, *"abc", job_type="slow")
     for _ in range(2):
-        assert await bench.runner.take("slow", 5)
-    waiting = asyncio.create_task(bench.runner.take("slow", 20))
+        assert await bench.hints.take("slow", 5)
+    waiting = asyncio.create_task(bench.hints.take("slow", 20))
     await asyncio.sleep(0)
     bench.runner.stop()
     assert not await waiting
-    assert not await bench.runner.take("slow", 20)
+    assert not await bench.hints.take("slow", 20)
     bench.go.set()
     await until(database, done=2, queued=1)

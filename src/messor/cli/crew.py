@@ -1,0 +1,157 @@
+"""What a worker process does: visits, jobs, or both, in one event loop, with or without a broker.
+
+Here the rooms whose jobs workers do are named; each registers its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from messor.cli.output import say
+from messor.cli.running import stopping_on_signals
+from messor.engine.worker import Worker
+from messor.errors import UnavailableError, UsageError
+from messor.ops import auditing
+from messor.queue.broker.options import options_of
+from messor.queue.company import Companion, Company
+from messor.queue.handlers import Handlers, Register, handlers_for
+from messor.queue.lifeline import Lifeline
+from messor.queue.memory import Ceiling
+from messor.queue.runner import Limits, Runner
+from messor.settings import Settings
+from messor.store.database import Database
+from messor.store.session import Session, open_session
+
+ROOMS: tuple[Register, ...] = (auditing.register,)
+
+VISIT = "visit"
+VISIT_CONNECTIONS = 4
+JOB_CONNECTIONS = 6  # two transactions, claims, heartbeats, and what handlers read
+
+
+@dataclass(frozen=True, slots=True)
+class Duties:
+    """What a process is to do, and under whom."""
+
+    visits: bool
+    job_types: frozenset[str]
+    concurrency: int | None = None
+    is_supervised: bool = False
+
+    @classmethod
+    def understand(
+        cls, only: str | None, settings: Settings, *, concurrency: int | None, is_supervised: bool
+    ) -> Duties:
+        """From the names given: `visit`, types of jobs; without any, everything."""
+        known = {VISIT, *job_types(settings)}
+        names = known if only is None else {name.strip() for name in only.split(",")}
+        if unknown := sorted(names - known):
+            raise UsageError(
+                f"There is nothing called {unknown[0]!r} to do; there are {', '.join(sorted(known))}."
+            )
+        return cls(VISIT in names, frozenset(names - {VISIT}), concurrency, is_supervised)
+
+    def limits(self, settings: Settings) -> Limits:
+        """Jobs beside visits keep to their own bound; alone, they have what was asked for."""
+        asked = self.concurrency or settings.job_concurrency
+        return Limits(min(asked, settings.job_concurrency) if self.visits else asked)
+
+
+@contextmanager
+def needing_broker() -> Iterator[None]:
+    """For imports of what only an installation with a broker needs."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UnavailableError(
+            f"{error.name} is not installed: pip install 'messor[broker]'"
+        ) from error
+
+
+def job_types(settings: Settings) -> list[str]:
+    """Those that this release knows; registering them asks nothing of the database."""
+    return handlers_for(ROOMS, settings, Database("")).job_types
+
+
+class Crew:
+    """The members of one process, for either way of dispatch."""
+
+    def __init__(self, settings: Settings, duties: Duties) -> None:
+        if duties.concurrency is not None:
+            settings = settings.model_copy(update={"concurrency": duties.concurrency})
+        self.settings = settings
+        self.limits = duties.limits(settings)
+        self._duties = duties
+        self._ceiling = Ceiling(settings.worker_memory_mb)
+
+    @property
+    def is_outgrown(self) -> bool:
+        return self._ceiling.is_outgrown
+
+    def handlers(self, session: Session) -> Handlers:
+        every = handlers_for(ROOMS, self.settings, session.database)
+        return every.only(self._duties.job_types)
+
+    def companions(self, session: Session) -> list[Companion]:
+        """All but the runner of jobs."""
+        members: list[Companion] = [self._ceiling]
+        if self._duties.is_supervised:
+            members.append(Lifeline())
+        if self._duties.visits:
+            members.append(Worker(self.settings, session.database, repair=session.repair))
+        return members
+
+    async def work(self) -> None:
+        """Straight from PostgreSQL, until a signal, the supervisor's end or the ceiling."""
+        connections = VISIT_CONNECTIONS * self._duties.visits
+        connections += JOB_CONNECTIONS * bool(self._duties.job_types)
+        async with open_session(self.settings, pool_size=connections) as session:
+            members = self.companions(session)
+            if self._duties.job_types:
+                members.append(self._runner(session))
+            say(f"Worker {os.getpid()} is at work. Ctrl-C or SIGTERM stops it cleanly.")
+            company = Company(members)
+            async with stopping_on_signals(company):
+                await company.run()
+            if company.was_cut_short:
+                say(
+                    f"Worker {os.getpid()} could not finish in time; its work comes back by itself."
+                )
+
+    def work_with_broker(self) -> int:
+        """As a Celery worker; answers the exit code."""
+        with needing_broker():
+            from messor.queue.broker import engine_thread, worker  # noqa: PLC0415 - an extra
+
+        def compose(session: Session) -> engine_thread.Crew:
+            say(f"Worker {os.getpid()} is at work. Ctrl-C or SIGTERM stops it cleanly.")
+            return engine_thread.Crew(self.handlers(session), self.companions(session))
+
+        options = options_of(self.settings)
+        return worker.run_celery_worker(
+            self.settings, compose, options, self.limits, new_loop=new_loop
+        )
+
+    def _runner(self, session: Session) -> Runner:
+        return Runner(
+            session.database,
+            self.handlers(session),
+            f"{socket.gethostname()}:{os.getpid()}",
+            self.limits,
+            repair=session.repair,
+        )
+
+
+def new_loop() -> asyncio.AbstractEventLoop:
+    """The fastest there is."""
+    if sys.platform == "win32":
+        return asyncio.new_event_loop()
+    import uvloop  # noqa: PLC0415 - not made for every platform
+
+    return uvloop.new_event_loop()

@@ -1,0 +1,194 @@
+"""`messor worker` and `messor up` as a person meets them; what they do is tested with the broker."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from messor.cli.crew import Duties
+from messor.engine.worker import Worker
+from messor.queue.company import Company
+from messor.queue.supervisor import Supervisor
+from messor.settings import Settings
+from messor.store import migrate
+from messor.store.database import Database
+from messor.store.server import EmbeddedServer
+from tests.cli.conftest import Messor
+from tests.crawling import admit, until
+from tests.little_web import LittleWeb, page
+
+
+@pytest.mark.parametrize(
+    "words, complaint",
+    [
+        (["--only", "visit,nonsense"], "nothing called 'nonsense' to do; there are audit, visit"),
+        (["--only", ""], "nothing called '' to do"),
+        (["--broker"], "set MESSOR_BROKER_URL="),
+        (["--broker", "--only", "visit"], "leave --broker"),
+        (["--processes", "2", "--broker"], "set MESSOR_BROKER_URL="),
+        (["--processes", "0"], "0 is not in the range"),
+        (["--concurrency", "none"], "'none' is not a valid integer range"),
+    ],
+)
+def test_mistakes_are_told_before_anything_starts(
+    messor: Messor, words: list[str], complaint: str
+) -> None:
+    said = messor("worker", *words)
+    assert said.code == 2
+    assert complaint in said.err
+
+
+def test_a_broker_of_another_kind_is_refused(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESSOR_BROKER_URL", "redis://127.0.0.1/")
+    said = messor("worker")
+    assert (said.code, said.err) == (
+        2,
+        "messor: MESSOR_BROKER_URL must begin with amqp:// or amqps://\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "only, asked, visits, jobs, concurrency",
+    [
+        (None, None, True, {"audit"}, 16),
+        (None, 4, True, {"audit"}, 4),
+        (None, 400, True, {"audit"}, 16),
+        ("audit", 400, False, {"audit"}, 400),
+        (" visit ", None, True, set(), 16),
+    ],
+)
+def test_what_a_process_does(
+    only: str | None, asked: int | None, visits: bool, jobs: set[str], concurrency: int
+) -> None:
+    settings = Settings()
+    duties = Duties.understand(only, settings, concurrency=asked, is_supervised=False)
+    assert (duties.visits, set(duties.job_types)) == (visits, jobs)
+    assert duties.limits(settings).concurrency == concurrency
+
+
+def test_the_broker_has_its_line_in_the_doctors_report(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def line() -> dict[str, str]:
+        found = {check["name"]: check for check in messor("doctor", "--json").json}
+        broker: dict[str, str] = found["broker"]
+        return broker
+
+    assert (line()["state"], line()["found"][:14]) == ("ok", "not configured")
+    monkeypatch.setenv("MESSOR_BROKER_URL", "amqp://guest:secret@127.0.0.1:9//")
+    broker = line()
+    assert broker["state"] == "bad"
+    assert "does not take hints" in broker["found"]
+    assert "secret" not in str(broker)
+
+
+@contextmanager
+def started(folder: Path, *words: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "messor", *words],
+        cwd=folder,
+        env={**os.environ, **environment},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(process: subprocess.Popen[str], text: str) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if text in line:
+            return
+    raise AssertionError(f"it ended without saying {text!r}")
+
+
+def test_up_runs_workers_and_stops_them(dsn: str, tmp_path: Path) -> None:
+    with started(tmp_path, "up", "--workers", "2", MESSOR_DATABASE_URL=dsn) as process:
+        wait_for(process, "is at work")
+        wait_for(process, "is at work")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(40) == 0
+
+
+async def test_a_worker_ends_though_its_database_is_gone(tmp_path: Path) -> None:
+    """What is not stored by then is fetched again; its leases run out."""
+    server = EmbeddedServer(tmp_path / "server")
+    dsn = await asyncio.to_thread(server.acquire)
+    try:
+        await asyncio.to_thread(migrate.upgrade, dsn)
+        async with Database(dsn) as database:
+            worker = Worker(Settings(data_dir=tmp_path / "data"), database)
+            company = Company([worker], farewell_seconds=0.5)
+            running = asyncio.create_task(company.run())
+            await until(lambda: worker.shift is not None, 20)
+            pid = server.status().pid
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
+            company.stop()
+            await asyncio.wait_for(running, 20)
+    finally:
+        server.release()
+
+
+# A worker whose reader dies of one page; its cage, a process of its own, does not.
+FRAIL = """
+import os, signal, sys
+from messor.engine import read
+sound = read.read_page
+def frail(html, *more, **options):
+    if "deadly" in html:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return sound(html, *more, **options)
+read.read_page = frail
+from messor.cli.main import main
+sys.argv = ["messor", "worker", "--supervised", "--only", "visit"]
+main()
+"""
+
+
+async def test_a_page_that_kills_its_worker_does_not_stop_the_rest(
+    database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links = [f"/{number}" for number in range(12)]
+    rooms = {link: page(link) for link in links}
+    rooms |= {"/": page("home", *links, "/poison"), "/poison": page("deadly")}
+    async with LittleWeb(tmp_path, {"one.test": rooms, "two.test": dict(rooms)}) as web:
+        settings = web.settings()
+        for name, value in {
+            "DATABASE_URL": dsn,
+            "DATA_DIR": str(settings.data_dir),
+            "ALLOWED_NETWORKS": settings.allowed_networks.model_dump_json(),
+            "WORKER_LEASE": "2",
+            "BROWSER": "off",
+        }.items():
+            monkeypatch.setenv(f"MESSOR_{name}", value)
+        for host in web.houses:
+            await admit(database, f"http://{host}/", delay=0.02)
+        said: list[str] = []
+        command = [sys.executable, "-c", FRAIL]
+        supervisor = Supervisor(command, 1, say=said.append, ceiling_mb=1000)
+        running = asyncio.create_task(supervisor.run())
+        ok = "SELECT count(*) FROM messor.crawl_tasks WHERE kind = 'page' AND outcome = 'ok'"
+        async with asyncio.timeout(90):
+            while await database.fetchval(ok) < 28:  # noqa: ASYNC110 - a database has no event
+                await asyncio.sleep(0.05)
+        supervisor.stop()
+        await running
+    assert 1 <= len(said) <= 2  # one death a host, at most
+    assert all("was ended by SIGSEGV" in line for line in said)
+    doubled = "SELECT count(*) - count(DISTINCT page_id) FROM messor.page_snapshots"
+    assert await database.fetchval(doubled) == 0

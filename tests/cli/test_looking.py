@@ -30,12 +30,9 @@ def test_reviews_leave_their_reasons(messor: Messor) -> None:
     assert messor("domains", "approve", "two.example").code == 5
     assert messor("domains", "reject", "three.example").code == 2  # a reason is required
     said = messor("events", "--json").out.splitlines()
-    assert [json.loads(line)["type"] for line in said][-4:] == [
-        "domain.rejected",
-        "domain.blacklisted",
-        "domain.approved",
-        "domain.suspended",
-    ]
+    decided = ["domain.rejected", "domain.blacklisted", "domain.approved", "domain.suspended"]
+    types = [json.loads(line)["type"] for line in said]
+    assert [name for name in types if name in decided] == decided
     assert "off topic" in messor("events").out
 
 

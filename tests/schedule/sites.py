@@ -39,7 +39,7 @@ async def make_host(
     database: Database, name: str, *, level: str | None = None, **terms: Any
 ) -> tuple[int, UUID]:
     """A host of a domain of its own, whose lane sleeps for fifty days."""
-    domain_id = await make_domain(database, name, **terms)
+    domain_id = await make_domain(database, name.partition(":")[0], **terms)
     await database.fetch(
         "UPDATE messor.domains SET track_level = $2 WHERE id = $1", domain_id, level
     )

@@ -260,3 +260,28 @@ async def test_what_is_no_web_address_is_said_in_a_sentence(database: Database, 
     with pytest.raises(UsageError) as refusal:
         await explain(database, Settings(), text)
     assert len(str(refusal.value)) < 300
+
+
+async def test_the_cadence_of_a_page_is_told(database: Database, tmp_path: Path) -> None:
+    settings = await crawled(database, tmp_path)
+    url = "http://one.test/"
+    said = facts(await explain(database, settings, url))["cadence"]
+    assert said == ("fact", "looked at every 1 d (the default); no change history yet")
+    await database.fetch("UPDATE messor.domains SET track_level = 'B'")
+    assert "7 d (track level B)" in facts(await explain(database, settings, url))["cadence"][1]
+    await database.fetch("UPDATE messor.crawl_tasks SET crawl_frequency = '12 hours'")
+    exact = facts(await explain(database, settings, url))["cadence"][1]
+    assert exact == "looked at every 12 h (set for this page), exactly"
+
+
+async def test_what_people_hold_back_is_told(database: Database, tmp_path: Path) -> None:
+    settings = await crawled(database, tmp_path)
+    await database.fetch(
+        """UPDATE messor.crawl_tasks SET status = 'paused', held_due_at = due_at, due_at = NULL
+            WHERE kind = 'page'"""
+    )
+    paused = await explain(database, settings, "http://one.test/")
+    assert paused.verdict == "deferred"
+    assert "paused by somebody, due " in facts(paused)["schedule"][1]
+    await database.fetch("UPDATE messor.crawl_tasks SET status = 'cancelled' WHERE kind = 'page'")
+    assert (await explain(database, settings, "http://one.test/")).verdict == "denied"

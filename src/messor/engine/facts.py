@@ -12,6 +12,8 @@ from typing import Any
 
 from messor.courtesy.hosts import Host
 from messor.courtesy.risk import delay_of
+from messor.frontier import cadence
+from messor.frontier.cadence import Rhythm
 from messor.frontier.traps import PATTERN_BUDGET
 
 
@@ -130,9 +132,27 @@ def family_fact(family: str, pages: int, *, is_known: bool) -> Fact:
 
 def schedule_fact(page: Any, harvest: str) -> Fact:
     """When a page is due."""
+    if page["status"] == "paused":
+        until = page["held_due_at"]
+        then = f", due {shown(until)} once it is resumed" if until else ""
+        return Fact("schedule", "later", f"paused by somebody{then}: messor tasks resume")
+    if page["status"] == "cancelled":
+        return Fact("schedule", "no", "cancelled by somebody: messor tasks retry")
     if page["due_at"] is not None:
         due = f"{page['status']}, next due {shown(page['due_at'])}"
         return Fact("schedule", "fact", due)
     if harvest == "asked":
         return Fact("schedule", "later", "not due: nobody asked for this page")
     return Fact("schedule", "later", f"{page['status']}, not due")
+
+
+def cadence_fact(page: Any, domain: Any) -> Fact:
+    """How often a page is looked at, and why."""
+    own, hours = page["crawl_frequency"], domain["scrape_frequency_hours"]
+    rhythm = Rhythm(
+        own.total_seconds() if own is not None else None,
+        domain["track_level"],
+        hours * 3600.0 if hours else None,
+        page["history"],
+    )
+    return Fact("cadence", "fact", cadence.explain(rhythm))

@@ -25,15 +25,15 @@ from messor.web.urls import Url, parse, url_hash
 DOMAIN = """
 SELECT id, domain, status, active, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth,
        page_budget, pages_known, submitted_by, created_at, harvest, on_block, render, directives,
-       reservations, robots_forbidden, proxies, verify_tls
+       reservations, robots_forbidden, proxies, verify_tls, track_level, scrape_frequency_hours
   FROM messor.domains WHERE domain = $1
 """
 
 PAGE = """
 SELECT p.id, p.found_by, o.url AS found_on, p.depth, p.found_at, p.category, p.sitemap_lastmod,
        t.kind, t.status, t.outcome, t.due_at, t.retry_count, t.refusal, t.error_message,
-       t.last_fetched_at, t.last_status, t.snapshot_id, t.deaths, s.provider AS brought_by,
-       s.crawled_at
+       t.last_fetched_at, t.last_status, t.snapshot_id, t.deaths, t.crawl_frequency, t.history,
+       t.held_due_at, s.provider AS brought_by, s.crawled_at
   FROM messor.pages p LEFT JOIN messor.crawl_tasks t ON t.page_id = p.id
   LEFT JOIN messor.page_snapshots s ON s.id = t.snapshot_id
   LEFT JOIN messor.pages o ON o.id = p.found_on
@@ -128,6 +128,8 @@ async def _page_facts(database: Database, domain: Any, host: Host, url: Url) -> 
     facts += _state_facts(page)
     if page["kind"] is not None:
         facts.append(say.schedule_fact(page, domain["harvest"]))
+    if page["kind"] == "page":
+        facts.append(say.cadence_fact(page, domain))
     return facts
 
 

@@ -22,6 +22,7 @@ from messor.fetch.proxies.sealing import seal_for
 from messor.fetch.router import Router
 from messor.frontier.seen import SeenFilter
 from messor.kit.memory import keep_freed_memory
+from messor.queue.finishing import patient
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, Database
 
@@ -38,7 +39,7 @@ class Worker:
     ) -> None:
         self._settings = settings
         self._database = database
-        self._repair = repair
+        self._repair = patient(repair)
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._seen = SeenFilter()
         self._stop = asyncio.Event()

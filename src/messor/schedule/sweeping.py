@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
+from messor.access import upkeep
 from messor.errors import UsageError
 from messor.ledger import errors
 from messor.ledger.errors import Fault
@@ -150,6 +151,13 @@ async def end_ingestions(connection: Connection, _: Place) -> Done:
     return Done({"ingestions_ended": len(rows)})
 
 
+async def forget_visitors(connection: Connection, place: Place) -> Done:
+    """Sessions, links and limits that no longer matter to anybody."""
+    swept = await upkeep.sweep(connection, ROWS_PER_STEP)
+    more = any(count == ROWS_PER_STEP for count in swept.values())
+    return Done({"access_rows_deleted": sum(swept.values())}, place if more else None)
+
+
 async def make_partitions(connection: Connection, _: Place) -> Done:
     await connection.execute("SELECT messor.make_all_partitions()")
     return Done({})
@@ -192,6 +200,7 @@ def sweeper(keep_months: Mapping[str, int]) -> Orchestrator:
         retire_jobs,
         wake_lanes,
         end_ingestions,
+        forget_visitors,
         *kept,
         make_partitions,
     ]

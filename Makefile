@@ -12,7 +12,7 @@ up: .venv/run
 	$(BIN)/messor up
 
 test: .venv/dev
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 3 --dist loadgroup
 
 check: .venv/dev
 	$(BIN)/ruff check .
@@ -48,14 +48,14 @@ define install
 	touch $@
 endef
 
-.venv/run: requirements.txt pyproject.toml
+.venv/run: requirements.txt pyproject.toml hatch_build.py
 	$(call install,requirements.txt)
 
-.venv/dev: requirements-dev.txt pyproject.toml
+.venv/dev: requirements-dev.txt pyproject.toml hatch_build.py
 	$(call install,requirements-dev.txt)
 	touch .venv/run
 
-.venv/bench: requirements-bench.txt pyproject.toml
+.venv/bench: requirements-bench.txt pyproject.toml hatch_build.py
 	$(call install,requirements-bench.txt)
 	touch .venv/run .venv/dev
 

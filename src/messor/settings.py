@@ -125,6 +125,23 @@ class Settings(BaseSettings):
     )
     max_redirects: int = Field(default=10, ge=0, description="Most redirects of all kinds")
 
+    listen_host: str = Field(
+        default="127.0.0.1", description="Address that `messor up` serves the console and API on"
+    )
+    listen_port: int = Field(
+        default=8321, ge=0, le=65535, description="Its port; 0 picks a free one"
+    )
+    public_url: str | None = Field(
+        default=None, description="Where people reach the console, behind a proxy for example"
+    )
+    trusted_proxies: list[str] = Field(
+        default_factory=list,
+        description="Reverse proxies whose X-Forwarded-For and -Proto are believed",
+    )
+    public_submission: bool = Field(
+        default=False, description="Whether anybody may submit domains, without an account"
+    )
+
     retention_months: int = Field(
         default=13, ge=0, description="Months that logs are kept; 0 keeps them for ever"
     )

@@ -38,26 +38,31 @@ DESCRIBE = """
 WITH texts AS (
   INSERT INTO messor.snapshot_texts (snapshot_id, markdown, data)
   SELECT * FROM unnest($5::bigint[], $6::text[], $7::jsonb[])
+), changed AS (
+  INSERT INTO messor.page_changes (page_id, snapshot_id, state, seen_at)
+  SELECT g.page_id, g.snapshot_id, g.state, (SELECT messor.clock()) - make_interval(secs => g.age)
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::float8[])
+         AS g (page_id, snapshot_id, state, age)
+  ON CONFLICT DO NOTHING RETURNING page_id, snapshot_id, seen_at
 )
-INSERT INTO messor.page_changes (page_id, snapshot_id, state, seen_at)
-SELECT g.page_id, g.snapshot_id, g.state, (SELECT messor.clock()) - make_interval(secs => g.age)
-  FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::float8[])
-       AS g (page_id, snapshot_id, state, age)
-ON CONFLICT DO NOTHING
+INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at) SELECT * FROM changed
 """
 
 # A page goes once, however often it is missed after, and comes back once.
 PRESENCE = """
-INSERT INTO messor.page_changes (page_id, seen_at, snapshot_id, state)
-SELECT g.page_id, (SELECT messor.clock()), CASE WHEN g.present THEN g.snapshot_id END,
-       CASE WHEN g.present THEN 'changed' ELSE 'removed' END
-  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bool[], $6::bigint[])
-       AS g (page_id, host_id, token, present, snapshot_id)
-  JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
-  CROSS JOIN LATERAL (SELECT c.state FROM messor.page_changes c WHERE c.page_id = g.page_id
-                       ORDER BY c.seen_at DESC LIMIT 1) last
- WHERE (last.state = 'removed') = g.present
-ON CONFLICT DO NOTHING
+WITH changed AS (
+  INSERT INTO messor.page_changes (page_id, seen_at, snapshot_id, state)
+  SELECT g.page_id, (SELECT messor.clock()), CASE WHEN g.present THEN g.snapshot_id END,
+         CASE WHEN g.present THEN 'changed' ELSE 'removed' END
+    FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bool[], $6::bigint[])
+         AS g (page_id, host_id, token, present, snapshot_id)
+    JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+    CROSS JOIN LATERAL (SELECT c.state FROM messor.page_changes c WHERE c.page_id = g.page_id
+                         ORDER BY c.seen_at DESC LIMIT 1) last
+   WHERE (last.state = 'removed') = g.present
+  ON CONFLICT DO NOTHING RETURNING page_id, snapshot_id, seen_at
+)
+INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at) SELECT * FROM changed
 """
 
 

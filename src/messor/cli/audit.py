@@ -17,6 +17,11 @@
 - `findings`: `kind`, `host`, `url` (null when the page is gone), `at`, `why`, `robots_id`; the
   first 1,000 by lane and time. `unlisted`: how many more there are.
 
+`messor audit contract --json` prints one object: `contract`, `judged_at`, `window_hours`, `kept`,
+`said`, and `checks`, each with `id`, `category`, `title`, `asks`, `state` (pass, fail, no data),
+`figure`, `examined`, `broken`, `examples`, `newest` (the newest run it looked at) and `sql`, the
+statement that proves it.
+
 Times are ISO 8601, in UTC.
 """
 
@@ -31,7 +36,7 @@ import click
 
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
 from messor.errors import ImpoliteError, UsageError
-from messor.ops import chart, politeness
+from messor.ops import chart, contract, politeness
 from messor.ops.report import LaneReport, Report
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
@@ -39,6 +44,7 @@ from messor.settings import Settings
 from messor.store.session import open_session
 
 HEAD = ("lane", "requests", "smallest gap", "due", "ratio", "early", "other", "robots in force")
+CONTRACT_HEAD = ("check", "state", "what", "figure")
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 TELL_EVERY = 100_000  # rows
 
@@ -82,6 +88,42 @@ def politeness_(domain: str | None, since: str | None, svg: Path | None, as_json
         _print(report)
     if not report.is_clean:
         raise ImpoliteError(report.verdict)
+
+
+@audit.command(name="contract")
+@click.option("--within", default="7d", show_default=True, help="How far back: 24h, 7d, 2w.")
+@json_option
+def contract_(within: str, as_json: bool) -> None:
+    """Ask every check of the behaviour contract of the stored evidence.
+
+    Exits with 8 when one fails. The mode selector is the console's, which judges it itself.
+
+    \b
+    Example:
+      messor audit contract
+      messor audit contract --within 24h --json
+    """
+    now = datetime.now(UTC)
+    begin = understand_since(within, now)
+    assert begin is not None
+    report = run(_ask_contract(now - begin))
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        rows = [(v.check.id, v.state, v.check.title, v.figure) for v in report.verdicts]
+        print_table(CONTRACT_HEAD, rows)
+        for verdict in report.verdicts:
+            for example in verdict.found.examples:
+                emit(f"{verdict.check.id}  {example}")
+        emit(report.said)
+    if not report.is_kept:
+        raise ImpoliteError(report.said)
+
+
+async def _ask_contract(window: timedelta) -> contract.Report:
+    settings = Settings()
+    async with open_session(settings, pool_size=2) as session:
+        return await contract.audit(session.database, agent=settings.agent_token, window=window)
 
 
 def understand_since(text: str | None, now: datetime) -> datetime | None:

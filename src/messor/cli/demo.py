@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import tempfile
+from collections.abc import AsyncIterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import click
 
+from messor.access import links, members
+from messor.access.principal import LOCAL_ADMIN as LOCAL
+from messor.access.roles import Role
 from messor.cli.domains import LOCAL_ADMIN
+from messor.cli.extract import Following
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
 from messor.cli.running import crawl_until_idle, work_until_stopped
 from messor.cli.why import print_explanation
-from messor.engine import admission, progress
+from messor.engine import admission, progress, submitting
+from messor.engine.ingest import IngestRequest, ingest
 from messor.engine.why import explain
+from messor.errors import MessorError
 from messor.frontier import tasks
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
+from messor.registry.submissions import Asker
 from messor.settings import AllowedNetworks, Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
 from messor.world import WorldProcess
 
+CONNECTIONS = 10
+# On a terminal these wait for review, in the words of who asked for them.
+REVIEWED = {
+    "casa-azul.test": "A guest house that our readers ask about.",
+    "eastside-food-bank.test": "Opening hours change often; please look weekly.",
+    "alder-foundation.test": "Two new grants were announced in spring.",
+}
+INGESTED = ("fennimore-joinery.test", "brightwater-accounting.test", "challenge.test")
 PAGE_BUDGET = 100  # of each domain: endless ones end soon, and the demo with them
 PATIENCE_SECONDS = 2.0  # for hosts that ask for silence: the demo shows them as they are
 
@@ -62,6 +80,7 @@ def _settings(folder: Path, world: WorldProcess) -> Settings:
     return Settings(
         data_dir=folder,
         database_url=None,
+        listen_port=0,
         default_delay=0.02,
         total_timeout=3,
         connect_timeout=2,
@@ -77,10 +96,18 @@ def _settings(folder: Path, world: WorldProcess) -> Settings:
 async def _demo(
     settings: Settings, world: WorldProcess, *, as_json: bool, stay: bool
 ) -> dict[str, Any]:
-    async with open_session(settings) as session:
+    async with contextlib.AsyncExitStack() as stack:
+        session = await stack.enter_async_context(open_session(settings, pool_size=CONNECTIONS))
         database = session.database
+        if stay:
+            await stack.enter_async_context(_console(settings, session))
         say(f"A simulated web of {len(world.sites)} hosts on loopback; some of them misbehave.")
-        await _approve_all(database, [site["start_url"] for site in world.sites])
+        left = REVIEWED if stay else {}
+        await _approve_all(
+            database,
+            [site["start_url"] for site in world.sites if site["domain"] not in left],
+        )
+        await _ask_for(database, left)
         first = await crawl_until_idle(settings, session, patience=PATIENCE_SECONDS)
         if not as_json:
             _print_summary("First harvest", await progress.summary(database))
@@ -102,9 +129,33 @@ async def _demo(
             emit("")
             print_table(("change", "pages"), list(changes.items()))
         if stay:
-            say("\nA worker keeps harvesting what is due. Ctrl-C ends the demo.")
-            await work_until_stopped(settings, session)
+            say(
+                "\nA worker keeps harvesting what is due; look at it in the console, by the link above."
+            )
+            say("Ctrl-C ends the demo.")
+            async with _ingestions(settings, session):
+                await work_until_stopped(settings, session)
         return {"first": first, "second": second, "changes": changes}
+
+
+@contextlib.asynccontextmanager
+async def _console(settings: Settings, session: Session) -> AsyncIterator[None]:
+    """The console, filled and moving while the harvests run, and a link that logs in."""
+    from messor.cli.serving import Doors  # noqa: PLC0415 - a demo without a terminal needs none
+
+    doors = Doors(settings, session.database)
+    async with session.database.transaction() as connection:
+        admin = await members.create(
+            connection, email="demo@example.invalid", name="Demo", role=Role.ADMIN, by=LOCAL
+        )
+        link = await links.make_login(connection, admin, by=LOCAL, lasts=timedelta(days=1))
+    say(f"The console, logged in as an admin: {link.url(doors.url)}\n")
+    serving = asyncio.create_task(doors.run())
+    try:
+        yield
+    finally:
+        doors.stop()
+        await serving
 
 
 def _print_summary(title: str, summary: dict[str, dict[str, int]]) -> None:
@@ -126,6 +177,36 @@ async def _approve_all(database: Database, urls: list[str]) -> None:
                     connection, domain, actor=LOCAL_ADMIN, page_budget=PAGE_BUDGET
                 )
                 await admission.approve(connection, domain, actor=LOCAL_ADMIN)
+
+
+async def _ask_for(database: Database, wanted: Mapping[str, str]) -> None:
+    """Domains that wait for whoever watches to decide about them."""
+    for name, context in wanted.items():
+        async with database.transaction() as connection:
+            await submitting.submit_domain(
+                connection, f"http://{name}/", Asker(LOCAL_ADMIN), context=context
+            )
+
+
+@contextlib.asynccontextmanager
+async def _ingestions(settings: Settings, session: Session) -> AsyncIterator[None]:
+    """Records and profiles being made while the worker runs; one profile is blocked."""
+
+    async def make() -> None:
+        for name in INGESTED:
+            request = IngestRequest(f"http://{name}/", LOCAL_ADMIN, "light", may_approve=True)
+            await ingest(session.database, settings, request)
+
+    extraction = Following(settings, session)
+    making, extracting = asyncio.create_task(make()), asyncio.create_task(extraction.run())
+    try:
+        yield
+    finally:
+        making.cancel()
+        extraction.stop()
+        with contextlib.suppress(asyncio.CancelledError, MessorError):
+            await making
+        await extracting
 
 
 async def _explain_examples(settings: Settings, session: Session) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,25 +107,31 @@ def address(address: str | None, dns: tuple[str, ...], jsonl: bool) -> None:
 @inspect.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--url", "address", default="https://example.invalid/", help="Where it was found.")
+@click.option("--generic", is_flag=True, help="Leave out the parsers made for a site.")
 @JSONL
-def page(file: Path | None, address: str, jsonl: bool) -> None:
-    """What reading makes of a page: title, links, markdown, hashes.
+def page(file: Path | None, address: str, generic: bool, jsonl: bool) -> None:
+    """What is made of a page: main content, type, records with evidence, links, hashes.
 
     \b
     Example:
       messor inspect page saved.html --url https://example.com/saved
+      messor inspect page --generic --jsonl < pages.jsonl
     """
-    _answer("page", jsonl, {"body_b64": _encoded(file), "url": address})
+    own: dict[str, Any] = {"generic": True} if generic else {}
+    _answer("page", jsonl, {"body_b64": _encoded(file), "url": address}, own)
 
 
-def _answer(subject: str, jsonl: bool, given: dict[str, Any]) -> None:
+def _answer(
+    subject: str, jsonl: bool, given: dict[str, Any], always: Mapping[str, Any] | None = None
+) -> None:
+    """Answer the one given thing or each of stdin's; what is `always` so goes for all."""
     if jsonl:
-        _answer_lines(subject)
+        _answer_lines(subject, always or {})
     else:
-        print_json(SUBJECTS[subject](given))
+        print_json(SUBJECTS[subject]({**given, **(always or {})}))
 
 
-def _answer_lines(subject: str) -> None:
+def _answer_lines(subject: str, always: Mapping[str, Any]) -> None:
     """One answer per line, in order; a bad line gets an error and the next one its turn."""
     examine = SUBJECTS[subject]
     output = sys.stdout.buffer
@@ -134,7 +141,7 @@ def _answer_lines(subject: str) -> None:
             given = json.loads(line)
             if not isinstance(given, dict):
                 raise UsageError("a JSON object is needed")
-            found = examine(given)
+            found = examine({**given, **always})
         except (MessorError, ValueError, RecursionError) as error:
             found = {"error": str(error) or type(error).__name__}
         output.write(json.dumps(found).encode() + b"\n")

@@ -8,7 +8,9 @@ import sys
 
 import click
 
+from messor.access import links
 from messor.cli.crew import Crew, Duties, job_types, needing_broker
+from messor.cli.extract import Following
 from messor.cli.output import run, say
 from messor.cli.running import stopping_on_signals
 from messor.errors import UsageError
@@ -22,7 +24,7 @@ from messor.settings import Settings
 from messor.store.session import Session, open_session
 
 WORKER = (sys.executable, "-m", "messor", "worker", "--supervised")
-CONNECTIONS = 4
+CONNECTIONS = 10
 FAREWELL_SECONDS = 40.0  # more than the workers have
 
 
@@ -99,18 +101,19 @@ def _supervisor(settings: Settings, processes: int, words: list[str]) -> Supervi
 @click.command()
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(0, 64),
               help="So many workers; 0 keeps the schedule for workers elsewhere.")  # fmt: skip
-def up(workers: int) -> None:
-    """Run PostgreSQL, workers and the schedule until Ctrl-C.
+@click.option("--console/--no-console", default=True, help="Serve the console and the API.")
+def up(workers: int, *, console: bool) -> None:
+    """Run PostgreSQL, workers, the schedule, the console and the API until Ctrl-C.
 
     \b
     Example:
       messor up --workers 2
     """
-    run(_up(workers))
+    run(_up(workers, console=console))
 
 
-async def _up(workers: int) -> None:
-    """Keep the database, the workers and the schedule running; with a broker, feed it."""
+async def _up(workers: int, *, console: bool) -> None:
+    """Keep everything of one machine running; with a broker, feed it."""
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
         registry = clockwork.standard_registry(settings)
@@ -121,10 +124,25 @@ async def _up(workers: int) -> None:
             members.append(_relay(settings, session))
         if workers:
             members.append(_supervisor(settings, workers, []))
-        company = Company(members, farewell_seconds=FAREWELL_SECONDS)
+            members.append(Following(settings, session))
         say(f"PostgreSQL is up; {workers} workers. Ctrl-C stops everything cleanly.")
+        if console:
+            members.append(await _open_doors(settings, session))
+        company = Company(members, farewell_seconds=FAREWELL_SECONDS)
         async with stopping_on_signals(company):
             await company.run()
+
+
+async def _open_doors(settings: Settings, session: Session) -> Companion:
+    """The console and the API; who comes first is led to making the first admin."""
+    from messor.cli.serving import Doors  # noqa: PLC0415 - workers start without it
+
+    doors = Doors(settings, session.database)
+    say(f"The console: {doors.url}   The API: {doors.url}/api/v1")
+    link = await links.offer_first_admin(session.database)
+    if link is not None:
+        say(f"Make the first admin, within a day: {link.url(doors.url)}")
+    return doors
 
 
 def _relay(settings: Settings, session: Session) -> Companion:

@@ -16,6 +16,7 @@ import msgspec
 
 from messor.archive import hashing
 from messor.errors import UsageError
+from messor.extract.reading import read_records
 from messor.fetch import gates
 from messor.fetch.guard import AddressGuard
 from messor.settings import AllowedNetworks
@@ -97,23 +98,28 @@ def inspect_address(given: Given) -> Found:
 
 
 def inspect_page(given: Given) -> Found:
-    """`{html | body_b64, url, status?, headers?}` → all that reading and gates make of a page.
+    """`{html | body_b64, url, status?, headers?, generic?}` → all that is made of a page.
 
     `"html": null` is an answer without a known body: its status, headers and URL speak alone.
+    `content_hash` is that of the whole page's markdown, as the path keeps it; `markdown` and
+    `main_text` are those of its main content. A page out of proportion is told by `warnings`.
     """
     url = _optional(given, "url") or NO_URL
     headers = _headers(given)
     text, encoding, size = _page_text(given, headers)
-    reading = html.read_page(text, url)
+    status, generic = _status(given), given.get("generic") is True
+    warnings: list[str] = []
+    reading = _reading(text, url, warnings)
     data = hashing.encode_data(reading.structured)
+    extraction = read_records(text, url, generic=generic, status=status).as_json()
+    extraction["warnings"] = list(dict.fromkeys([*warnings, *extraction["warnings"]]))
     return {
         "title": reading.title,
         "description": reading.description,
         "language": reading.language,
         "canonical": reading.canonical,
         "encoding": encoding,
-        "markdown": reading.markdown,
-        "main_text": html.main_text(text),
+        **extraction,
         "content_hash": hashing.content_hash(reading.markdown, None, text).hex(),
         "data_hash": hashing.data_hash(data).hex(),
         "links": [{"url": link.href, "nofollow": link.nofollow} for link in reading.links],
@@ -124,6 +130,15 @@ def inspect_page(given: Given) -> Found:
         "word_count": reading.word_count,
         **_judged(given, headers, text, size, reading),
     }
+
+
+def _reading(text: str, url: str, warnings: list[str]) -> html.PageReading:
+    """A page as the path reads it, empty when it is too complex for that."""
+    try:
+        return html.read_page(text, url)
+    except html.TooComplexError as error:
+        warnings.append(str(error))
+        return html.PageReading(url=url, base=url)
 
 
 def _judged(

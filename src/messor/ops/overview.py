@@ -53,11 +53,13 @@ SELECT h.host, d.domain, l.claimed_at, l.delay, w.name AS worker
  WHERE l.worker_id IS NOT NULL ORDER BY l.claimed_at DESC LIMIT $1
 """
 
+# A tenth of a score goes each day: after 16 days none is above the lowest level.
 RISKY = """
 SELECT h.host, d.domain, r.risk, h.cooldown_until, h.cooldown_reason
   FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
  CROSS JOIN LATERAL (SELECT messor.risk_at(h.risk_score, h.risk_at, (SELECT messor.clock())) AS risk) r
- WHERE h.risk_score > 0 AND r.risk >= 1 ORDER BY r.risk DESC, h.host LIMIT $1
+ WHERE h.risk_score > 20 AND h.risk_at > (SELECT messor.clock()) - interval '16 days' AND r.risk > 20
+ ORDER BY r.risk DESC, h.host LIMIT $1
 """
 
 NEXT = """
@@ -148,7 +150,7 @@ async def visited(source: Connection | Database, limit: int = 8) -> list[Visited
 
 
 async def risky(source: Connection | Database, limit: int = 6) -> list[Risky]:
-    """The hosts with the highest risk now."""
+    """The hosts above the lowest level of risk, the highest first."""
     return [Risky(*row) for row in await source.fetch(RISKY, limit)]
 
 

@@ -16,27 +16,38 @@ VIEWS = {  # lists that people want often, each a condition of its own
     "suspended": "d.status = 'suspended' OR d.paused",
     "refused": "d.status IN ('rejected', 'blacklisted')",
     "failing": "d.processing = 'processing_failed'",
-    "unvisited": "d.status = 'approved' AND h.last_scraped_at IS NULL",
+    "unvisited": "d.status = 'approved' AND s.last_scraped_at IS NULL",
 }
 ORDERS = {
     "name": "d.domain",
     "newest": "d.created_at DESC, d.domain",
-    "scraped": "h.last_scraped_at DESC NULLS LAST, d.domain",
+    "scraped": "s.last_scraped_at DESC NULLS LAST, d.domain",
     "pages": "d.pages_known DESC, d.domain",
 }
 
+# Of all hosts only where the order or the view asks for it.
+SCRAPED = """
+  LEFT JOIN (SELECT domain_id, max(last_request_at) AS last_scraped_at FROM messor.hosts GROUP BY 1) s
+         ON s.domain_id = d.id
+"""
+
 LIST = """
-SELECT d.domain, d.status, d.processing, d.submitter_type, d.is_trusted_domain, d.paused,
-       d.review_reason, d.pages_known, d.page_budget, d.max_crawl_depth, d.created_at,
-       h.last_scraped_at, h.risk, count(*) OVER () AS found
-  FROM messor.domains d
-  LEFT JOIN (SELECT domain_id, max(last_request_at) AS last_scraped_at,
-                    max(messor.risk_at(risk_score, risk_at, n.t)) AS risk
-               FROM messor.hosts CROSS JOIN (SELECT messor.clock() AS t) n GROUP BY 1) h
-         ON h.domain_id = d.id
- WHERE ({view}) AND ($1::text IS NULL OR strpos(d.domain, $1) > 0)
-   AND ($2::text IS NULL OR d.submitter_type = $2) AND (NOT $3 OR d.is_trusted_domain)
- ORDER BY {order} LIMIT $4 OFFSET $5
+WITH chosen AS (
+  SELECT d.*, count(*) OVER () AS found, row_number() OVER (ORDER BY {order}) AS place
+    FROM messor.domains d {scraped}
+   WHERE ({view}) AND ($1::text IS NULL OR strpos(d.domain, $1) > 0)
+     AND ($2::text IS NULL OR d.submitter_type = $2) AND (NOT $3 OR d.is_trusted_domain)
+   ORDER BY place LIMIT $4 OFFSET $5
+)
+SELECT c.domain, c.status, c.processing, c.submitter_type, c.is_trusted_domain, c.paused,
+       c.review_reason, c.pages_known, c.page_budget, c.max_crawl_depth, c.created_at,
+       h.last_scraped_at, h.risk, c.found
+  FROM chosen c
+ CROSS JOIN LATERAL (
+   SELECT max(last_request_at) AS last_scraped_at,
+          max(messor.risk_at(risk_score, risk_at, (SELECT messor.clock()))) AS risk
+     FROM messor.hosts WHERE domain_id = c.id) h
+ ORDER BY c.place
 """
 
 COUNTS = "SELECT status, count(*)::int AS domains FROM messor.domains GROUP BY 1"
@@ -76,7 +87,9 @@ async def look_through(
     source: Connection | Database, look: Look, *, limit: int = 50, offset: int = 0
 ) -> tuple[list[Listed], int]:
     """A page of the list, and how many there are in all; past the end both are empty."""
-    sql = LIST.format(view=VIEWS[look.view], order=ORDERS[look.order])
+    view, order = VIEWS[look.view], ORDERS[look.order]
+    scraped = SCRAPED if "s.last_scraped_at" in view + order else ""
+    sql = LIST.format(view=view, order=order, scraped=scraped)
     rows = await source.fetch(
         sql, look.containing, look.submitter_type, look.trusted, limit, min(offset, MOST)
     )

@@ -118,6 +118,7 @@ UPDATE messor.crawl_tasks t
 
 # A page that was gone and is saved as it was before came back.
 RETURN = """
+WITH changed AS (
 INSERT INTO messor.page_changes (page_id, seen_at, snapshot_id, state)
 SELECT g.page_id, m.saved_at, g.snapshot_id, 'changed'
   FROM unnest($1::bigint[], $2::bigint[], $3::float8[]) AS g (page_id, snapshot_id, age)
@@ -125,7 +126,9 @@ SELECT g.page_id, m.saved_at, g.snapshot_id, 'changed'
   CROSS JOIN LATERAL (SELECT c.state, c.seen_at FROM messor.page_changes c
                        WHERE c.page_id = g.page_id ORDER BY c.seen_at DESC LIMIT 1) last
  WHERE last.state = 'removed' AND last.seen_at < m.saved_at
-ON CONFLICT DO NOTHING
+ON CONFLICT DO NOTHING RETURNING page_id, snapshot_id, seen_at
+)
+INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at) SELECT * FROM changed
 """
 
 

@@ -1,1 +1,1 @@
-SELECT 1;
+DROP INDEX messor.http_fetches_time;

@@ -1,4 +1,4 @@
-"""Workers as an installation grows: what the broker, retention and sizing need."""
+"""Long logs: an index by time that costs next to nothing."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ HERE = Path(__file__)
 
 
 def upgrade() -> None:
-    run_script(HERE.with_name("007_workers.sql"))
+    run_script(HERE.with_name("007_long_logs.sql"))
 
 
 def downgrade() -> None:

@@ -1,0 +1,110 @@
+"""The application: routes, refusals and the envelope, put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request
+
+from messor import __version__
+from messor.access.roles import Act
+from messor.api import problems
+from messor.api.document import make_document
+from messor.api.envelope import Envelope
+from messor.api.gate import GatedRoute, needs
+from messor.api.house import House, Limits
+from messor.api.routes import (
+    decisions,
+    domains,
+    events,
+    health,
+    ingestion,
+    jobs,
+    pages,
+    people,
+    proxies,
+    rules,
+    tasks,
+    webhooks,
+)
+from messor.fetch.proxies.sealing import seal_for
+from messor.settings import Settings
+from messor.store.database import Database
+
+PREFIX = "/api/v1"
+SESSION_COOKIE = "messor_session"
+
+# In the order in which paths are tried.
+ROUTERS = (
+    health.router,
+    domains.router,
+    domains.queue,
+    decisions.router,
+    tasks.router,
+    pages.router,
+    events.router,
+    rules.router,
+    ingestion.router,
+    jobs.router,
+    proxies.router,
+    webhooks.router,
+    people.router,
+)
+
+own = APIRouter(route_class=GatedRoute)
+
+
+@own.get("/openapi.json", include_in_schema=False)
+@needs(Act.READ)
+async def show_document(request: Request) -> dict[str, Any]:
+    """The OpenAPI document."""
+    document: dict[str, Any] = request.app.openapi()
+    return document
+
+
+def make_api(
+    settings: Settings,
+    database: Database,
+    *,
+    limits: Limits | None = None,
+    session_cookie: str = SESSION_COOKIE,
+) -> FastAPI:
+    """The API over an open database.
+
+    Whoever mounts it in another application awaits `app.state.house.close()` at the end; by itself
+    it does so at shutdown.
+    """
+    house = House(settings, database, limits or Limits(), session_cookie, seal_for(settings))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await house.close()
+
+    app = FastAPI(
+        title="Messor",
+        version=__version__,
+        lifespan=lifespan,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.state.house = house
+    problems.install(app)
+    for router in (*ROUTERS, own):
+        app.include_router(router, prefix=PREFIX)
+    app.include_router(ingestion.orbit)
+    app.add_middleware(Envelope, long_bodies=[PREFIX + tasks.UPLOAD])
+    document: dict[str, Any] = {}
+
+    def openapi() -> dict[str, Any]:
+        if not document:
+            document.update(make_document(app, cookie=session_cookie))
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]
+    return app

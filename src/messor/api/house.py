@@ -1,0 +1,99 @@
+"""What all routes share: the parts of the application, and who is asking."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from messor.access.principal import Principal
+from messor.access.ratelimits import Limit
+from messor.errors import MessorError
+from messor.fetch.proxies.sealing import Seal
+from messor.settings import Settings
+from messor.store.database import Connection, Database
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much may be asked for."""
+
+    known: Limit = field(default_factory=lambda: Limit(600, timedelta(minutes=1)))
+    unknown: Limit = field(default_factory=lambda: Limit(120, timedelta(minutes=1)))
+    streams: int = 100  # of events, open at a time in this process
+    ingestions: int = 50  # under way at a time in this process
+
+
+@dataclass(slots=True)
+class House:
+    """The application's parts."""
+
+    settings: Settings
+    database: Database
+    limits: Limits
+    session_cookie: str
+    seal: Seal  # of secrets that are needed again
+    streams: int = 0
+    is_closing: bool = False
+    _errands: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    @property
+    def errands(self) -> int:
+        return len(self._errands)
+
+    def begin(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Work that may outlast its request; it ends with the application."""
+        task = asyncio.create_task(work)
+        self._errands.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._errands.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, MessorError):
+            logger.error("Work begun by a request failed", exc_info=error)
+
+    async def close(self) -> None:
+        self.is_closing = True
+        errands = list(self._errands)
+        for task in errands:
+            task.cancel()
+        await asyncio.gather(*errands, return_exceptions=True)
+
+
+def house_of(request: Request) -> House:
+    house: House = request.app.state.house
+    return house
+
+
+async def _house(request: Request) -> House:
+    return house_of(request)
+
+
+async def _database(request: Request) -> Database:
+    return house_of(request).database
+
+
+async def _principal(request: Request) -> Principal:
+    principal: Principal = request.state.principal
+    return principal
+
+
+async def _connection(request: Request) -> Connection:
+    """Of the one transaction that this request is."""
+    connection: Connection = request.state.connection
+    return connection
+
+
+Here = Annotated[House, Depends(_house)]
+Source = Annotated[Database, Depends(_database)]
+Who = Annotated[Principal, Depends(_principal)]
+Unit = Annotated[Connection, Depends(_connection)]

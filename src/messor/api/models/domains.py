@@ -1,0 +1,382 @@
+"""Domains as the API shows them, and what may be asked of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from messor.api.models.base import Address, Context, In, Name, Out, Reason, text
+from messor.registry.life import NO_FUNDS_YEARS
+from messor.registry.terms import RANGES
+
+Status = Literal["pending_review", "approved", "rejected", "suspended", "blacklisted"]
+Processing = Literal[
+    "discovered", "processing", "processed_high_quality", "processed_low_quality",
+    "no_funds_this_year", "processing_failed",
+]  # fmt: skip
+SubmitterType = Literal["admin", "public_user", "system"]
+
+
+class DomainOut(Out):
+    """A domain: what may be harvested, who asked, who decided and why."""
+
+    id: UUID
+    domain: str
+    base_url: str
+    status: Status
+    processing: Processing
+    submitted_by: str
+    submitter_type: SubmitterType
+    submission_context: str | None
+    reviewed_by: str | None
+    reviewed_at: datetime | None
+    rejection_reason: str | None
+    max_crawl_depth: int
+    page_budget: int
+    crawl_delay_seconds: float | None
+    max_concurrent_requests: int
+    scrape_frequency_hours: int | None
+    is_trusted_domain: bool
+    active: bool
+    policy_version: int
+    pages_known: int
+    harvest: str
+    on_block: str
+    render: str
+    directives: str
+    reservations: str
+    robots_forbidden: str
+    proxies: str
+    verify_tls: bool
+    created_at: datetime
+    domain_class: str
+    review_reason: str | None
+    last_processed_at: datetime | None
+    processing_count: int
+    best_confidence_score: float | None
+    high_quality_candidate_count: int
+    low_quality_candidate_count: int
+    no_funds_year: int | None
+    failure_reason: str | None
+    failure_count: int
+    retry_after: datetime | None
+    last_scraped_at: datetime | None
+
+
+class SubmissionIn(In):
+    domain: Address = Field(description="A domain, a host or a URL; protocol and path are dropped")
+    context: Context | None = Field(None, description="Why it should be harvested")
+    max_crawl_depth: int = Field(3, ge=0, le=100)
+    contact: Annotated[str, text(320)] | None = Field(
+        None, description="Where a notice of the decision may be sent; never shown"
+    )
+    preflight: bool | None = Field(None, description="Have a first look taken for the reviewer")
+
+
+class SubmittedOut(Out):
+    outcome: Literal[
+        "new", "resubmitted", "pending", "approved", "suspended", "rejected", "blacklisted"
+    ]
+    domain: DomainOut
+    said: str
+    asks: Literal["rescrape", "context"] | None
+
+
+class Approve(In):
+    act: Literal["approve"]
+
+
+class Reject(In):
+    act: Literal["reject"]
+    reason: Reason
+    notify: bool = Field(False, description="Have its submitters told, with the reason")
+
+
+class Suspend(In):
+    act: Literal["suspend"]
+    reason: Reason | None = None
+
+
+class Resume(In):
+    act: Literal["resume"]
+
+
+class Blacklist(In):
+    act: Literal["blacklist"]
+    reason: Reason
+
+
+class ReviewAgain(In):
+    act: Literal["review_again"]
+    reason: Reason
+
+
+class Keep(In):
+    act: Literal["keep"]
+    take_urls: bool = Field(True, description="Crawl the URLs that waited for this")
+
+
+class Trust(In):
+    act: Literal["trust"]
+
+
+class Untrust(In):
+    act: Literal["untrust"]
+
+
+class NoFunds(In):
+    act: Literal["no_funds"]
+    year: int = Field(ge=NO_FUNDS_YEARS[0], le=NO_FUNDS_YEARS[1])
+
+
+class Revive(In):
+    act: Literal["revive"]
+
+
+DecisionIn = Annotated[
+    Approve
+    | Reject
+    | Suspend
+    | Resume
+    | Blacklist
+    | ReviewAgain
+    | Keep
+    | Trust
+    | Untrust
+    | NoFunds
+    | Revive,
+    Field(discriminator="act"),
+]
+
+
+class BulkIn(In):
+    """One decision about many domains, each for itself."""
+
+    domains: list[Name] = Field(min_length=1, max_length=200)
+    decision: DecisionIn
+
+
+class HoldingsOut(Out):
+    pages: int
+    snapshots: int
+    bytes: int
+
+
+class DecidedOut(Out):
+    domain: DomainOut
+    said: str
+    holdings: HoldingsOut | None = Field(
+        None, description="What was kept of it, when that may be purged now"
+    )
+
+
+class VerdictOut(Out):
+    name: str
+    done: bool
+    said: str
+    code: str
+    domain: DomainOut | None
+
+
+class BulkOut(Out):
+    done: int
+    refused: int
+    verdicts: list[VerdictOut]
+
+
+def _within(name: str) -> Any:
+    low, high = RANGES[name]
+    return Field(None, ge=low, le=high)
+
+
+class TermsIn(In):
+    """How a domain is crawled; what is missing stays as it is."""
+
+    delay: float | None = Field(None, ge=0, le=86_400, allow_inf_nan=False)
+    max_concurrent_requests: int | None = _within("max_concurrent_requests")
+    max_crawl_depth: int | None = _within("max_crawl_depth")
+    page_budget: int | None = _within("page_budget")
+    every_hours: int | None = _within("every_hours")
+    harvest: Literal["site", "asked"] | None = None
+    on_block: Literal["respect", "failover"] | None = None
+    render: Literal["auto", "never"] | None = None
+    directives: Literal["respect", "ignore"] | None = None
+    reservations: Literal["record", "respect"] | None = None
+    robots_forbidden: Literal["allow", "deny"] | None = None
+    proxies: Literal["none", "pool"] | None = None
+    verify_tls: bool | None = None
+
+
+class NoteIn(In):
+    body: Annotated[str, text(10_000, 1)]
+
+
+class NoteOut(Out):
+    id: UUID
+    author: str
+    body: str
+    created_at: datetime
+
+
+class SimilarOut(Out):
+    domain: str
+    status: Status
+    likeness: str
+
+
+class ReportOut(Out):
+    """What a first look found."""
+
+    url: str
+    reachable: bool
+    said: str
+    robots: str | None
+    robots_reason: str | None
+    robots_allows: bool | None
+    crawl_delay: float | None
+    status_code: int | None
+    title: str | None
+    description: str | None
+    language: str | None
+    leads_to: str | None
+    leads_out: str | None
+    challenge: str | None
+    login: bool
+    signals: list[str]
+    sitemap: str | None
+    sitemap_urls: int | None
+    sitemap_sitemaps: int | None
+    similar: list[SimilarOut]
+
+
+class WaitingOut(Out):
+    """A row of the review queue."""
+
+    id: UUID
+    domain: str
+    base_url: str
+    status: Status
+    submitted_by: str
+    submitter_type: SubmitterType
+    submission_context: str | None
+    max_crawl_depth: int
+    created_at: datetime
+    review_reason: str | None
+    rejection_reason: str | None
+    domain_class: str
+    policy_version: int
+    asked: int
+    urls_waiting: int
+    notes: int
+    preflight_asked_at: datetime | None
+    report: ReportOut | None
+
+
+class PastSubmissionOut(Out):
+    submitted_by: str
+    submitter_type: SubmitterType
+    has_contact: bool
+    context: str | None
+    max_crawl_depth: int
+    created_at: datetime
+
+
+class WaitingUrlOut(Out):
+    url: str
+    submitted_by: str
+    submitter_type: SubmitterType
+    submitted_at: datetime
+
+
+class PreflightOut(Out):
+    id: UUID
+    requested_by: str
+    requested_at: datetime
+    finished_at: datetime | None
+    requests: int
+    report: ReportOut | None
+
+
+class HistoryOut(Out):
+    occurred_at: datetime
+    type: str
+    actor: str
+    data: dict[str, Any]
+
+
+class DossierOut(Out):
+    """All that a reviewer needs to decide."""
+
+    domain: DomainOut
+    submissions: list[PastSubmissionOut]
+    urls: list[WaitingUrlOut]
+    notes: list[NoteOut]
+    preflight: PreflightOut | None
+    similar: list[SimilarOut]
+    history: list[HistoryOut]
+
+
+class RescrapedOut(Out):
+    domain: str
+    pages: int = Field(description="Known pages that are due now")
+
+
+class PreflightAskedOut(Out):
+    domain: str
+    preflight: UUID | None = Field(description="null when one is under way already")
+
+
+class ImportIn(In):
+    """Domains that were harvested before, taken over as approved."""
+
+    lines: list[Annotated[str, Field(max_length=5_000, pattern=r"^[^\x00\r\n]*$")]] = Field(
+        min_length=1, max_length=1_000, description="Each: domain, depth, context"
+    )
+    start: bool = Field(True, description="false: fetch only what is asked for")
+
+
+class ImportLineOut(Out):
+    number: int
+    text: str
+    outcome: Literal["approved", "already_approved", "left", "refused"]
+    said: str
+    domain: str | None
+
+
+class ImportOut(Out):
+    lines: list[ImportLineOut]
+
+
+class PurgeOut(Out):
+    domain: str
+    purged: HoldingsOut
+
+
+class ErasureIn(In):
+    kind: Literal["domain", "url", "person"]
+    what: Address
+    reason: Reason
+
+
+class ErasedOut(Out):
+    kind: Literal["domain", "url", "person"]
+    key: str
+    said: str
+
+
+class UrlIn(In):
+    url: Address
+    context: Context | None = Field(None, description="Why its domain should be harvested")
+    submit: bool = Field(False, description="Submit its domain for review if that is needed")
+
+
+class SubmittedUrlOut(Out):
+    outcome: Literal["crawling", "remembered", "offered", "refused"]
+    url: str
+    said: str
+    domain: DomainOut | None
+    page_id: int | None
+    asks: Literal["submit", "context", "rescrape"] | None

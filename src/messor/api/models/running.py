@@ -1,0 +1,352 @@
+"""Events, decisions, jobs, ingestions, proxies and health as the API shows them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import ConfigDict, Field
+
+from messor.api.models.base import Address, In, Out, text
+
+Mode = Literal["light", "standard", "user_assisted"]
+Category = Literal["network", "http", "blocked", "parse", "validation", "storage", "internal"]
+
+
+class EventOut(Out):
+    id: str = Field(description="Its place in the ledger, as Last-Event-ID takes it")
+    occurred_at: datetime
+    type: str
+    actor: str
+    domain_id: UUID | None
+    page_id: int | None
+    data: dict[str, Any]
+
+
+class FactOut(Out):
+    step: str
+    says: Literal["yes", "no", "later", "fact"]
+    sentence: str
+
+
+class WhyOut(Out):
+    url: str
+    verdict: Literal["allowed", "denied", "deferred"]
+    facts: list[FactOut]
+
+
+class RobotsOut(Out):
+    allowed: bool
+    reason: str
+    matched_rule: str | None
+    user_agent: str
+    crawl_delay: float | None
+
+
+class RobotsCheckIn(In):
+    robots_txt: Annotated[str, Field(max_length=600_000)]
+    url: Address
+    user_agent: Annotated[str, text(200)] | None = None
+
+
+class JobLineOut(Out):
+    id: UUID
+    job_type: str
+    state: Literal["queued", "running", "done", "dead", "cancelled"]
+    priority: int
+    attempts: int
+    max_attempts: int
+    dedupe_key: str
+    locked_by: str | None
+    created_at: datetime
+    available_at: datetime
+    finished_at: datetime | None
+
+
+class JobErrorOut(Out):
+    occurred_at: datetime
+    category: str
+    error_type: str
+    error_message: str
+
+
+class JobOut(Out):
+    id: UUID
+    job_type: str
+    state: Literal["queued", "running", "done", "dead", "cancelled"]
+    target_kind: str
+    target_id: UUID | None
+    target_url: str | None
+    dedupe_key: str
+    priority: int
+    attempts: int
+    max_attempts: int
+    created_at: datetime
+    available_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    result: dict[str, Any] | None
+    errors: list[JobErrorOut]
+
+
+class JobFiguresOut(Out):
+    job_type: str
+    queued: int
+    due: int
+    running: int
+    left_behind: int
+    done: int
+    dead: int
+    cancelled: int
+    oldest_wait: timedelta | None
+    mean_run: timedelta | None
+
+
+class JobStatsOut(Out):
+    items: list[JobFiguresOut]
+
+
+class LetterOut(Out):
+    id: UUID
+    job_type: str
+    dedupe_key: str
+    attempts: int
+    category: str | None
+    error_type: str | None
+    reason: str | None
+    died_at: datetime
+
+
+class PatternOut(Out):
+    category: str
+    error_type: str
+    pattern: str
+    times: int
+    of_jobs: int
+    first_at: datetime
+    last_at: datetime
+    sample: str
+    sample_job_id: UUID | None
+
+
+class PatternsOut(Out):
+    items: list[PatternOut]
+
+
+class ChoiceIn(In):
+    """Which dead letters are meant; what is not given does not matter."""
+
+    job_ids: list[UUID] | None = Field(None, min_length=1, max_length=1_000)
+    job_type: Annotated[str, text(100, 1)] | None = None
+    category: Category | None = None
+    pattern: Annotated[str, text(1_000, 1)] | None = None
+    everything: bool = Field(False, description="Say so to mean all of them")
+
+
+class CountOut(Out):
+    jobs: int
+
+
+class IngestIn(In):
+    """As specified: `userUrls` is for user_assisted mode alone."""
+
+    url: Address
+    mode: Mode = "standard"
+    userUrls: list[Address] = Field(default_factory=list, max_length=200)  # noqa: N815 - the specified name
+
+
+class IngestEvidence(Out):
+    mode: Mode
+    discoverySources: list[str]  # noqa: N815 - the specified names, here and below
+    pagesPlanned: int  # noqa: N815
+    pagesFetched: int  # noqa: N815
+    pagesUsed: int  # noqa: N815
+    cacheHits: int  # noqa: N815
+    cacheMisses: int  # noqa: N815
+    outcome: Literal["success", "partial", "blocked", "error"]
+    frictionSignals: list[str]  # noqa: N815
+    domainRiskScore: int  # noqa: N815
+    durationMs: int  # noqa: N815
+
+
+class EvidenceOut(Out):
+    traceId: str  # noqa: N815
+    nm_policyVersion: str  # noqa: N815
+    nm_ingest: IngestEvidence
+
+
+class TileOut(Out):
+    id: UUID
+    category: str
+    title: str
+    summary: str
+    items: list[dict[str, Any]]
+    sourceUrl: str  # noqa: N815
+    snapshotId: int  # noqa: N815
+    confidence: float
+
+
+class OfferOut(Out):
+    kind: str
+    text: str
+    command: str
+
+
+class BlockedOut(Out):
+    """What can be done about a site that refuses."""
+
+    friction: list[str]
+    guidance: list[str]
+    offers: list[OfferOut]
+
+
+class IngestOut(Out):
+    success: bool
+    tiles: list[TileOut]
+    evidence: EvidenceOut
+    blocked: BlockedOut | None = Field(None, description="Only with the outcome blocked")
+
+
+class RunOut(Out):
+    """An ingestion under way or ended."""
+
+    trace_id: str
+    orbit_slug: str
+    mode: Mode
+    url: str
+    requested_by: str
+    stage: Literal["discovering", "fetching", "done"]
+    planned: int = Field(description="Pages of the plan so far")
+    fetched: int = Field(description="Of these, fetched by this run")
+    started_at: datetime
+    completed_at: datetime | None
+    outcome: Literal["success", "partial", "blocked", "error"] | None
+    lost: bool = Field(description="Without an end, and its process is surely gone")
+    evidence: EvidenceOut | None
+
+
+class RunWithTilesOut(RunOut):
+    tiles: list[TileOut] = Field(description="What it left and no later run took away")
+
+
+class OrbitOut(Out):
+    slug: str
+    name: str
+    domain: str | None
+    created_at: datetime
+    updated_at: datetime
+    tiles: list[TileOut]
+
+
+class ProxyOut(Out):
+    """A proxy; in the password's place stands ***."""
+
+    id: int
+    proxy_protocol: str
+    proxy_url: str
+    proxy_port: int
+    proxy_username: str
+    proxy_password: str | None
+    is_active: bool
+    failure_count: int
+    success_count: int
+    failures: int
+    cost_per_request: float | None
+    cost: float
+    avg_response_time_ms: int | None
+    last_used_at: datetime | None
+    last_success_at: datetime | None
+    last_failure_at: datetime | None
+    last_error: str | None
+    probe_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class ProxiesOut(Out):
+    items: list[ProxyOut]
+
+
+class ProxyIn(In):
+    url: Annotated[str, text(500, 1)] = Field(
+        description="Such as socks5://user@proxy.example:1080"
+    )
+    password: Annotated[str, text(255)] | None = Field(None, json_schema_extra={"writeOnly": True})
+    cost_per_request: float | None = Field(None, ge=0, le=1_000_000, allow_inf_nan=False)
+
+
+class ProxySwitchIn(In):
+    is_active: bool
+
+
+class LiveOut(Out):
+    status: Literal["ok"]
+
+
+class CheckOut(Out):
+    name: str
+    ok: bool
+    said: str
+
+
+class ReadyOut(Out):
+    model_config = ConfigDict(extra="forbid")
+
+    status: Literal["ok", "unavailable"]
+    checks: list[CheckOut]
+
+
+class VitalsOut(Out):
+    """How it goes, at a glance."""
+
+    revision: str | None
+    workers: int
+    domains_waiting: int
+    is_standing_still: bool
+    jobs: dict[str, dict[str, int]]
+
+
+EventType = Annotated[str, Field(pattern=r"^[a-z_]{1,40}\.[a-z_]{1,60}$")]
+
+
+class WebhookIn(In):
+    url: Annotated[str, text(2_000, 1)] = Field(description="Such as https://example.org/hook")
+    types: list[EventType] = Field(
+        default_factory=list, max_length=50, description="Such as domain.approved; empty: every one"
+    )
+
+
+class WebhookChangeIn(In):
+    """What is missing stays as it is."""
+
+    types: list[EventType] | None = Field(None, max_length=50)
+    is_active: bool | None = None
+
+
+class WebhookOut(Out):
+    id: UUID
+    url: str
+    types: list[str]
+    is_active: bool
+    successes: int
+    failures: int
+    failure_count: int
+    last_success_at: datetime | None
+    last_failure_at: datetime | None
+    last_error: str | None
+    created_by: str
+    created_at: datetime
+
+
+class WebhooksOut(Out):
+    items: list[WebhookOut]
+
+
+class NewWebhookOut(Out):
+    webhook: WebhookOut
+    secret: str = Field(description="Signs what is sent (Standard Webhooks); not shown again")
+
+
+class PingOut(Out):
+    job_id: UUID

@@ -1,0 +1,150 @@
+"""Jobs and dead letters: background work, and what people do about what failed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from messor.access.roles import Act
+from messor.api.gate import GatedRoute, needs
+from messor.api.house import Source, Unit, Who
+from messor.api.models.base import NO_NUL
+from messor.api.models.running import (
+    Category,
+    ChoiceIn,
+    CountOut,
+    JobErrorOut,
+    JobFiguresOut,
+    JobLineOut,
+    JobOut,
+    JobStatsOut,
+    LetterOut,
+    PatternOut,
+    PatternsOut,
+)
+from messor.api.paging import CursorParam, Listing, Pager, PageSize
+from messor.errors import NotFoundError, UsageError
+from messor.ledger.events import Event, record
+from messor.queue import jobs as queue
+from messor.queue import letters, listing, patterns, reading
+from messor.queue.letters import Choice
+
+router = APIRouter(tags=["jobs"], route_class=GatedRoute)
+
+State = Literal["queued", "running", "done", "dead", "cancelled"]
+JobType = Annotated[str | None, Query(min_length=1, max_length=100, pattern=NO_NUL)]
+_JOB_FIELDS = JobOut.model_fields.keys() - {"result", "errors"}
+
+
+@router.get("/jobs")
+@needs(Act.READ)
+async def list_jobs(
+    source: Source,
+    *,
+    state: State | None = None,
+    job_type: JobType = None,
+    cursor: CursorParam = None,
+    limit: PageSize = 50,
+) -> Listing[JobLineOut]:
+    """Jobs, the newest first; those in the history are not listed."""
+    pager = Pager("jobs", state, job_type)
+    before = pager.read(cursor, tuple[datetime, UUID])
+    rows = await reading.jobs(
+        source, state=state, job_type=job_type, before=before, limit=limit + 1
+    )
+    return Listing(
+        items=[JobLineOut.model_validate(row) for row in rows[:limit]],
+        next=pager.next(rows, limit, lambda row: (row.created_at, row.id)),
+    )
+
+
+@router.get("/jobs/stats")
+@needs(Act.READ)
+async def show_job_stats(source: Source) -> JobStatsOut:
+    """How the jobs of each type stand."""
+    figures = await listing.stats(source)
+    return JobStatsOut(items=[JobFiguresOut.model_validate(one) for one in figures])
+
+
+@router.get("/jobs/{job_id}")
+@needs(Act.READ)
+async def show_job(job_id: UUID, source: Source) -> JobOut:
+    """One job, in the queue or in the history, with its latest errors."""
+    job = await listing.get(source, job_id)
+    told = JobErrorOut.model_fields
+    errors = [JobErrorOut(**{name: one[name] for name in told}) for one in job["errors"]]
+    shown = {name: job[name] for name in _JOB_FIELDS}
+    return JobOut(**shown, result=job["result_json"], errors=errors)
+
+
+@router.post("/jobs/{job_id}/cancel")
+@needs(Act.JOBS_CONTROL)
+async def cancel_job(job_id: UUID, unit: Unit, who: Who) -> CountOut:
+    """Call off a job that waits or runs; a worker stops it at its next heartbeat."""
+    if not await queue.cancel(unit, [job_id]):
+        raise NotFoundError(f"No job {job_id} waits or runs.")
+    await record(unit, [Event("jobs.cancelled", who.actor, data={"job": str(job_id), "jobs": 1})])
+    return CountOut(jobs=1)
+
+
+@router.get("/dead-letters")
+@needs(Act.READ)
+async def list_letters(
+    source: Source,
+    *,
+    job_type: JobType = None,
+    category: Category | None = None,
+    cursor: CursorParam = None,
+    limit: PageSize = 50,
+) -> Listing[LetterOut]:
+    """Jobs that will not be tried again by themselves, the newest first."""
+    pager = Pager("letters", job_type, category)
+    before = pager.read(cursor, tuple[datetime, UUID])
+    rows = await reading.letters(
+        source, job_type=job_type, category=category, before=before, limit=limit + 1
+    )
+    return Listing(
+        items=[LetterOut.model_validate(row) for row in rows[:limit]],
+        next=pager.next(rows, limit, lambda row: (row.died_at, row.id)),
+    )
+
+
+@router.get("/dead-letters/patterns")
+@needs(Act.READ)
+async def list_patterns(
+    source: Source,
+    *,
+    days: Annotated[int, Query(ge=1, le=400, description="Not older than")] = 7,
+    category: Category | None = None,
+    limit: PageSize = 50,
+) -> PatternsOut:
+    """Logged errors grouped by what their messages have in common, the most frequent first."""
+    found = await patterns.patterns(
+        source, within=timedelta(days=days), category=category, limit=limit
+    )
+    return PatternsOut(items=[PatternOut.model_validate(one) for one in found])
+
+
+@router.post("/dead-letters/requeue")
+@needs(Act.JOBS_CONTROL, own_transactions=True)
+async def requeue(given: ChoiceIn, source: Source, who: Who) -> CountOut:
+    """Give dead letters all their attempts again."""
+    return CountOut(jobs=await letters.requeue(source, _choice(given), actor=who.actor))
+
+
+@router.post("/dead-letters/purge")
+@needs(Act.JOBS_CONTROL, own_transactions=True)
+async def purge(given: ChoiceIn, source: Source, who: Who) -> CountOut:
+    """Move dead letters to the history, and so free their keys."""
+    return CountOut(jobs=await letters.purge(source, _choice(given), actor=who.actor))
+
+
+def _choice(given: ChoiceIn) -> Choice:
+    chosen = given.model_dump(exclude={"everything"})
+    is_named = any(value is not None for value in chosen.values())
+    if is_named == given.everything:
+        raise UsageError("Say which: by ids, type, category or pattern, or everything.")
+    return Choice(**chosen)

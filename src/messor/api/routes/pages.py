@@ -1,0 +1,196 @@
+"""Pages, their snapshots and the log of fetches: what was seen."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from messor.access.roles import Act
+from messor.api.gate import GatedRoute, needs
+from messor.api.house import Here, Source
+from messor.api.models.base import BIGGEST, NO_NUL, BigId
+from messor.api.models.crawling import DiffOut, FetchOut, PageOut, SnapshotOut
+from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
+from messor.api.routes.domains import name_of
+from messor.api.routes.tasks import DomainFilter
+from messor.archive import reading as archive
+from messor.errors import UsageError
+from messor.fetch import reading as fetches
+from messor.frontier import reading as frontier
+from messor.web.urls import Url, parse
+
+router = APIRouter(tags=["pages"], route_class=GatedRoute)
+
+Word = Annotated[str | None, Query(min_length=1, max_length=100, pattern=NO_NUL)]
+UrlParam = Annotated[str | None, Query(min_length=1, max_length=8_000, pattern=NO_NUL)]
+
+# A page of somebody else's, brought to a reader's machine: nothing in it may run or be guessed at.
+SANDBOX = {
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@router.get("/pages")
+@needs(Act.READ)
+async def list_pages(
+    source: Source,
+    *,
+    domain: DomainFilter = None,
+    outcome: Annotated[
+        Word, Query(description="Of the last fetch; waiting before the first")
+    ] = None,
+    category: Word = None,
+    kind: Word = None,
+    q: Annotated[Word, Query(description="A part of the URL")] = None,
+    cursor: CursorParam = None,
+    limit: PageSize = 50,
+) -> Listing[PageOut]:
+    """Pages in the order they were found."""
+    name = name_of(domain) if domain else None
+    pager = Pager("pages", name, outcome, category, kind, q)
+    rows = await frontier.pages(
+        source,
+        after=pager.read(cursor, PositiveInt) or 0,
+        domain=name,
+        outcome=outcome,
+        category=category,
+        kind=kind,
+        containing=q,
+        limit=limit + 1,
+    )
+    return Listing(
+        items=[PageOut.model_validate(row) for row in rows[:limit]],
+        next=pager.next(rows, limit, lambda row: row.id),
+    )
+
+
+@router.get("/pages/{page_id}")
+@needs(Act.READ)
+async def show_page(page_id: BigId, source: Source) -> PageOut:
+    """One page and how it stands."""
+    return PageOut.model_validate(await frontier.page(source, page_id))
+
+
+@router.get("/pages/{page_id}/snapshots")
+@needs(Act.READ)
+async def list_snapshots(
+    page_id: BigId, source: Source, *, cursor: CursorParam = None, limit: PageSize = 50
+) -> Listing[SnapshotOut]:
+    """The snapshots of a page, the newest first."""
+    await frontier.page(source, page_id)
+    pager = Pager("snapshots", page_id)
+    before = pager.read(cursor, PositiveInt)
+    rows = await archive.snapshots(source, page_id, before=before, limit=limit + 1)
+    return Listing(
+        items=[SnapshotOut.model_validate(row) for row in rows[:limit]],
+        next=pager.next(rows, limit, lambda row: row.id),
+    )
+
+
+@router.get("/snapshots/{snapshot_id}")
+@needs(Act.READ)
+async def show_snapshot(snapshot_id: BigId, source: Source) -> SnapshotOut:
+    """What is known of a snapshot, without its content."""
+    return SnapshotOut.model_validate(await archive.snapshot(source, snapshot_id))
+
+
+@router.get(
+    "/snapshots/{snapshot_id}/markdown",
+    response_class=Response,
+    responses={200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}},
+)
+@needs(Act.READ)
+async def show_markdown(snapshot_id: BigId, source: Source) -> Response:
+    """A snapshot's text, as the reader made it."""
+    text = await archive.markdown(source, snapshot_id)
+    return Response(text, media_type="text/markdown", headers=SANDBOX)
+
+
+@router.get(
+    "/snapshots/{snapshot_id}/html",
+    response_class=Response,
+    responses={
+        200: {
+            "content": {"application/octet-stream": {"schema": {"type": "string"}}},
+            "description": "A download; browsers neither show nor run it",
+        }
+    },
+)
+@needs(Act.READ)
+async def download_html(snapshot_id: BigId, source: Source, here: Here) -> Response:
+    """A snapshot's bytes as the site sent them."""
+    name, offset, length = await archive.record_place(source, snapshot_id)
+    folder = here.settings.data_dir / "archive"
+    body = await asyncio.to_thread(archive.read_body, folder, name, offset, length)
+    # The name is made here alone: nothing a site says becomes part of a path.
+    disposition = f'attachment; filename="snapshot-{snapshot_id}.html"'
+    headers = {**SANDBOX, "Content-Disposition": disposition}
+    return Response(body, media_type="application/octet-stream", headers=headers)
+
+
+@router.get("/snapshots/{snapshot_id}/diff")
+@needs(Act.READ)
+async def show_diff(
+    snapshot_id: BigId,
+    source: Source,
+    *,
+    to: Annotated[int, Query(ge=1, le=BIGGEST, description="Another snapshot of the same page")],
+) -> DiffOut:
+    """How a page's text changed from one snapshot to another."""
+    before = await archive.snapshot(source, snapshot_id)
+    after = await archive.snapshot(source, to)
+    if before.page_id != after.page_id:
+        raise UsageError("These are snapshots of two pages; only one page's are compared.")
+    old = await archive.markdown(source, before.id)
+    new = await archive.markdown(source, after.id)
+    found = await asyncio.to_thread(archive.compare, old, new)
+    return DiffOut(
+        before=SnapshotOut.model_validate(before),
+        after=SnapshotOut.model_validate(after),
+        added=found.added,
+        removed=found.removed,
+        diff=found.diff,
+        is_cut=found.is_cut,
+    )
+
+
+@router.get("/fetches")
+@needs(Act.READ)
+async def list_fetches(
+    source: Source,
+    *,
+    page_id: Annotated[int | None, Query(ge=1, le=BIGGEST)] = None,
+    url: UrlParam = None,
+    domain: DomainFilter = None,
+    outcome: Word = None,
+    cursor: CursorParam = None,
+    limit: PageSize = 50,
+) -> Listing[FetchOut]:
+    """What was tried, the newest first: of one page, one URL or one domain."""
+    if sum(one is not None for one in (page_id, url, domain)) != 1:
+        raise UsageError("Say whose: exactly one of page_id, url and domain.")
+    pager = Pager("fetches", page_id, url, domain, outcome)
+    before = pager.read(cursor, tuple[datetime, PositiveInt])
+    if domain is not None:
+        rows = await fetches.of_domain(
+            source, name_of(domain), before=before, outcome=outcome, limit=limit + 1
+        )
+    else:
+        found = page_id or await frontier.find(source, _parsed(url or ""))
+        rows = await fetches.of_page(source, found, before=before, outcome=outcome, limit=limit + 1)
+    return Listing(
+        items=[FetchOut.model_validate(row) for row in rows[:limit]],
+        next=pager.next(rows, limit, lambda row: (row.fetched_at, row.id)),
+    )
+
+
+def _parsed(text: str) -> Url:
+    url = parse(text if "://" in text else f"https://{text}")
+    if url is None:
+        raise UsageError(f"{text[:200]!r} is not a web address.")
+    return url

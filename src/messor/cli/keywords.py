@@ -1,0 +1,186 @@
+"""`messor keywords`: what is searched for, where it came from and what it is worth."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.scout import expansion, tiers
+from messor.scout import keywords as words
+from messor.scout.expansion import Suggestion
+from messor.scout.keywords import Keyword, Preview
+from messor.scout.tiers import Retiered, TierChange
+from messor.store.database import Connection, Database
+from messor.verticals import verticals
+
+
+@click.group()
+def keywords() -> None:
+    """Make, grow and weigh the keywords of a vertical.
+
+    \b
+    Example:
+      messor keywords generate wellness
+      messor keywords generate wellness --write
+      messor keywords list wellness --tier A
+    """
+
+
+@keywords.command()
+@click.argument("vertical")
+@click.option(
+    "--profile", "profiles", multiple=True, help="For this profile only; may be repeated."
+)
+@click.option("--write", is_flag=True, help="Write them; without it they are only previewed.")
+@json_option
+def generate(vertical: str, profiles: tuple[str, ...], write: bool, as_json: bool) -> None:
+    """Fill the templates of a vertical with its services, synonyms and places.
+
+    \b
+    Example:
+      messor keywords generate wellness --profile sg-mobile
+      messor keywords generate wellness --write
+    """
+
+    async def act(database: Database) -> tuple[Preview, int | None]:
+        applied = await verticals.get(database, vertical)
+        seen = await words.preview(database, applied, profiles)
+        if not write:
+            return seen, None
+        return seen, await words.write(database, applied, profiles, actor=LOCAL_ADMIN)
+
+    seen, written = run(with_database(act))
+    if as_json:
+        print_json({**asdict(seen), "new": seen.new, "written": written})
+        return
+    print_table(("template", "texts"), list(seen.by_template.items()))
+    emit(f"{seen.texts} texts for {seen.profiles} profiles: {seen.new} new, {seen.known} known.")
+    emit("For example: " + "; ".join(seen.sample[:5]))
+    say(f"{written} keywords were written." if write else "Nothing was written: add --write.")
+
+
+@keywords.command()
+@click.argument("vertical")
+@click.option("--write", is_flag=True, help="Write them; without it they are only previewed.")
+@json_option
+def expand(vertical: str, write: bool, as_json: bool) -> None:
+    """Take up what result pages suggest, as far as it stays with the topic.
+
+    \b
+    Example:
+      messor keywords expand funding
+      messor keywords expand funding --write
+    """
+
+    async def act(database: Database) -> list[Suggestion]:
+        applied = await verticals.get(database, vertical)
+        if write:
+            return await expansion.expand(database, applied, actor=LOCAL_ADMIN)
+        return await expansion.suggest(database, applied)
+
+    found = run(with_database(act))
+    if as_json:
+        print_json(found)
+        return
+    table = [(o.text, o.seed, o.drift, "yes" if o.taken else "no", o.said) for o in found]
+    print_table(("text", "seed", "drift", "taken", "because"), table)
+    taken = sum(one.taken for one in found)
+    say(
+        f"{taken} of {len(found)} are taken."
+        + ("" if write else " Nothing was written: add --write.")
+    )
+
+
+@keywords.command(name="tiers")
+@click.argument("vertical")
+@click.option("--write", is_flag=True, help="Write them; without it they are only previewed.")
+@json_option
+def tiers_(vertical: str, write: bool, as_json: bool) -> None:
+    """Give keywords their tiers by what they were measured to be worth, and rest the worthless.
+
+    \b
+    Example:
+      messor keywords tiers wellness
+      messor keywords tiers wellness --write
+    """
+
+    async def act(database: Database) -> tuple[list[TierChange], Retiered | None]:
+        applied = await verticals.get(database, vertical)
+        changes = await tiers.preview(database, applied)
+        if not write:
+            return changes, None
+        return changes, await tiers.apply(database, applied, actor=LOCAL_ADMIN)
+
+    changes, done = run(with_database(act))
+    if as_json:
+        print_json({"changes": changes, "done": done})
+        return
+    table = [
+        (one.text, one.profile, one.before, "pruned" if one.prune else one.after, one.why)
+        for one in changes
+    ]
+    print_table(("text", "profile", "before", "after", "because"), table)
+    if done is None:
+        say("Nothing was written: add --write.")
+    else:
+        say(f"{done.measured} measured, {done.changed} changed, {done.pruned} pruned.")
+
+
+@keywords.command()
+@click.argument("vertical")
+@click.argument("text")
+@click.option("--tier", type=click.Choice(["A", "B", "C"]), default="C", show_default=True)
+@click.option(
+    "--profile", "profiles", multiple=True, help="For this profile only; may be repeated."
+)
+@json_option
+def add(vertical: str, text: str, tier: str, profiles: tuple[str, ...], as_json: bool) -> None:
+    """Add a keyword by hand; it is never pruned.
+
+    \b
+    Example:
+      messor keywords add wellness "botox orchard road" --tier A
+    """
+
+    async def act(connection: Connection) -> int:
+        applied = await verticals.get(connection, vertical)
+        return await words.add(connection, applied, text, tier=tier, names=profiles)
+
+    new = run(transact(act))
+    say(f"{new} keywords were added.")
+    if as_json:
+        print_json({"new": new})
+
+
+@keywords.command(name="list")
+@click.argument("vertical")
+@click.option("--tier", type=click.Choice(["A", "B", "C"]))
+@click.option("--profile")
+@click.option("--pruned", is_flag=True, help="Those that rest, too.")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, show_default=True)
+@json_option
+def list_(  # noqa: PLR0917 - one for each option
+    vertical: str, tier: str | None, profile: str | None, pruned: bool, limit: int, as_json: bool
+) -> None:
+    """List keywords, the highest tier first.
+
+    \b
+    Example:
+      messor keywords list wellness --tier A --json
+    """
+
+    async def act(database: Database) -> list[Keyword]:
+        applied = await verticals.get(database, vertical)
+        return await words.listing(
+            database, applied, tier=tier, profile=profile, pruned=pruned, limit=limit
+        )
+
+    found = run(with_database(act))
+    if as_json:
+        print_json(found)
+        return
+    table = [(o.text, o.profile, o.tier, o.source, o.value, o.last_snapshot_at) for o in found]
+    print_table(("text", "profile", "tier", "source", "value", "last seen"), table)

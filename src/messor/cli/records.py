@@ -1,0 +1,208 @@
+"""`messor records` and `messor products`: what pages state, since when, and what proves it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.extract import listing
+from messor.registry import domains as registry
+from messor.registry.domains import Submission
+from messor.settings import Settings
+from messor.store.database import Database
+from messor.store.session import open_session
+
+RECORDS = ("id", "kind", "sure", "state", "parser", "last seen", "says", "url")
+PRODUCTS = ("id", "price", "currency", "availability", "sku", "updated", "name", "url")
+PRICES = ("seen", "price", "currency", "availability", "cause")
+HISTORY = ("when", "state", "cause", "field", "before", "after")
+FIELDS = ("field", "value", "sure", "method", "quote")
+
+STATE = click.option(
+    "--state", type=click.Choice(("current", "removed", "all")), default="current",
+    show_default=True, help="What stands on the page, or what went.",
+)  # fmt: skip
+LIMIT = click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
+AFTER = click.option("--after", default=0, help="Go on after this id.")
+
+
+@click.group()
+def records() -> None:
+    """Look at the records that were extracted.
+
+    \b
+    Example:
+      messor records list --domain example.org --kind contact
+      messor records show 17
+    """
+
+
+@records.command(name="list")
+@click.option("--domain", help="Only of this domain.")
+@click.option("--kind", help="Only of this kind: product, contact, offer, event …")
+@click.option("--least", default=0.0, type=click.FloatRange(0, 1), help="The least confidence.")
+@STATE
+@AFTER
+@LIMIT
+@json_option
+def list_records(domain: str | None, state: str, as_json: bool, **filters: Any) -> None:
+    """List records, the oldest first.
+
+    \b
+    Example:
+      messor records list --kind funding_program --least 0.8
+    """
+    rows = run(_listed(listing.records, domain, state, filters))
+    if as_json:
+        print_json(rows)
+    elif rows:
+        print_table(RECORDS, [_record_row(row) for row in rows])
+    else:
+        say("There are no such records.")
+
+
+@records.command(name="show")
+@click.argument("record_id", type=int)
+@json_option
+def show_record(record_id: int, as_json: bool) -> None:
+    """Show a record: each field with its evidence, and its history.
+
+    \b
+    Example:
+      messor records show 17 --json
+    """
+    found = run(_with_database(listing.record, record_id))
+    if as_json:
+        print_json(found)
+        return
+    emit(f"{found['kind']} {found['id']}: {found['url']}")
+    emit(
+        f"{found['state']}, {found['confidence']:.2f} sure, by {found['parser']}"
+        f" {found['parser_version']}, snapshot {found['snapshot_id']}"
+    )
+    print_table(FIELDS, [_field_row(name, field) for name, field in found["fields"].items()])
+    print_table(
+        HISTORY, [tuple(_cut(v) for v in list(line.values())[:6]) for line in found["history"]]
+    )
+
+
+@click.group()
+def products() -> None:
+    """Look at the products that were extracted.
+
+    \b
+    Example:
+      messor products list --domain shop.example --availability in_stock
+      messor products show 4
+    """
+
+
+@products.command(name="list")
+@click.option("--domain", help="Only of this domain.")
+@click.option("--availability", help="Only in this state: in_stock, out_of_stock …")
+@click.option("--name", help="Only those whose name has this in it.")
+@STATE
+@AFTER
+@LIMIT
+@json_option
+def list_products(domain: str | None, state: str, as_json: bool, **filters: Any) -> None:
+    """List products, the oldest first.
+
+    \b
+    Example:
+      messor products list --name kettle
+    """
+    rows = run(_listed(listing.products, domain, state, filters))
+    if as_json:
+        print_json(rows)
+    elif rows:
+        print_table(PRODUCTS, [_product_row(row) for row in rows])
+    else:
+        say("There are no such products.")
+
+
+@products.command(name="show")
+@click.argument("product_id", type=int)
+@json_option
+def show_product(product_id: int, as_json: bool) -> None:
+    """Show a product with its prices over time and its images.
+
+    \b
+    Example:
+      messor products show 4
+    """
+    found = run(_with_database(listing.product, product_id))
+    if as_json:
+        print_json(found)
+        return
+    emit(f"{found['product_name'] or '(no name)'}: {found['url']}")
+    for name in ("price", "currency", "availability", "brand", "sku", "gtin", "category", "rating"):
+        if found[name] is not None:
+            emit(f"{name}: {found[name]}")
+    emit(
+        f"{found['state']}, changed {found['updated_at']:%Y-%m-%d %H:%M}, record {found['record_id']}"
+    )
+    print_table(
+        PRICES,
+        [
+            (line["seen_at"], line["price"], line["currency"], line["availability"], line["cause"])
+            for line in found["prices"]
+        ],
+    )
+    for image in found["images"]:
+        emit(f"{image['image_type']}: {image['image_url']}")
+
+
+async def _listed(
+    look: Any, domain: str | None, state: str, filters: dict[str, Any]
+) -> list[dict[str, Any]]:
+    async with open_session(Settings(), pool_size=1) as session:
+        filters["domain_id"] = await _domain_id(session.database, domain)
+        filters["state"] = None if state == "all" else state
+        found: list[dict[str, Any]] = await look(session.database, **filters)
+        return found
+
+
+async def _with_database(look: Any, number: int) -> dict[str, Any]:
+    async with open_session(Settings(), pool_size=1) as session:
+        found: dict[str, Any] = await look(session.database, number)
+        return found
+
+
+async def _domain_id(database: Database, domain: str | None) -> Any:
+    if domain is None:
+        return None
+    return (await registry.get(database, Submission.understand(domain).domain)).id
+
+
+def _record_row(row: dict[str, Any]) -> tuple[Any, ...]:
+    says = ", ".join(str(value) for value in list(row["data"].values())[:3])
+    return (
+        row["id"], row["kind"], f"{row['confidence']:.2f}", row["state"],
+        f"{row['parser']} {row['parser_version']}", row["last_seen"], _cut(says), row["url"],
+    )  # fmt: skip
+
+
+def _product_row(row: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        row["id"], row["price"], row["currency"], row["availability"], row["sku"],
+        row["updated_at"], _cut(row["product_name"]), row["url"],
+    )  # fmt: skip
+
+
+def _field_row(name: str, field: dict[str, Any]) -> tuple[Any, ...]:
+    proof = field.get("evidence", {})
+    return (
+        name, _cut(field["value"]), f"{field.get('confidence', 0):.2f}", proof.get("method"),
+        _cut(proof.get("quote")),
+    )  # fmt: skip
+
+
+def _cut(value: Any) -> Any:
+    """One line of at most sixty characters; times and nothing stay as they are."""
+    if value is None or hasattr(value, "strftime"):
+        return value
+    text = " ".join(str(value).split())
+    return text if len(text) <= 60 else f"{text[:59]}…"

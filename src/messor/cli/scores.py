@@ -1,0 +1,162 @@
+"""`messor scores`: what domains and organisations are worth, why, and what other weights would do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.errors import UsageError
+from messor.insight import calibration, scoring
+from messor.insight.calibration import Calibrated
+from messor.insight.scoring import Applying, Simulation
+from messor.store.database import Connection, Database
+from messor.verticals import verticals
+
+
+@click.group()
+def scores() -> None:
+    """Look at scores, try other weights, and give domains their track levels.
+
+    \b
+    Example:
+      messor scores show example.org
+      messor scores simulate wellness --weight visibility=0.6
+      messor scores apply wellness
+    """
+
+
+@scores.command()
+@click.argument("name")
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Show the scores of a domain or an organisation, with their parts.
+
+    \b
+    Example:
+      messor scores show example.org --json
+    """
+
+    async def act(database: Database) -> list[dict[str, Any]]:
+        return await scoring.show(database, name)
+
+    found = run(with_database(act))
+    if as_json:
+        print_json(found)
+        return
+    for one in found:
+        emit(
+            f"{one['vertical']}: {one['score']:.3f}, track level {one['track_level']},"
+            f" {one['scored_at']:%Y-%m-%d}"
+        )
+        table = [
+            (p["name"], _figure(p["value"]), p["weight"], f"{p['contribution']:.3f}", p["sentence"])
+            for p in one["parts"]
+        ]
+        print_table(("part", "value", "weight", "adds", "because"), table)
+
+
+@scores.command()
+@click.argument("vertical")
+@click.option(
+    "--weight", "weights", multiple=True, help="Another weight, as PART=NUMBER; may be repeated."
+)
+@json_option
+def simulate(vertical: str, weights: tuple[str, ...], as_json: bool) -> None:
+    """Show what other weights would change; nothing is written.
+
+    \b
+    Example:
+      messor scores simulate wellness --weight visibility=0.6 --weight cost=0
+    """
+    given = dict(_weight(text) for text in weights)
+
+    async def act(connection: Connection) -> Simulation:
+        return await scoring.simulate(connection, await verticals.get(connection, vertical), given)
+
+    found = run(transact(act))
+    if as_json:
+        print_json({**asdict(found), "changed": len(found.changed)})
+        return
+    table = [
+        (o.domain, o.level_now, o.level_then, _figure(o.score_now), _figure(o.score_then))
+        for o in found.rows
+    ]
+    print_table(("domain", "level", "would be", "score", "would be"), table)
+    say(
+        f"{len(found.changed)} of {len(found.rows)} levels would change;"
+        f" {found.looks_per_day_now:.1f} looks a day would become {found.looks_per_day_then:.1f}."
+    )
+
+
+@scores.command()
+@click.argument("vertical")
+@json_option
+def apply(vertical: str, as_json: bool) -> None:
+    """Score a vertical now, and give its domains their track levels.
+
+    \b
+    Example:
+      messor scores apply wellness
+    """
+
+    async def act(connection: Connection) -> Applying:
+        applied = await verticals.get(connection, vertical)
+        return await scoring.apply(connection, applied, actor=LOCAL_ADMIN)
+
+    done = run(transact(act))
+    if as_json:
+        print_json(done)
+    say(
+        f"{done.domains} domains and {done.organisations} organisations were scored;"
+        f" {done.levels_changed} track levels changed, of {done.unknown} domains nothing is known."
+    )
+
+
+@scores.command()
+@click.argument("vertical")
+@json_option
+def calibrate(vertical: str, as_json: bool) -> None:
+    """Hold judges and scores against what reviewers decided.
+
+    \b
+    Example:
+      messor scores calibrate funding
+    """
+
+    async def act(database: Database) -> list[Calibrated]:
+        return await calibration.calibrate(database, await verticals.get(database, vertical))
+
+    found = run(with_database(act))
+    if as_json:
+        print_json([asdict(one) for one in found])
+        return
+    table = [
+        (
+            one.what,
+            one.decisions,
+            _figure(one.precision),
+            _figure(one.recall),
+            _figure(one.brier),
+            one.sentence,
+        )
+        for one in found
+    ]
+    print_table(("judge", "decisions", "precision", "recall", "brier", "suggestion"), table)
+    if not found:
+        say("Reviewers have not decided anything yet.")
+
+
+def _weight(text: str) -> tuple[str, float]:
+    name, sign, number = text.partition("=")
+    try:
+        return name.strip(), float(number if sign else "")
+    except ValueError:
+        raise UsageError(f"A weight is PART=NUMBER; {text!r} is not.") from None
+
+
+def _figure(value: float | None) -> str | None:
+    return None if value is None else f"{value:.3f}"

@@ -1,0 +1,270 @@
+"""`messor scout`: searching, discovery sessions, and the candidates they bring."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+import click
+
+from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.errors import UsageError
+from messor.scout import candidates as rows
+from messor.scout import discovery, exploring, spending
+from messor.scout.candidates import Candidate
+from messor.scout.engines.options import ScoutSettings
+from messor.scout.engines.registry import engine_class, hire, known
+from messor.scout.exploring import Explored
+from messor.scout.searching import Searcher
+from messor.store.database import Connection, Database
+from messor.store.session import open_session
+from messor.verticals import verticals
+
+Act = Callable[[Connection, Candidate], Awaitable[Candidate]]
+
+
+@click.group()
+def scout() -> None:
+    """Search for more, and review what was found.
+
+    Engines are set in messor.toml, for example:
+
+    \b
+      [search_engines.searxng]
+      url = "http://127.0.0.1:8888"
+      [search_engines.serper]
+      key = "…"
+      monthly_budget = 20
+
+    \b
+    Example:
+      messor scout search funding --limit 20
+      messor scout candidates --status PENDING_CRAWL
+    """
+
+
+@scout.command()
+@click.argument("vertical")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
+@json_option
+def search(vertical: str, limit: int, as_json: bool) -> None:
+    """Search for the keywords that are due, judge what is found, and keep the candidates.
+
+    \b
+    Example:
+      messor scout search funding --limit 20
+    """
+    settings = ScoutSettings()
+    if not settings.search_engines:
+        raise UsageError(
+            f"No search engine is configured. Set search_engines in messor.toml: {', '.join(known())}."
+        )
+
+    async def act() -> Explored:
+        async with open_session(settings) as session:
+            applied = await verticals.get(session.database, vertical)
+            searcher = Searcher(session.database, hire(settings.search_engines))
+            try:
+                return await exploring.explore(
+                    session.database, searcher, applied, actor=LOCAL_ADMIN, limit=limit
+                )
+            finally:
+                await searcher.close()
+
+    done = run(act())
+    if as_json:
+        print_json(done)
+        return
+    emit(f"Session {done.session_id}: {done.paid_for} searches were made now.")
+    print_table(("searches", "count"), list(done.searches.items()))
+    print_table(("figure", "value"), list(done.statistics.items()))
+
+
+@scout.command()
+@click.option("--vertical")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@json_option
+def sessions(vertical: str | None, limit: int, as_json: bool) -> None:
+    """List discovery sessions and what they brought, the latest first.
+
+    \b
+    Example:
+      messor scout sessions --vertical funding
+    """
+    found = run(with_database(lambda database: discovery.sessions(database, vertical, limit=limit)))
+    if as_json:
+        print_json(found)
+        return
+    table = [
+        (
+            one.id,
+            one.vertical,
+            one.state,
+            one.started_at,
+            (one.statistics or {}).get("total_processed"),
+            (one.statistics or {}).get("candidates_created"),
+        )
+        for one in found
+    ]
+    print_table(("id", "vertical", "state", "started", "results", "candidates"), table)
+
+
+@scout.command()
+@click.option("--vertical")
+@click.option("--status", type=click.Choice(list(rows.TRANSITIONS)))
+@click.option("--session", "session_id", type=click.UUID)
+@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
+@json_option
+def candidates(
+    vertical: str | None, status: str | None, session_id: UUID | None, limit: int, as_json: bool
+) -> None:
+    """List candidates, the most trusted first.
+
+    \b
+    Example:
+      messor scout candidates --vertical funding --status PENDING_CRAWL
+    """
+
+    async def act(database: Database) -> list[Candidate]:
+        return await rows.listing(
+            database, vertical=vertical, status=status, session_id=session_id, limit=limit
+        )
+
+    found = run(with_database(act))
+    if as_json:
+        print_json(found)
+        return
+    table = [(o.id, f"{o.confidence_score:.2f}", o.status, o.domain, o.title[:60]) for o in found]
+    print_table(("id", "confidence", "status", "domain", "title"), table)
+
+
+@scout.command()
+@click.argument("candidate", type=click.UUID)
+@json_option
+def why(candidate: UUID, as_json: bool) -> None:
+    """Tell what each judge said of a CANDIDATE.
+
+    \b
+    Example:
+      messor scout why 0191b2c4-0000-7000-8000-000000000000
+    """
+    found = run(with_database(lambda database: rows.get(database, candidate)))
+    if as_json:
+        print_json(found)
+        return
+    emit(f"{found.url} is {found.status} with confidence {found.confidence_score:.2f}.")
+    scores = found.validation_notes["judge_scores"]
+    table = [(s["judge_name"], s["score"], s["weight"], s["explanation"]) for s in scores]
+    print_table(("judge", "score", "weight", "because"), table)
+
+
+@scout.command()
+@click.argument("candidate", type=click.UUID)
+@json_option
+def review(candidate: UUID, as_json: bool) -> None:
+    """Take up a CANDIDATE that waits for review.
+
+    \b
+    Example:
+      messor scout review 0191b2c4-0000-7000-8000-000000000000
+    """
+
+    async def act(connection: Connection, found: Candidate) -> Candidate:
+        return await rows.assign(connection, found, LOCAL_ADMIN, actor=LOCAL_ADMIN)
+
+    _decide(candidate, act, as_json)
+
+
+@scout.command()
+@click.argument("candidate", type=click.UUID)
+@click.option("--reason", help="Why; kept with the candidate.")
+@json_option
+def approve(candidate: UUID, reason: str | None, as_json: bool) -> None:
+    """Approve a CANDIDATE in review.
+
+    \b
+    Example:
+      messor scout approve 0191b2c4-0000-7000-8000-000000000000
+    """
+
+    async def act(connection: Connection, found: Candidate) -> Candidate:
+        return await rows.approve(connection, found, actor=LOCAL_ADMIN, reason=reason)
+
+    _decide(candidate, act, as_json)
+
+
+@scout.command()
+@click.argument("candidate", type=click.UUID)
+@click.option("--reason", required=True, help="Why; kept with the candidate.")
+@json_option
+def reject(candidate: UUID, reason: str, as_json: bool) -> None:
+    """Reject a CANDIDATE in review.
+
+    \b
+    Example:
+      messor scout reject 0191b2c4-0000-7000-8000-000000000000 --reason "a loan, no grant"
+    """
+
+    async def act(connection: Connection, found: Candidate) -> Candidate:
+        return await rows.reject(connection, found, actor=LOCAL_ADMIN, reason=reason)
+
+    _decide(candidate, act, as_json)
+
+
+@scout.command()
+@json_option
+def engines(as_json: bool) -> None:
+    """Tell which search engines there are, which are set, and what a search costs.
+
+    \b
+    Example:
+      messor scout engines
+    """
+    given = ScoutSettings().search_engines
+    order = {name: place for place, name in enumerate(given, 1)}
+    found = []
+    for name in sorted(known(), key=lambda name: (order.get(name, len(order) + 1), name)):
+        kind, options = engine_class(name), given.get(name)
+        cost = options.cost if options is not None else None
+        found.append(
+            {
+                "name": name,
+                "asked": order.get(name),
+                "cost": kind.list_price if cost is None else cost,
+                "budget": options.monthly_budget if options is not None else None,
+                "url": (options.url if options is not None else None) or kind.default_url,
+            }
+        )
+    if as_json:
+        print_json(found)
+        return
+    head = ("name", "asked", "cost", "budget", "url")
+    print_table(head, [tuple(facts[name] for name in head) for facts in found])
+
+
+@scout.command()
+@json_option
+def spend(as_json: bool) -> None:
+    """Tell what searches cost, by month and engine.
+
+    \b
+    Example:
+      messor scout spend
+    """
+    found = run(with_database(spending.by_month))
+    if as_json:
+        print_json(found)
+        return
+    head = ("month", "engine", "asked", "answered", "refused", "lost", "cost")
+    print_table(head, [tuple(getattr(one, name) for name in head) for one in found])
+
+
+def _decide(candidate_id: UUID, act: Act, as_json: bool) -> None:
+    async def decide(connection: Connection) -> Candidate:
+        return await act(connection, await rows.get(connection, candidate_id))
+
+    found = run(transact(decide))
+    say(f"{found.url} is {found.status}.")
+    if as_json:
+        print_json(found)

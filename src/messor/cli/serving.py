@@ -1,0 +1,93 @@
+"""The doors that listen: the API and the console, on one address, beside the workers."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from messor.access.passwords import Passwords
+from messor.api.app import make_api
+from messor.console.app import make_console
+from messor.console.cookies import SESSION
+from messor.errors import UnavailableError
+from messor.settings import Settings
+from messor.store.database import Database
+
+FAREWELL_SECONDS = 2  # for answers under way; streams of events never end by themselves
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to whoever runs it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Doors:
+    """Serves until told to stop; open it before anything else, so that a taken port is told."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._passwords = Passwords()
+        self._api = make_api(settings, database, session_cookie=SESSION)
+        self._console = make_console(
+            settings, database, self._passwords, public_submission=settings.public_submission
+        )
+        self._socket = _listen(settings.listen_host, settings.listen_port)
+        config = uvicorn.Config(
+            self._answer,
+            interface="asgi3",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=settings.trusted_proxies,
+            timeout_graceful_shutdown=FAREWELL_SECONDS,
+            h11_max_incomplete_event_size=65_536,
+        )
+        self._server = _Server(config)
+
+    @property
+    def url(self) -> str:
+        """Where people find the console."""
+        host, port = self._socket.getsockname()[:2]
+        named = f"[{host}]" if ":" in host else host
+        return self._settings.public_url or f"http://{named}:{port}"
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+
+    async def run(self) -> None:
+        try:
+            await self._server.serve(sockets=[self._socket])
+        finally:
+            await self._api.state.house.close()
+            self._passwords.close()
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What begins with /api is for machines, all else for people."""
+        path = scope.get("path", "")
+        door: ASGIApp = self._api if path == "/api" or path.startswith("/api/") else self._console
+        await door(scope, receive, send)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise UnavailableError(
+            f"The console cannot listen on {host}:{port} ({error.strerror}): "
+            "set MESSOR_LISTEN_PORT to another port, or 0 for any that is free."
+        ) from error
+    listening.setblocking(False)
+    return listening

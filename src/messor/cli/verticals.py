@@ -1,0 +1,218 @@
+"""`messor verticals`: the ways to use Messor, as files; and the organisations that belong to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.errors import PartlyTakenError, UsageError
+from messor.store.database import Connection, Database
+from messor.verticals import differences, files, importing, organisations
+from messor.verticals import verticals as rows
+from messor.verticals.differences import Difference
+from messor.verticals.importing import LineReport
+from messor.verticals.organisations import Organisation
+from messor.verticals.verticals import Applied
+
+
+@click.group()
+def verticals() -> None:
+    """See, change and exchange verticals: services, places, profiles, judges, weights.
+
+    \b
+    Example:
+      messor verticals list
+      messor verticals apply wellness
+      messor verticals export wellness > mine.toml
+    """
+
+
+@verticals.command(name="list")
+@json_option
+def list_(as_json: bool) -> None:
+    """Tell which verticals come with Messor, and which are applied.
+
+    \b
+    Example:
+      messor verticals list
+    """
+    applied = {one.vertical.name: one for one in run(with_database(rows.listing))}
+    found = [_facts(name, applied.get(name)) for name in sorted({*files.SHIPPED, *applied})]
+    if as_json:
+        print_json(found)
+        return
+    head = ("name", "title", "version", "applied", "by", "at")
+    print_table(head, [tuple(facts[key] for key in head) for facts in found])
+
+
+def _facts(name: str, applied: Applied | None) -> dict[str, Any]:
+    vertical = applied.vertical if applied else files.shipped(name).vertical
+    return {
+        "name": name,
+        "title": vertical.title,
+        "version": vertical.version,
+        "applied": "yes" if applied else "no",
+        "by": applied.applied_by if applied else None,
+        "at": applied.applied_at if applied else None,
+    }
+
+
+@verticals.command()
+@click.argument("name")
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Tell what an applied vertical says, and its versions.
+
+    \b
+    Example:
+      messor verticals show wellness
+    """
+
+    async def act(database: Database) -> tuple[Applied, list[dict[str, Any]]]:
+        found = await rows.get(database, name)
+        return found, await rows.history(database, found)
+
+    found, versions = run(with_database(act))
+    vertical = found.vertical
+    if as_json:
+        print_json({**vertical.model_dump(mode="json"), "versions": versions})
+        return
+    emit(f"{vertical.title} ({vertical.name}), version {vertical.version}")
+    emit(f"When blocked: {vertical.on_block}. Records: {', '.join(vertical.record_kinds)}.")
+    table = [(one.name, one.intent, ", ".join(one.synonyms)) for one in vertical.services]
+    print_table(("service", "intent", "synonyms"), table)
+    profiles = [(n, p.gl, p.hl, p.device, p.location) for n, p in vertical.profiles.items()]
+    print_table(("profile", "gl", "hl", "device", "location"), profiles)
+    print_table(("judge", "weight"), list(vertical.judges.items()))
+    print_table(("version", "by", "at"), [tuple(one.values()) for one in versions])
+
+
+@verticals.command()
+@click.argument("names", nargs=-1, required=True)
+@json_option
+def apply(names: tuple[str, ...], as_json: bool) -> None:
+    """Put verticals in force: by NAME, or from a file.
+
+    \b
+    Example:
+      messor verticals apply wellness funding
+      messor verticals apply ./mine.toml
+    """
+    chosen = [files.find(name) for name in names]
+
+    async def act(connection: Connection) -> list[tuple[Applied, list[Difference]]]:
+        return [await rows.apply(connection, file, actor=LOCAL_ADMIN) for file in chosen]
+
+    done = run(transact(act))
+    for applied, changes in done:
+        vertical = applied.vertical
+        what = f"{len(changes)} changes" if changes else "nothing changed"
+        say(f"{vertical.name} is in force in version {vertical.version}: {what}.")
+    if as_json:
+        print_json(
+            [
+                {"name": a.vertical.name, "version": a.vertical.version, "changes": c}
+                for a, c in done
+            ]
+        )
+
+
+@verticals.command()
+@click.argument("name")
+@json_option
+def diff(name: str, as_json: bool) -> None:
+    """Tell what applying NAME (or a file) would change.
+
+    \b
+    Example:
+      messor verticals diff ./mine.toml
+    """
+    file = files.find(name)
+    before = run(with_database(lambda database: rows.find(database, file.vertical.name)))
+    changes = differences.between(before.vertical if before else None, file.vertical)
+    if as_json:
+        print_json(changes)
+        return
+    for change in changes:
+        emit(str(change))
+    if not changes:
+        say("Nothing would change.")
+
+
+@verticals.command()
+@click.argument("name")
+@json_option
+def export(name: str, as_json: bool) -> None:
+    """Print the file of an applied or a shipped vertical, to be changed and applied again.
+
+    \b
+    Example:
+      messor verticals export funding -o mine.toml
+    """
+    found = run(with_database(lambda database: rows.find(database, name)))
+    source = found.source if found is not None else files.shipped(name).source
+    if as_json:
+        print_json({"name": name, "source": source})
+    else:
+        emit(source.rstrip("\n"))
+
+
+@verticals.command(name="organisations")
+@click.argument("name")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=100, show_default=True)
+@json_option
+def list_organisations(name: str, limit: int, as_json: bool) -> None:
+    """List the organisations of a vertical, and their domains.
+
+    \b
+    Example:
+      messor verticals organisations wellness
+    """
+
+    async def act(database: Database) -> list[Organisation]:
+        return await organisations.listing(database, await rows.get(database, name), limit)
+
+    found = run(with_database(act))
+    if as_json:
+        print_json(found)
+        return
+    table = [(one.name, one.location, ", ".join(one.domains)) for one in found]
+    print_table(("name", "location", "domains"), table)
+
+
+@verticals.command(name="import")
+@click.argument("name")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@json_option
+def import_(name: str, file: Path, as_json: bool) -> None:
+    """Take organisations of a vertical from a CSV FILE, with a report per line.
+
+    Its first line names the columns: name, domains, location, external_id. Domains of one
+    organisation are separated by semicolons.
+
+    \b
+    Example:
+      messor verticals import wellness clinics.csv
+    """
+    try:
+        text = file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error
+
+    async def act(database: Database) -> list[LineReport]:
+        applied = await rows.get(database, name)
+        return await importing.import_csv(database, applied, text, actor=LOCAL_ADMIN)
+
+    reports = run(with_database(act))
+    if as_json:
+        print_json(reports)
+    else:
+        table = [(one.line, one.outcome, one.name, one.said) for one in reports]
+        print_table(("line", "outcome", "name", "because"), table)
+    refused = sum(one.outcome == "refused" for one in reports)
+    if refused:
+        raise PartlyTakenError(f"{refused} of {len(reports)} lines were not taken.")

@@ -1,0 +1,141 @@
+"""The console as an application: its screens, files and error pages behind one guard."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from messor.access.login import Door
+from messor.access.passwords import Passwords
+from messor.console import templating
+from messor.console.call import Call
+from messor.console.desk import Desk
+from messor.console.guard import error_page, guarded
+from messor.console.headers import SafeHeaders
+from messor.console.live import Board
+from messor.console.screens import Screen
+from messor.console.views import (
+    account,
+    asking,
+    auditing,
+    batches,
+    deciding,
+    domain,
+    domains,
+    entering,
+    health,
+    ingesting,
+    jobs,
+    members,
+    overview,
+    page,
+    planning,
+    proxies,
+    review,
+    saving,
+    submitting,
+    tasks,
+    tuning,
+)
+from messor.errors import UnavailableError
+from messor.settings import Settings
+from messor.store.database import Database
+
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+
+STATIC = Path(__file__).parent / "static"
+
+SCREENS: tuple[Screen, ...] = (
+    *entering.SCREENS,
+    *overview.SCREENS,
+    *review.SCREENS,
+    *submitting.SCREENS,
+    *domains.SCREENS,
+    *domain.SCREENS,
+    *deciding.SCREENS,
+    *tuning.SCREENS,
+    *page.SCREENS,
+    *ingesting.SCREENS,
+    *saving.SCREENS,
+    *health.SCREENS,
+    *tasks.SCREENS,
+    *batches.SCREENS,
+    *jobs.SCREENS,
+    *planning.SCREENS,
+    *proxies.SCREENS,
+    *members.SCREENS,
+    *account.SCREENS,
+    *auditing.SCREENS,
+)
+
+
+def make_console(
+    settings: Settings,
+    database: Database,
+    passwords: Passwords,
+    *,
+    public_submission: bool = False,
+) -> Starlette:
+    """The console over an open database; mount it at `/`. Whoever makes it closes the others."""
+    desk = Desk(
+        settings,
+        database,
+        Door(database, passwords),
+        Board(database),
+        templating.environment(_version()),
+        public_submission,
+    )
+    screens = SCREENS + (asking.SCREENS if public_submission else ())
+    routes: list[BaseRoute] = [
+        Route(screen.path, guarded(screen, desk), methods=[screen.method]) for screen in screens
+    ]
+    routes.append(Mount("/static", StaticFiles(directory=STATIC), name="static"))
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(SafeHeaders)],
+        exception_handlers={HTTPException: _missing(desk), Exception: _broken(desk)},
+    )
+    app.state.errands = desk.errands  # to be closed before the database is
+    return app
+
+
+def _version() -> str:
+    """A name for this state of the front-end files; raises when they were not built."""
+    if not (STATIC / "vendor" / "tabler.min.css").exists():
+        raise UnavailableError(
+            "The console's front-end files are missing. Install Messor again: pip install -e ."
+        )
+    digest = hashlib.sha256()
+    for path in sorted(STATIC.rglob("*.*")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _missing(desk: Desk) -> Handler:
+    async def answer(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        sentence = (
+            "This address takes another kind of request."
+            if error.status_code == 405
+            else "There is nothing at this address."
+        )
+        return error_page(Call(request, desk), error.status_code, sentence)
+
+    return answer
+
+
+def _broken(desk: Desk) -> Handler:
+    async def answer(request: Request, _: Exception) -> Response:
+        sentence = "This is a fault of Messor's, not yours. It was logged under the name below."
+        return error_page(Call(request, desk), 500, sentence)
+
+    return answer

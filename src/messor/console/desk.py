@@ -1,0 +1,26 @@
+"""What the console works with, brought by whoever starts it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from jinja2 import Environment
+
+from messor.access.login import Door
+from messor.console.errands import Errands
+from messor.console.live import Board
+from messor.settings import Settings
+from messor.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Database, door and templates, the same for every request."""
+
+    settings: Settings
+    database: Database
+    door: Door
+    board: Board
+    templates: Environment
+    public_submission: bool  # whether people without an account may ask for domains
+    errands: Errands = field(default_factory=Errands)

@@ -1,0 +1,53 @@
+"""What changed between two texts, line by line, within bounds that hold for any text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+MOST_LINES = 2_000
+CONTEXT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line: of both, of the older one only, of the newer one only, or left out."""
+
+    kind: str  # same, gone, new, gap
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The lines that changed, with a few around them."""
+
+    changes: tuple[Change, ...]
+    gone: int
+    new: int
+    is_cut: bool  # there was more than is compared
+
+
+def compare(older: str, newer: str) -> Difference:
+    before, after = older.splitlines(), newer.splitlines()
+    is_cut = max(len(before), len(after)) > MOST_LINES
+    changes = tuple(_changes(before[:MOST_LINES], after[:MOST_LINES]))
+    gone = sum(change.kind == "gone" for change in changes)
+    new = sum(change.kind == "new" for change in changes)
+    return Difference(changes, gone, new, is_cut)
+
+
+def _changes(before: list[str], after: list[str]) -> Iterator[Change]:
+    end = 0
+    for group in SequenceMatcher(None, before, after).get_grouped_opcodes(CONTEXT):
+        if group[0][1] > end:
+            yield Change("gap", f"{group[0][1] - end} lines without a change")
+        for tag, start, stop, new_start, new_stop in group:
+            if tag == "equal":
+                yield from (Change("same", line) for line in before[start:stop])
+            else:
+                yield from (Change("gone", line) for line in before[start:stop])
+                yield from (Change("new", line) for line in after[new_start:new_stop])
+        end = group[-1][2]
+    if end and end < len(before):
+        yield Change("gap", f"{len(before) - end} lines without a change")

@@ -1,0 +1,128 @@
+"""The guard: before any screen it finds out who calls, whether they may, and whose form it is.
+
+What goes wrong inside becomes a page with the right status, a sentence and the next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import quote
+
+import asyncpg
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from messor.access import sessions
+from messor.access.csrf import check_csrf
+from messor.access.errors import (
+    AccessError,
+    BadLinkError,
+    ForbiddenError,
+    SessionEndedError,
+    ThrottledError,
+    UnauthenticatedError,
+)
+from messor.access.principal import Principal, authorise
+from messor.console import cookies
+from messor.console.call import Call
+from messor.console.desk import Desk
+from messor.console.forms import TooLargeError, WrongKindError, read_form
+from messor.console.screens import Screen
+from messor.errors import ConflictError, MessorError, NotFoundError, UnavailableError, UsageError
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+
+# The first that fits.
+STATUSES: tuple[tuple[type[MessorError], int], ...] = (
+    (TooLargeError, 413),
+    (WrongKindError, 415),
+    (UnauthenticatedError, 401),
+    (ThrottledError, 429),
+    (ForbiddenError, 403),
+    (AccessError, 403),
+    (NotFoundError, 404),
+    (ConflictError, 409),
+    (UnavailableError, 503),
+    (UsageError, 422),
+)
+TITLES = {
+    401: "Log in first",
+    403: "Not yours to do",
+    404: "Nothing here",
+    405: "Not this way",
+    409: "That does not fit",
+    413: "Too much at once",
+    415: "Not a form",
+    422: "Please check that",
+    429: "Too often",
+    500: "Something broke",
+    503: "One moment",
+}
+
+
+def guarded(screen: Screen, desk: Desk) -> Callable[[Request], Awaitable[Response]]:
+    """What the server calls for a screen."""
+
+    async def answer(request: Request) -> Response:
+        call = Call(request, desk)
+        try:
+            call.principal = await _caller(desk.database, request)
+            if screen.act is not None:
+                authorise(call.principal, screen.act)
+            if screen.method == "POST":
+                call.form = await read_form(request)
+                check_csrf(call.cookie, call.form.text("csrf"))
+            return await screen.handler(call)
+        except MessorError as error:
+            return refuse(call, error)
+        except asyncpg.DataError:
+            return refuse(call, UsageError("A value of this request cannot be stored."))
+        except LOST_CONNECTION + TRY_AGAIN:
+            return refuse(call, UnavailableError("The database is busy or away. Try again soon."))
+
+    return answer
+
+
+async def _caller(database: Database, request: Request) -> Principal | None:
+    token = cookies.read(request, cookies.SESSION)
+    if token is None:
+        return None
+    try:
+        return await sessions.resume(database, token)
+    except SessionEndedError:
+        return None
+
+
+def refuse(call: Call, error: MessorError) -> Response:
+    """A page that says why not, and what to do."""
+    status = next((code for kind, code in STATUSES if isinstance(error, kind)), 500)
+    if status == 401 and not isinstance(error, BadLinkError):
+        return _to_login(call)
+    response = error_page(call, status, str(error))
+    if isinstance(error, ThrottledError):
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
+
+
+def error_page(call: Call, status: int, sentence: str) -> Response:
+    """An error for people; nothing is asked of the database for it."""
+    return call.bare(
+        "error.html",
+        status=status,
+        code=status,
+        title=TITLES.get(status, "That did not work"),
+        sentence=sentence,
+        request_id=call.request.scope.get("state", {}).get("request_id", ""),
+    )
+
+
+def _to_login(call: Call) -> Response:
+    request = call.request
+    if call.is_partial:
+        return Response(status_code=401, headers={"HX-Redirect": "/login"})
+    if request.method != "GET":
+        return error_page(
+            call, 401, "Your session has ended, and nothing was changed. Log in again."
+        )
+    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    target = "/login" if here == "/" else f"/login?next={quote(here, safe='/')}"
+    return RedirectResponse(target, 303)

@@ -1,0 +1,65 @@
+/* Keys for those who use them; every act is a link or a form that works without this. */
+"use strict";
+
+(() => {
+  const typing = (node) => node && (node.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(node.tagName));
+  const rows = () => [...document.querySelectorAll(".queue li")];
+  const current = () => document.querySelector(".queue li[aria-current]");
+
+  const mark = (row) => {
+    rows().forEach((other) => other.removeAttribute("aria-current"));
+    row.setAttribute("aria-current", "true");
+    row.scrollIntoView({ block: "nearest" });
+  };
+
+  const step = (by) => {
+    const all = rows();
+    const next = all[all.indexOf(current()) + by];
+    if (next) next.querySelector("a").click();
+  };
+
+  const press = (selector) => {
+    const button = document.querySelector(selector);
+    if (button) button.click();
+  };
+
+  const reason = () => document.querySelector("[data-dossier] [name=reason]");
+
+  const keys = {
+    j: () => step(1),
+    k: () => step(-1),
+    a: () => press("[data-dossier] [data-key=a]"),
+    r: () => reason() && reason().focus(),
+    b: () => (reason() && reason().value.trim() ? press("[data-dossier] [data-key=b]") : reason() && reason().focus()),
+    x: () => { const row = current(); if (row) row.querySelector("input").click(); },
+    o: () => press("[data-dossier] [data-open]"),
+    "/": () => { const field = document.querySelector("[data-find], [type=search]"); if (field) field.focus(); },
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const node = event.target;
+    if (event.key === "Escape" && typing(node)) return node.blur();
+    /* Enter in the reason means to reject, not the form's first button. */
+    if (event.key === "Enter" && node.matches("[data-dossier] [data-key=r]")) {
+      event.preventDefault();
+      return press("[data-dossier] [data-reject]");
+    }
+    if (typing(node) && node.type !== "checkbox" && node.type !== "radio") return;
+    const act = (event.key === "/" || document.querySelector("[data-review]")) && keys[event.key];
+    if (act) { event.preventDefault(); act(); }
+  });
+
+  /* The list shows whose dossier is open. */
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.target.id !== "dossier") return;
+    const name = event.target.querySelector("[data-dossier]")?.dataset.dossier;
+    const row = rows().find((one) => one.dataset.name === name);
+    if (row) mark(row);
+  });
+
+  /* A session that ended while a page was open. */
+  document.addEventListener("htmx:responseError", (event) => {
+    if (event.detail.xhr.status === 401) window.location.assign("/login");
+  });
+})();

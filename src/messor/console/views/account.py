@@ -1,0 +1,130 @@
+"""One's own account: the password, the open sessions and the API keys."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from starlette.responses import Response
+
+from messor.access import keys, members, sessions
+from messor.access.errors import AccessError, ThrottledError
+from messor.access.keys import MOST_DAYS, USUAL_DAYS
+from messor.access.roles import Act, key_acts_of
+from messor.access.secret import Secret
+from messor.console import cookies
+from messor.console.call import Call
+from messor.console.screens import get, post
+from messor.console.views.tasks import as_uuid
+from messor.errors import ConflictError, NotFoundError, UsageError
+
+
+async def show(call: Call) -> Response:
+    return await _page(call)
+
+
+async def change_password(call: Call) -> Response:
+    """All sessions end; this browser gets a new one."""
+    form = call.form
+    try:
+        if form.text("new") != form.text("again"):
+            return await _page(call, wrong="The two passwords are not the same.", status=422)
+        opened = await call.desk.door.change_password(
+            call.member, current=form.text("current"), new=form.text("new"), origin=call.origin
+        )
+    except (AccessError, UsageError) as error:
+        return await _page(
+            call, wrong=str(error), status=429 if isinstance(error, ThrottledError) else 422
+        )
+    response = call.go("/account")
+    cookies.write(call.request, response, cookies.SESSION, opened.token.reveal())
+    return response
+
+
+async def end_session(call: Call) -> Response:
+    """One session, or all but this one."""
+    which = call.form.text("session")
+    async with call.desk.database.transaction() as connection:
+        if which == "others":
+            count = await sessions.revoke_all(
+                connection, _me(call), by=call.member, but=call.member.session_id
+            )
+            return call.go("/account", f"{count} other sessions have ended.")
+        await sessions.revoke(connection, _me(call), _uuid(which), by=call.member)
+    return call.go("/account", "The session has ended.")
+
+
+async def make_key(call: Call) -> Response:
+    """A new key; the page that follows shows it, and nothing else ever does."""
+    form = call.form
+    try:
+        days = form.whole("days", "Days")
+        known = {act.value: act for act in Act}
+        scopes = [known[name] for name in form.every("scope") if name in known]
+        async with call.desk.database.transaction() as connection:
+            member = await members.get(connection, _me(call))
+            _, secret = await keys.create(
+                connection,
+                member,
+                name=form.text("name"),
+                scopes=scopes,
+                by=call.member,
+                days=USUAL_DAYS if days is None else days,
+            )
+    except (UsageError, ConflictError) as error:
+        return await _page(call, wrong=str(error), status=422)
+    return await _page(call, secret=secret)
+
+
+async def revoke_key(call: Call) -> Response:
+    async with call.desk.database.transaction() as connection:
+        key = await keys.get(connection, _uuid(call.part("key_id")), by=call.member)
+        await keys.revoke(connection, key, by=call.member)
+    back = "/account" if key.member_id == call.member.member_id else "/keys"
+    return call.go(back, f"The key {key.name} does not work any more.")
+
+
+async def show_all_keys(call: Call) -> Response:
+    """The keys of everybody, for admins."""
+    rows = await keys.listing(call.desk.database, by=call.member, limit=500)
+    return await call.page("members/keys.html", rows=rows)
+
+
+def _me(call: Call) -> UUID:
+    member_id = call.member.member_id
+    assert member_id is not None, "the console knows members only"
+    return member_id
+
+
+def _uuid(text: str) -> UUID:
+    found = as_uuid(text)
+    if found is None:
+        raise NotFoundError("There is nothing of this name.")
+    return found
+
+
+async def _page(
+    call: Call, *, wrong: str | None = None, secret: Secret | None = None, status: int = 200
+) -> Response:
+    database, member = call.desk.database, call.member
+    return await call.page(
+        "account/page.html",
+        status=status,
+        wrong=wrong,
+        secret=secret.reveal() if secret else None,
+        sessions=await sessions.listing(database, _me(call), by=member),
+        keys=await keys.listing(database, by=member, member_id=_me(call), limit=100),
+        asks_old=await call.desk.door.must_show_the_old_password(member),
+        scopes=sorted(key_acts_of(member.role)),
+        usual_days=USUAL_DAYS,
+        most_days=MOST_DAYS,
+    )
+
+
+SCREENS = (
+    get("/account", Act.ACCOUNT_OWN, show),
+    post("/account/password", Act.ACCOUNT_OWN, change_password),
+    post("/account/sessions", Act.ACCOUNT_OWN, end_session),
+    post("/account/keys", Act.ACCOUNT_OWN, make_key),
+    post("/account/keys/{key_id}/revoke", Act.ACCOUNT_OWN, revoke_key),
+    get("/keys", Act.MEMBERS_MANAGE, show_all_keys),
+)

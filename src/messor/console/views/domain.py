@@ -1,0 +1,199 @@
+"""One domain: where it stands and how it came there, its pages, how it is treated, its requests."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console import charts, wording
+from messor.console.addresses import domain_path, with_query
+from messor.console.call import Call
+from messor.console.charts import Bars, Line
+from messor.console.screens import get
+from messor.courtesy import hosts
+from messor.engine import purging
+from messor.frontier import browsing, sitemaps
+from messor.ops import domain_figures
+from messor.ops.domain_figures import DAYS, DayOutcomes, DayRisk
+from messor.registry import domains, notes, review
+from messor.registry.domains import Domain
+from messor.registry.terms import CHOICES, RANGES
+
+PER_PAGE = 50
+MOST_ROBOTS = 20_000  # characters of a robots.txt that are shown
+MOST_SITEMAPS = 100
+
+
+async def show(call: Call) -> Response:
+    database, domain = call.desk.database, await _domain(call)
+    history = await review.history(database, domain, 50)
+    noted = await notes.of_domain(database, domain, 50)
+    kept = await purging.holdings(database, domain) if call.may(Act.DATA_ERASE) else None
+    actors = {fact.actor for fact in history} | {one.author for one in noted}
+    actors |= {domain.submitted_by, domain.reviewed_by or ""}
+    return await _page(
+        call,
+        domain,
+        "domain/overview.html",
+        history=history,
+        notes=noted,
+        outcomes=await browsing.outcomes(database, domain.id),
+        requests=_by_day(await domain_figures.outcomes(database, domain.id)),
+        risk=_risk(await domain_figures.risk(database, domain.id)),
+        holdings=kept,
+        names=await call.names(actors),
+        year=datetime.now(UTC).year,
+    )
+
+
+async def show_pages(call: Call) -> Response:
+    """As a list that is searched, or as folders."""
+    database, domain = call.desk.database, await _domain(call)
+    if call.query("as") == "tree":
+        within = call.query("in")
+        folders = await browsing.folders(database, domain.id, within)
+        return await _page(
+            call, domain, "domain/tree.html", within=within, folders=folders, crumbs=_crumbs(within)
+        )
+    after, outcome, q = call.query("after"), call.query("outcome"), call.query("q").strip()
+    kept = call.query("kept") == "yes"
+    rows = await browsing.pages(
+        database,
+        domain.id,
+        after=int(after) if after.isdecimal() and len(after) < 19 else 0,
+        containing=q or None,
+        outcome=outcome or None,
+        kept=kept,
+        limit=PER_PAGE + 1,
+    )
+    path = domain_path(domain.domain, "pages")
+    keeping: dict[str, Any] = {"q": q, "outcome": outcome, "kept": "yes" if kept else ""}
+    more = (
+        with_query(path, after=rows[PER_PAGE - 1].id, **keeping) if len(rows) > PER_PAGE else None
+    )
+    return await _page(
+        call,
+        domain,
+        "domain/pages.html",
+        rows=rows[:PER_PAGE],
+        more=more,
+        is_first=not after,
+        outcomes=await browsing.outcomes(database, domain.id),
+        **{**keeping, "kept": kept},
+    )
+
+
+async def show_courtesy(call: Call) -> Response:
+    """Pace, risk, robots.txt and sitemaps."""
+    database, domain = call.desk.database, await _domain(call)
+    robots = await domain_figures.robots(database, domain.id)
+    texts = {one.id: one.body.decode("utf-8", "replace") for one in robots}
+    return await _page(
+        call,
+        domain,
+        "domain/courtesy.html",
+        hosts=await hosts.of_domain(database, domain.id, call.desk.settings.default_delay, 20),
+        robots=robots,
+        texts={key: text[:MOST_ROBOTS] for key, text in texts.items()},
+        cut={key for key, text in texts.items() if len(text) > MOST_ROBOTS},
+        sitemaps=await sitemaps.of_domain(database, domain.id, MOST_SITEMAPS),
+        token=call.desk.settings.agent_token,
+    )
+
+
+async def show_fetches(call: Call) -> Response:
+    domain, outcome = await _domain(call), call.query("outcome")
+    rows = await domain_figures.fetches(
+        call.desk.database,
+        domain.id,
+        before=_moment(call.query("before")),
+        outcome=outcome or None,
+        limit=PER_PAGE + 1,
+    )
+    path = domain_path(domain.domain, "fetches")
+    more = None
+    if len(rows) > PER_PAGE:
+        before = rows[PER_PAGE - 1].fetched_at.isoformat()
+        more = with_query(path, before=before, outcome=outcome)
+    return await _page(
+        call, domain, "domain/fetches.html", rows=rows[:PER_PAGE], more=more, outcome=outcome
+    )
+
+
+async def show_settings(call: Call) -> Response:
+    return await settings_page(call, await _domain(call))
+
+
+async def settings_page(
+    call: Call, domain: Domain, *, wrong: str | None = None, status: int = 200
+) -> Response:
+    """The terms of a domain as a form, with what was wrong about the last try."""
+    return await _page(
+        call,
+        domain,
+        "domain/settings.html",
+        status=status,
+        wrong=wrong,
+        choices=CHOICES,
+        ranges=RANGES,
+    )
+
+
+async def _domain(call: Call) -> Domain:
+    return await domains.get(call.desk.database, call.part("name"))
+
+
+async def _page(
+    call: Call, domain: Domain, template: str, *, status: int = 200, **values: Any
+) -> Response:
+    base = domain_path(domain.domain)
+    return await call.page(template, status=status, domain=domain, base=base, **values)
+
+
+def _by_day(rows: Sequence[DayOutcomes]) -> Bars:
+    days: dict[date, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        days[row.day][wording.meaning(row.outcome)] += row.fetches
+    today = datetime.now(UTC).date()
+    span = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]
+    total = sum(row.fetches for row in rows)
+    blocked = sum(counts["blocked"] for counts in days.values())
+    said = f"{total:,} requests in {DAYS} days, {blocked:,} of them blocked"
+    columns = [(f"{day:%d %b}", days[day]) for day in span]
+    return charts.bars(columns, wording.TONES, said)
+
+
+def _risk(rows: Sequence[DayRisk]) -> Line:
+    values = [row.risk for row in rows]
+    now, peak = (values[-1], max(values)) if values else (0.0, 0.0)
+    said = f"risk {now:.0f} today ({wording.risk_level(now)}), {peak:.0f} at most in {DAYS} days"
+    guides = {20.0: "medium", 50.0: "high", 80.0: "critical"}
+    return charts.line(values, said, top=100.0, guides=guides, height=charts.HEIGHT)
+
+
+def _crumbs(within: str) -> list[tuple[str, str]]:
+    """The folders above one, each with what leads there."""
+    parts = [part for part in within.split("/") if part]
+    return [("/".join(parts[: place + 1]) + "/", part) for place, part in enumerate(parts)]
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+SCREENS = (
+    get("/domains/{name}", Act.READ, show),
+    get("/domains/{name}/pages", Act.READ, show_pages),
+    get("/domains/{name}/courtesy", Act.READ, show_courtesy),
+    get("/domains/{name}/fetches", Act.READ, show_fetches),
+    get("/domains/{name}/settings", Act.READ, show_settings),
+)

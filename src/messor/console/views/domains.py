@@ -1,0 +1,70 @@
+"""The list of domains: views that people want often, filters, search and order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console.addresses import with_query
+from messor.console.call import Call
+from messor.console.screens import get
+from messor.registry import browsing
+from messor.registry.browsing import MOST, ORDERS, VIEWS, Look
+from messor.registry.submissions import SUBMITTERS
+
+PER_PAGE = 50
+
+
+async def show(call: Call) -> Response:
+    look, number = _look(call), _page_number(call)
+    rows, found = await browsing.look_through(
+        call.desk.database, look, limit=PER_PAGE, offset=(number - 1) * PER_PAGE
+    )
+    values: dict[str, Any] = {
+        "rows": rows,
+        "found": found,
+        "look": look,
+        "number": number,
+        "last": max(1, -(-min(found, MOST) // PER_PAGE)),
+        "link": lambda **changes: _link(look, **changes),
+        "views": tuple(VIEWS),
+        "orders": tuple(ORDERS),
+    }
+    if call.is_partial:
+        return call.bare("domains/rows.html", **values)
+    counts = await browsing.counts(call.desk.database)
+    return await call.page("domains/list.html", counts=counts, **values)
+
+
+def _look(call: Call) -> Look:
+    """What the address asks for; what it does not know is as if it was not there."""
+    view, order, submitter = call.query("view"), call.query("order"), call.query("submitter")
+    return Look(
+        view=view if view in VIEWS else "all",
+        order=order if order in ORDERS else "name",
+        containing=call.query("q").strip().lower()[:253] or None,
+        submitter_type=submitter if submitter in SUBMITTERS else None,
+        trusted=call.query("trusted") == "yes",
+    )
+
+
+def _page_number(call: Call) -> int:
+    typed = call.query("page")
+    number = int(typed) if typed.isdecimal() and len(typed) < 6 else 1
+    return min(max(number, 1), MOST // PER_PAGE)
+
+
+def _link(look: Look, **changes: object) -> str:
+    given: dict[str, object] = {
+        "view": look.view if look.view != "all" else "",
+        "order": look.order if look.order != "name" else "",
+        "q": look.containing,
+        "submitter": look.submitter_type,
+        "trusted": "yes" if look.trusted else "",
+    }
+    return with_query("/domains", **{**given, **changes})
+
+
+SCREENS = (get("/domains", Act.READ, show),)

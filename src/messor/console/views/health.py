@@ -1,0 +1,34 @@
+"""Health: the behaviour contract, asked of the stored evidence each time somebody looks."""
+
+from __future__ import annotations
+
+import re
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console.call import Call
+from messor.console.screens import get
+from messor.console.views.ingesting import mode_values
+from messor.ops import contract
+
+OFFERED = re.compile(r'type="radio" name="mode" value="([^"]*)"')
+
+
+async def show(call: Call) -> Response:
+    report = await contract.audit(
+        call.desk.database, agent=call.desk.settings.agent_token, offered=offered_modes(call)
+    )
+    template = "health/checks.html" if call.is_partial else "health/page.html"
+    if call.is_partial:
+        return call.bare(template, report=report)
+    return await call.page(template, report=report)
+
+
+def offered_modes(call: Call) -> list[str]:
+    """The modes that the selector holds, read off the selector as it is drawn."""
+    asked = {"mode": "", "pages": ""}
+    return OFFERED.findall(call.draw("import/modes.html", asked=asked, **mode_values()))
+
+
+SCREENS = (get("/admin/orbits/health", Act.READ, show),)

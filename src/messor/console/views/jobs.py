@@ -1,0 +1,153 @@
+"""Jobs: background work by state and type, one of them in full, and the dead letters."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console.addresses import with_query, within
+from messor.console.call import Call
+from messor.console.screens import get, post
+from messor.console.views.tasks import as_uuid
+from messor.errors import NotFoundError, UsageError
+from messor.ledger.errors import CATEGORIES
+from messor.ledger.events import Event, record
+from messor.queue import dead_groups, jobs, letters, listing, reading
+from messor.queue.letters import Choice
+from messor.queue.listing import STATES
+
+PER_PAGE = 50
+MOST_AT_ONCE = 500
+
+
+async def show_all(call: Call) -> Response:
+    state, job_type = call.query("state"), call.query("type")
+    rows = await reading.jobs(
+        call.desk.database,
+        state=state if state in STATES else None,
+        job_type=job_type or None,
+        before=_before(call),
+        limit=PER_PAGE + 1,
+    )
+    more = None
+    if len(rows) > PER_PAGE:
+        last = rows[PER_PAGE - 1]
+        more = with_query(
+            "/jobs", state=state, type=job_type, before=_place(last.created_at, last.id)
+        )
+    return await call.page(
+        "jobs/list.html",
+        rows=rows[:PER_PAGE],
+        more=more,
+        figures=await listing.stats(call.desk.database),
+        states=STATES,
+        state=state,
+        job_type=job_type,
+    )
+
+
+async def show(call: Call) -> Response:
+    job_id = as_uuid(call.part("job_id"))
+    if job_id is None:
+        raise NotFoundError("There is no such job.")
+    return await call.page("jobs/job.html", job=await listing.get(call.desk.database, job_id))
+
+
+async def show_dead(call: Call) -> Response:
+    """The letters one by one, and grouped by their reasons."""
+    job_type, category = call.query("type"), call.query("category")
+    rows = await reading.letters(
+        call.desk.database,
+        job_type=job_type or None,
+        category=category if category in CATEGORIES else None,
+        before=_before(call),
+        limit=PER_PAGE + 1,
+    )
+    more = None
+    if len(rows) > PER_PAGE:
+        last = rows[PER_PAGE - 1]
+        place = _place(last.died_at, last.id)
+        more = with_query("/jobs/dead", type=job_type, category=category, before=place)
+    return await call.page(
+        "jobs/dead.html",
+        rows=rows[:PER_PAGE],
+        more=more,
+        groups=await dead_groups.groups(call.desk.database),
+        categories=CATEGORIES,
+        job_type=job_type,
+        category=category,
+    )
+
+
+async def bury(call: Call) -> Response:
+    """Requeue or purge: those ticked, or all of one kind."""
+    act = call.form.text("act")
+    if act not in ("requeue", "purge"):
+        raise UsageError("What can be done with dead letters: requeue, purge.")
+    back = within(call.form.text("back"), "/jobs/dead")
+    choice = _choice(call)
+    if choice is None:
+        return call.go(back, "Tick the letters that are meant, or choose a group.", "warning")
+    if act == "requeue":
+        count = await letters.requeue(call.desk.database, choice, actor=call.actor)
+        return call.go(back, f"{count:,} jobs are queued again ({choice}).")
+    count = await letters.purge(call.desk.database, choice, actor=call.actor)
+    return call.go(back, f"{count:,} dead letters were put away ({choice}).")
+
+
+async def cancel(call: Call) -> Response:
+    job_id = as_uuid(call.part("job_id"))
+    assert job_id is not None
+    async with call.desk.database.transaction() as connection:
+        done = await jobs.cancel(connection, [job_id])
+        if not done:
+            raise NotFoundError("This job neither waits nor runs any more.")
+        data = {"jobs": len(done), "ids": [str(job_id)]}
+        await record(connection, [Event("jobs.cancelled", call.actor, data=data)])
+    return call.go(f"/jobs/{job_id}", "The job was called off.")
+
+
+def _choice(call: Call) -> Choice | None:
+    """Which letters a form means; None when it names none."""
+    form = call.form
+    if form.text("which") == "all":
+        return Choice()
+    if form.text("which") == "group":
+        return Choice(
+            job_type=form.words("type"),
+            category=form.words("category"),
+            pattern=form.words("pattern"),
+        )
+    ids = [_required_uuid(text) for text in form.every("id")[:MOST_AT_ONCE]]
+    return Choice(job_ids=ids) if ids else None
+
+
+def _required_uuid(text: str) -> UUID:
+    found = as_uuid(text)
+    if found is None:
+        raise UsageError("A dead letter is named by its id.")
+    return found
+
+
+def _place(moment: datetime, key: UUID) -> str:
+    return f"{moment.isoformat()}_{key}"
+
+
+def _before(call: Call) -> reading.Before | None:
+    try:
+        moment, _, key = call.query("before").partition("_")
+        return (datetime.fromisoformat(moment), UUID(key)) if key else None
+    except ValueError:
+        return None
+
+
+SCREENS = (
+    get("/jobs", Act.READ, show_all),
+    get("/jobs/dead", Act.READ, show_dead),
+    post("/jobs/dead", Act.JOBS_CONTROL, bury),
+    get("/jobs/{job_id}", Act.READ, show),
+    post("/jobs/{job_id}/cancel", Act.JOBS_CONTROL, cancel),
+)

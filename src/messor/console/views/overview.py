@@ -1,0 +1,86 @@
+"""The overview: what runs, what waits, what came of it; kept fresh while the page is open."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.responses import Response, StreamingResponse
+
+from messor.access import sessions
+from messor.access.errors import SessionEndedError
+from messor.access.roles import Act
+from messor.console import charts, cookies, wording
+from messor.console.call import Call
+from messor.console.live import Figures
+from messor.console.screens import get
+from messor.ops.overview import MOST_DUE
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN
+
+TICK_SECONDS = 0.5
+AGES_SECONDS = 10.0  # after which "3 minutes ago" is drawn again
+LONGEST_SECONDS = 3_600.0  # of one stream; the browser then opens another
+
+
+async def show(call: Call) -> Response:
+    return await call.page("overview/page.html", **_drawn(await call.desk.board.figures()))
+
+
+async def live(call: Call) -> Response:
+    """The figures as server-sent events, whenever they change."""
+    return StreamingResponse(
+        _stream(call), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+    )
+
+
+async def _stream(call: Call) -> AsyncIterator[str]:
+    shown: Figures | None = None
+    drawn_at, began, is_checked = 0.0, time.monotonic(), True
+    while time.monotonic() - began < LONGEST_SECONDS:
+        try:
+            if not is_checked:
+                # Who logged out, or lost the role, sees nothing new from then on.
+                await sessions.resume(
+                    call.desk.database, cookies.read(call.request, cookies.SESSION)
+                )
+            figures = await call.desk.board.figures()
+        except (SessionEndedError, *LOST_CONNECTION, *TRY_AGAIN):
+            return
+        is_checked = not is_checked
+        if figures != shown or time.monotonic() - drawn_at > AGES_SECONDS:
+            shown, drawn_at = figures, time.monotonic()
+            yield as_event("overview", call.draw("overview/figures.html", **_drawn(figures)))
+        await asyncio.sleep(TICK_SECONDS)
+
+
+def as_event(name: str, text: str) -> str:
+    """One server-sent event; the text may have many lines."""
+    lines = "".join(f"data: {line}\n" for line in text.splitlines())
+    return f"event: {name}\n{lines}\n"
+
+
+def _drawn(figures: Figures) -> dict[str, Any]:
+    rates = figures.rates
+    busiest = max(rates.by_minute)
+    said = (
+        f"{rates.total:,} requests in the last hour, {rates.by_minute[-1]:,} in the last minute, "
+        f"{busiest:,} in the busiest"
+    )
+    meanings: Counter[str] = Counter()
+    for outcome, count in rates.by_outcome.items():
+        meanings[wording.meaning(outcome)] += count
+    return {
+        "figures": figures,
+        "spark": charts.line([float(count) for count in rates.by_minute], said, height=72),
+        "shares": charts.shares(meanings, wording.TONES),
+        "most_due": MOST_DUE,
+    }
+
+
+SCREENS = (
+    get("/", Act.READ, show),
+    get("/live", Act.READ, live),
+)

@@ -1,0 +1,126 @@
+"""One page: its story, what was kept of it, what changed, and why it is treated as it is."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console import differences, markdown
+from messor.console.addresses import within
+from messor.console.call import Call
+from messor.console.screens import get, post
+from messor.engine import why
+from messor.errors import UsageError
+from messor.frontier import control
+from messor.frontier.control import Scope
+from messor.ops import page_story
+from messor.ops.page_story import Kept, Page
+
+MOST_SHOWN = 100_000  # characters of a snapshot that are drawn
+MOST_COMPARED = 300_000
+
+
+async def show(call: Call) -> Response:
+    database, found = call.desk.database, await _found(call)
+    return await call.page(
+        "page/story.html",
+        page=found,
+        moments=await page_story.moments(database, found.id),
+        snapshots=await page_story.snapshots(database, found.id),
+    )
+
+
+async def show_snapshot(call: Call) -> Response:
+    """A snapshot's markdown, drawn; or as it is, with `as=text`."""
+    database, found = call.desk.database, await _found(call)
+    kept, chosen = await _snapshots(call, found, call.number("snapshot_id"))
+    text = await page_story.text(database, found.id, chosen.id, MOST_SHOWN)
+    is_text = call.query("as") == "text"
+    blocks = [] if is_text else await asyncio.to_thread(markdown.read, text.markdown, found.url)
+    return await call.page(
+        "page/snapshot.html",
+        page=found,
+        snapshots=kept,
+        chosen=chosen,
+        text=text,
+        blocks=blocks,
+        is_text=is_text,
+    )
+
+
+async def show_difference(call: Call) -> Response:
+    """What changed between two snapshots, the older one first."""
+    database, found = call.desk.database, await _found(call)
+    older, newer = _id(call, "older"), _id(call, "newer")
+    before = await page_story.text(database, found.id, older, MOST_COMPARED)
+    after = await page_story.text(database, found.id, newer, MOST_COMPARED)
+    difference = await asyncio.to_thread(differences.compare, before.markdown, after.markdown)
+    return await call.page(
+        "page/difference.html",
+        page=found,
+        snapshots=await page_story.snapshots(database, found.id),
+        older=older,
+        newer=newer,
+        difference=difference,
+        is_cut=difference.is_cut or before.is_cut or after.is_cut,
+    )
+
+
+async def show_why(call: Call) -> Response:
+    found = await _found(call)
+    explained = await why.explain(call.desk.database, call.desk.settings, found.url)
+    return await call.page(
+        "page/why.html", page=found, explained=explained, url=found.url, wrong=None
+    )
+
+
+async def explain(call: Call) -> Response:
+    """The same for any address, known or not."""
+    url = call.query("url").strip()
+    values: dict[str, Any] = {"page": None, "explained": None, "url": url, "wrong": None}
+    if url:
+        try:
+            values["explained"] = await why.explain(call.desk.database, call.desk.settings, url)
+        except UsageError as error:
+            values["wrong"] = str(error)
+    return await call.page("page/why.html", status=422 if values["wrong"] else 200, **values)
+
+
+async def recrawl(call: Call) -> Response:
+    found = await _found(call)
+    scope = await Scope.url(call.desk.database, found.url)
+    done = await control.act(call.desk.database, "recrawl", scope, actor=call.actor)
+    said = "It is due now." if done.tasks else "It is due already."
+    return call.go(within(call.form.text("back"), f"/pages/{found.id}"), said)
+
+
+async def _found(call: Call) -> Page:
+    return await page_story.page(call.desk.database, call.number("page_id"))
+
+
+async def _snapshots(call: Call, found: Page, snapshot_id: int) -> tuple[list[Kept], Kept]:
+    kept = await page_story.snapshots(call.desk.database, found.id)
+    chosen = next((one for one in kept if one.id == snapshot_id), None)
+    if chosen is None:
+        raise UsageError("This page has no such snapshot.")
+    return kept, chosen
+
+
+def _id(call: Call, name: str) -> int:
+    typed = call.query(name)
+    if not typed.isdecimal() or len(typed) > 18:
+        raise UsageError("Choose two snapshots to compare.")
+    return int(typed)
+
+
+SCREENS = (
+    get("/pages/{page_id:int}", Act.READ, show),
+    get("/pages/{page_id:int}/snapshots/{snapshot_id:int}", Act.READ, show_snapshot),
+    get("/pages/{page_id:int}/difference", Act.READ, show_difference),
+    get("/pages/{page_id:int}/why", Act.READ, show_why),
+    get("/why", Act.READ, explain),
+    post("/pages/{page_id:int}/recrawl", Act.CRAWL_CONTROL, recrawl),
+)

@@ -1,0 +1,64 @@
+"""Proxies: the pool, how each does, and what an admin does about them."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console.call import Call
+from messor.console.screens import get, post
+from messor.errors import ConflictError, UnavailableError, UsageError
+from messor.fetch.proxies import registry
+from messor.fetch.proxies.proxy import check_password, understand
+from messor.fetch.proxies.sealing import seal_for
+
+
+async def show(call: Call) -> Response:
+    return await _page(call)
+
+
+async def add(call: Call) -> Response:
+    form = call.form
+    try:
+        endpoint, password = understand(form.text("url").strip())
+        if typed := form.text("password"):
+            password = typed
+            check_password(endpoint, password)
+        seal = seal_for(call.desk.settings)
+        async with call.desk.database.transaction() as connection:
+            await registry.add(connection, seal, endpoint, password, actor=call.actor)
+    except (UsageError, ConflictError, UnavailableError) as error:
+        return await _page(call, wrong=str(error), status=422)
+    return call.go("/proxies", f"{endpoint.name} is in the pool.")
+
+
+async def change(call: Call) -> Response:
+    act = call.form.text("act")
+    if act not in ("enable", "disable", "remove"):
+        raise UsageError("What can be done with a proxy: enable, disable, remove.")
+    async with call.desk.database.transaction() as connection:
+        known = await registry.get(connection, str(call.number("number")))
+        if act == "remove":
+            await registry.remove(connection, known, actor=call.actor)
+            said = "is forgotten, with its password."
+        else:
+            enabled = act == "enable"
+            await registry.switch(connection, known, active=enabled, actor=call.actor)
+            said = f"is {act}d."
+    return call.go("/proxies", f"{known.endpoint.name} {said}")
+
+
+async def _page(call: Call, *, wrong: str | None = None, status: int = 200) -> Response:
+    return await call.page(
+        "proxies/page.html",
+        status=status,
+        wrong=wrong,
+        rows=await registry.listing(call.desk.database),
+    )
+
+
+SCREENS = (
+    get("/proxies", Act.PROXIES_MANAGE, show),
+    post("/proxies", Act.PROXIES_MANAGE, add),
+    post("/proxies/{number:int}", Act.PROXIES_MANAGE, change),
+)

@@ -1,0 +1,131 @@
+"""The review queue: what waits on the left, all that bears on a decision on the right."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console.addresses import with_query, within
+from messor.console.call import Call
+from messor.console.screens import get, post
+from messor.engine import deciding
+from messor.errors import UsageError
+from messor.registry import review as reviews
+from messor.registry.review import Dossier, Waiting
+from messor.registry.submissions import SUBMITTERS
+
+PER_PAGE = 50
+MOST_AT_ONCE = 200
+BULK = ("approve", "reject", "blacklist", "keep")
+
+
+async def show(call: Call) -> Response:
+    """The queue, with the dossier of the one that is looked at, or of the first."""
+    submitter = call.query("submitter")
+    rows = await reviews.queue(
+        call.desk.database,
+        after=_after(call),
+        submitter_type=submitter if submitter in SUBMITTERS else None,
+        containing=call.query("q").strip().lower() or None,
+        limit=PER_PAGE + 1,
+    )
+    shown = list(rows[:PER_PAGE])
+    at = call.query("at") or (shown[0].domain if shown else "")
+    values: dict[str, Any] = {"rows": shown, "at": at, "submitter": submitter, "q": call.query("q")}
+    values["more"] = _more(call, shown[-1]) if len(rows) > PER_PAGE else None
+    values |= await _dossier(call, at, shown) if at else {"dossier": None}
+    return await call.page("review/queue.html", **values)
+
+
+async def show_dossier(call: Call) -> Response:
+    """The right side alone, for those who step through the queue."""
+    name = call.part("name")
+    if not call.is_partial:
+        return call.go(with_query("/review", at=name))
+    return call.bare("review/dossier.html", **await _dossier(call, name, []))
+
+
+async def _dossier(call: Call, name: str, rows: list[Waiting]) -> dict[str, Any]:
+    async with call.desk.database.connection() as connection:
+        dossier = await reviews.dossier(connection, name)
+    actors = {row.submitted_by for row in rows} | _actors(dossier)
+    following = _following([row.domain for row in rows], name) or call.query("then")
+    return {
+        "dossier": dossier,
+        "names": await call.names(actors),
+        "back": with_query("/review", at=following),
+    }
+
+
+def _actors(dossier: Dossier) -> set[str]:
+    return (
+        {one.submitted_by for one in dossier.submissions}
+        | {one.author for one in dossier.notes}
+        | {one.actor for one in dossier.history}
+        | {one.submitted_by for one in dossier.urls}
+    )
+
+
+def _following(names: list[str], name: str) -> str:
+    """Whom to look at after this one."""
+    if name not in names:
+        return ""
+    place = names.index(name)
+    others = names[place + 1 :] or names[:place][-1:]
+    return others[0] if others else ""
+
+
+def _after(call: Call) -> tuple[datetime, UUID] | None:
+    """A place in the queue, from the address."""
+    try:
+        moment, _, key = call.query("after").partition("_")
+        return (datetime.fromisoformat(moment), UUID(key)) if key else None
+    except ValueError:
+        return None
+
+
+def _more(call: Call, last: Waiting) -> str:
+    after = f"{last.created_at.isoformat()}_{last.id}"
+    return with_query("/review", after=after, submitter=call.query("submitter"), q=call.query("q"))
+
+
+async def decide_many(call: Call) -> Response:
+    """One act over all that were ticked, each for itself."""
+    names, act = call.form.every("domain")[:MOST_AT_ONCE], call.form.text("act")
+    if not names:
+        return call.go("/review", "Tick the domains that you decide on.", "warning")
+    acting = partial(_act_named(act), actor=call.actor, **_why(act, call.form.words("reason")))
+    verdicts = await deciding.decide_many(call.desk.database, names, acting)
+    done = [verdict.name for verdict in verdicts if verdict.done]
+    refused = [verdict.said for verdict in verdicts if not verdict.done]
+    said = f"{len(done)} of {len(names)} domains: {act} done."
+    if act == "approve" and done:
+        said += f" {deciding.STARTED}"
+    back = within(call.form.text("back"), "/review")
+    return call.go(back, " ".join([said, *refused[:5]]), "warning" if refused else "success")
+
+
+def _act_named(act: str) -> Any:
+    if act not in BULK:
+        raise UsageError(f"What can be done with many domains at once: {', '.join(BULK)}.")
+    return getattr(deciding, act)
+
+
+def _why(act: str, reason: str | None) -> dict[str, str]:
+    if act not in ("reject", "blacklist"):
+        return {}
+    if reason is None:
+        raise UsageError(f"Say why: to {act} needs a reason.")
+    return {"reason": reason}
+
+
+SCREENS = (
+    get("/review", Act.DOMAINS_REVIEW, show),
+    get("/review/{name}", Act.DOMAINS_REVIEW, show_dossier),
+    post("/review", Act.DOMAINS_REVIEW, decide_many),
+)

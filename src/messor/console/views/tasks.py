@@ -1,0 +1,100 @@
+"""Crawl tasks: what is due, what waits, what failed; paused, resumed, stopped and retried."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console.addresses import with_query, within
+from messor.console.call import Call
+from messor.console.screens import get, post
+from messor.errors import NotFoundError, UsageError
+from messor.frontier import control, reading
+from messor.frontier.control import Scope
+from messor.frontier.transitions import DERIVED, STORED
+
+PER_PAGE = 50
+STATUSES = (*sorted(DERIVED), *sorted(STORED))
+ACTS = ("pause", "resume", "stop", "retry", "recrawl")
+DID = {
+    "pause": "paused",
+    "resume": "resumed",
+    "stop": "stopped",
+    "retry": "to be tried again",
+    "recrawl": "due now",
+}
+
+
+async def show(call: Call) -> Response:
+    domain, status = call.query("domain").strip().lower(), call.query("status")
+    after = call.query("after")
+    batch_id = as_uuid(call.query("batch"))
+    rows = await reading.tasks(
+        call.desk.database,
+        after=int(after) if after.isdecimal() and len(after) < 19 else 0,
+        domain=domain or None,
+        status=status if status in STATUSES else None,
+        batch_id=batch_id,
+        limit=PER_PAGE + 1,
+    )
+    keeping = {"domain": domain, "status": status, "batch": batch_id}
+    more = None
+    if len(rows) > PER_PAGE:
+        more = with_query("/tasks", after=rows[PER_PAGE - 1].page_id, **keeping)
+    return await call.page(
+        "tasks/list.html",
+        rows=rows[:PER_PAGE],
+        more=more,
+        first=with_query("/tasks", **keeping) if after else None,
+        statuses=STATUSES,
+        still=await control.is_standing_still(call.desk.database),
+        here=with_query("/tasks", after=after, **keeping),
+        domain=domain,
+        wanted=status,
+        batch=batch_id,
+    )
+
+
+async def act(call: Call) -> Response:
+    """One act on a page, a batch, a domain or everything."""
+    form = call.form
+    name, kind, what = form.text("act"), form.text("scope"), form.text("name").strip()
+    if name not in ACTS:
+        raise UsageError(f"What can be done with tasks: {', '.join(ACTS)}.")
+    scope = await _scope(call, kind, what)
+    done = await control.act(call.desk.database, name, scope, actor=call.actor)
+    said = f"{done.tasks:,} tasks {DID[name]} ({done.name})."
+    if name in ("stop", "pause") and scope.is_whole:
+        said += " Nothing more is fetched there until it is resumed, also of pages found later."
+    return call.go(within(form.text("back"), "/tasks"), said)
+
+
+async def _scope(call: Call, kind: str, what: str) -> Scope:
+    database = call.desk.database
+    if kind == "all":
+        return Scope.everything()
+    if kind == "url":
+        return await Scope.url(database, what)
+    if kind == "domain":
+        return await Scope.domain(database, what)
+    if kind == "batch":
+        return await Scope.batch(database, what)
+    raise UsageError("Say what is meant: one page, a batch, a domain or everything.")
+
+
+def as_uuid(text: str) -> UUID | None:
+    """An id of an address; None for an empty one, and nothing is at others."""
+    if not text:
+        return None
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise NotFoundError("There is nothing at this address.") from error
+
+
+SCREENS = (
+    get("/tasks", Act.READ, show),
+    post("/tasks", Act.CRAWL_CONTROL, act),
+)

@@ -1,0 +1,181 @@
+"""Comparing: the archive read by one version of the parsers, held against what is stored.
+
+Nothing is written. For each parser, kind and field it tells how often both state a value, one of
+them alone, and whether they agree: what a person needs to promote a version or to reject it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.engine.readers import Order, Readers, UnreadableError
+from messor.extract.found import FoundPage
+from messor.store.database import Database
+
+PAGES_AT_ONCE = 64
+
+# The newest good snapshot of pages that were extracted, by page.
+PAGES = """
+SELECT x.page_id, p.url, s.status_code, s.content_type, g.name AS segment, s.segment_offset,
+       s.segment_length
+  FROM messor.extractions x JOIN messor.pages p ON p.id = x.page_id
+  JOIN messor.page_snapshots s ON s.id = x.snapshot_id
+  JOIN messor.segments g ON g.id = s.segment_id
+ WHERE x.page_id > $1 AND ($2::uuid IS NULL OR x.domain_id = $2)
+   AND ($3::timestamptz IS NULL OR s.crawled_at >= $3)
+ ORDER BY x.page_id LIMIT $4
+"""
+STORED = """
+SELECT page_id, kind, identity, data FROM messor.records
+ WHERE page_id = ANY ($1::bigint[]) AND state = 'current'
+"""
+
+Records = dict[tuple[str, str], dict[str, Any]]  # values by kind and identity
+
+
+@dataclass(slots=True)
+class FieldTally:
+    """How one field fares."""
+
+    same: int = 0
+    different: int = 0
+    gained: int = 0  # stated by the candidate alone
+    lost: int = 0  # stored, but not stated by the candidate
+
+    @property
+    def agreement(self) -> float | None:
+        both = self.same + self.different
+        return round(self.same / both, 4) if both else None
+
+
+@dataclass(slots=True)
+class Report:
+    """The outcome of a comparison."""
+
+    pages: int = 0
+    unreadable: int = 0
+    rejected: int = 0  # fields and records that validation would not believe
+    gained: int = 0  # records
+    lost: int = 0
+    fields: dict[str, FieldTally] = field(default_factory=dict)  # by "kind.field"
+    examples: list[dict[str, Any]] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        found = asdict(self)
+        found["fields"] = {
+            name: {**asdict(tally), "agreement": tally.agreement}
+            for name, tally in sorted(self.fields.items())
+        }
+        return found
+
+    def add(
+        self, url: str, stored: Records, found: FoundPage, kinds: frozenset[str] | None
+    ) -> None:
+        """Hold one page's records against the stored ones; `kinds` None means all.
+
+        Kinds whose reader failed are left out: no answer is not a different one.
+        """
+        if found.unread and (kinds is None or kinds <= set(found.unread)):
+            self.unreadable += 1
+            return
+        self.pages += 1
+        self.rejected += len(found.rejected)
+
+        def counts(kind: str) -> bool:
+            return (kinds is None or kind in kinds) and kind not in found.unread
+
+        candidate = {(r.kind, r.identity): r.data for r in found.records if counts(r.kind)}
+        stored = {key: data for key, data in stored.items() if counts(key[0])}
+        self.gained += len(candidate.keys() - stored.keys())
+        self.lost += len(stored.keys() - candidate.keys())
+        for key in stored.keys() | candidate.keys():
+            self._add_record(url, key[0], stored.get(key, {}), candidate.get(key, {}))
+
+    def _add_record(
+        self, url: str, kind: str, before: dict[str, Any], after: dict[str, Any]
+    ) -> None:
+        for name in before.keys() | after.keys():
+            tally = self.fields.setdefault(f"{kind}.{name}", FieldTally())
+            if name not in before:
+                tally.gained += 1
+            elif name not in after:
+                tally.lost += 1
+            elif before[name] == after[name]:
+                tally.same += 1
+                continue
+            else:
+                tally.different += 1
+            if len(self.examples) < 20:
+                self.examples.append(
+                    {"url": url, "field": f"{kind}.{name}", "stored": before.get(name),
+                     "candidate": after.get(name)}
+                )  # fmt: skip
+
+
+async def compare_archive(
+    database: Database,
+    archive: Path,
+    *,
+    processes: int | None = None,
+    domain_id: UUID | None = None,
+    since: datetime | None = None,
+    kinds: frozenset[str] | None = None,
+    pin: str | None = None,
+    most: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Report:
+    """Read the newest snapshot of each extracted page again and compare; writes nothing."""
+    report, readers, after = Report(), Readers(processes), 0
+    try:
+        while most is None or report.pages < most:
+            limit = PAGES_AT_ONCE if most is None else min(PAGES_AT_ONCE, most - report.pages)
+            rows = await database.fetch(PAGES, after, domain_id, since, limit)
+            if not rows:
+                break
+            after = rows[-1]["page_id"]
+            found = await asyncio.gather(*(_read(readers, archive, row, pin) for row in rows))
+            stored = await _stored(database, [row["page_id"] for row in rows])
+            for row, page in zip(rows, found, strict=True):
+                if page is None:
+                    report.unreadable += 1
+                else:
+                    report.add(row["url"], stored.get(row["page_id"], {}), page, kinds)
+            if progress is not None:
+                progress(report.pages)
+    finally:
+        await readers.close()
+    return report
+
+
+async def _read(readers: Readers, archive: Path, row: Any, pin: str | None) -> FoundPage | None:
+    name, _, version = (pin or "").partition("=")
+    order = Order(
+        folder=str(archive),
+        segment=row["segment"],
+        offset=row["segment_offset"],
+        length=row["segment_length"],
+        content_type=row["content_type"],
+        url=row["url"],
+        status=row["status_code"],
+        pins={name: version} if version else {},
+    )
+    try:
+        return await readers.read(order)
+    except UnreadableError:
+        return None
+
+
+async def _stored(database: Database, page_ids: Sequence[int]) -> dict[int, Records]:
+    found: dict[int, Records] = {}
+    for row in await database.fetch(STORED, page_ids):
+        key = row["kind"], row["identity"]
+        found.setdefault(row["page_id"], {})[key] = msgspec.json.decode(row["data"])
+    return found

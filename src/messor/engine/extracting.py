@@ -1,0 +1,295 @@
+"""Extracting: what waits in the queue is read from the archive, and what was found is stored.
+
+A batch is one transaction: rows of the queue are taken, their pages read by other processes, and
+records, history, products, events and the rows' completion commit together. Whatever dies in
+between leaves everything as it was. A page that ends its reader, or whose findings PostgreSQL
+refuses, is tried again and then set aside with its reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from messor.engine.flush import BAD_ROW
+from messor.engine.readers import Order, Readers, UnreadableError
+from messor.errors import MessorError
+from messor.extract import due, product_rows, store
+from messor.extract.changes import EVENTFUL, Sighting
+from messor.extract.due import Due
+from messor.extract.found import FoundPage
+from messor.extract.product_rows import PriceChange
+from messor.extract.store import Outcome
+from messor.ledger import errors, events
+from messor.ledger.errors import Fault
+from messor.ledger.events import Event
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
+
+ACTOR = "extractor"
+BATCH = 32
+# Batches under way: one is stored while the pages of another are read.
+AT_ONCE = 2
+IDLE_SECONDS = 1.0
+# The transaction is idle while its pages are read.
+PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = '300s'"
+
+Repair = Callable[[], Awaitable[None]]
+
+
+async def _nothing_to_repair() -> None:
+    await asyncio.sleep(0)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was done so far."""
+
+    pages: int = 0
+    records: int = 0
+    new: int = 0
+    changed: int = 0
+    removed: int = 0
+    put_off: int = 0
+    set_aside: int = 0
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Rows that were taken, and what came of their pages."""
+
+    read: list[tuple[Sighting, FoundPage | None]] = field(default_factory=list)
+    done: list[int] = field(default_factory=list)
+    failed: list[tuple[Due, MessorError]] = field(default_factory=list)
+
+
+class Extractor:
+    """Empties the queue."""
+
+    def __init__(
+        self,
+        database: Database,
+        archive: Path,
+        readers: Readers,
+        *,
+        batch: int = BATCH,
+        progress: Callable[[Tally], None] | None = None,
+        repair: Repair = _nothing_to_repair,
+    ) -> None:
+        self._database = database
+        self._archive = str(archive)
+        self._readers = readers
+        self._most = batch
+        self._batch = batch
+        self._progress = progress
+        self._repair = repair
+        self._stop = asyncio.Event()
+        self.tally = Tally()
+
+    def stop(self) -> None:
+        """Finish the batches under way, then return."""
+        self._stop.set()
+
+    async def run(self, *, follow: bool = False) -> Tally:
+        """Work until nothing is due, or with `follow` until stopped."""
+        loops = [asyncio.create_task(self._work(follow)) for _ in range(AT_ONCE)]
+        try:
+            await asyncio.gather(*loops)
+        finally:
+            for loop in loops:
+                loop.cancel()
+            await asyncio.wait(loops)
+        return self.tally
+
+    async def _work(self, follow: bool) -> None:
+        while not self._stop.is_set():
+            try:
+                taken = await self.step()
+            except LOST_CONNECTION:
+                if not follow:
+                    raise
+                await self._repair()
+                taken = 0
+            if not taken and not follow:
+                return
+            if not taken:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._stop.wait(), IDLE_SECONDS)
+
+    async def step(self) -> int:
+        """Take and finish one batch; answers how many rows were taken."""
+        rows: list[Due] = []
+        try:
+            await self._commit(rows)
+        except BAD_ROW as error:
+            # One row is at fault: each is taken alone until it is found.
+            self._batch = 1
+            if len(rows) == 1:
+                await self._blame(rows[0], error)
+        except TRY_AGAIN:
+            return 1
+        else:
+            self._batch = min(self._most, self._batch + len(rows))
+        if rows and self._progress is not None:
+            self._progress(self.tally)
+        return len(rows)
+
+    async def _commit(self, rows: list[Due]) -> None:
+        async with self._database.transaction() as connection:
+            await connection.execute(PATIENCE)
+            rows += await due.claim(connection, self._batch)
+            if not rows:
+                return
+            batch = await self._read(rows)
+            outcomes = await store.store(connection, batch.read)
+            prices = await product_rows.store(connection, outcomes)
+            await events.record(connection, _events(outcomes, prices))
+            await self._fail(connection, batch)
+            await due.finish(connection, batch.done)
+        self._count(batch, outcomes)
+
+    async def _read(self, rows: Sequence[Due]) -> _Batch:
+        batch = _Batch()
+        await asyncio.gather(*(self._read_one(row, batch) for row in rows))
+        # In the order of keys, so that two batches never wait for each other in a circle.
+        batch.read.sort(key=lambda each: each[0].page_id)
+        return batch
+
+    async def _read_one(self, row: Due, batch: _Batch) -> None:
+        is_known = row.url is not None and (row.snapshot_id is None or row.segment is not None)
+        try:
+            page = await self._readers.read(self._order(row)) if row.segment is not None else None
+        except UnreadableError as error:
+            batch.failed.append((row, error))
+            return
+        batch.done.append(row.id)
+        if is_known:  # otherwise the page, or this sight of it, was forgotten meanwhile
+            batch.read.append((_sighting(row), page))
+
+    def _order(self, row: Due) -> Order:
+        assert row.segment is not None
+        pins: dict[str, str] = msgspec.json.decode(row.pins) if row.pins else {}
+        if row.pin:
+            name, _, version = row.pin.partition("=")
+            pins[name] = version
+        return Order(
+            folder=self._archive,
+            segment=row.segment,
+            offset=row.segment_offset or 0,
+            length=row.segment_length or 0,
+            content_type=row.content_type,
+            url=row.url or "",
+            status=row.status_code or 200,
+            pins=pins,
+        )
+
+    async def _fail(self, connection: Connection, batch: _Batch) -> None:
+        """Put off what could not be read, and set aside what never could."""
+        again = [row.id for row, _ in batch.failed if row.attempts + 1 < due.MAX_ATTEMPTS]
+        aside = [each for each in batch.failed if each[0].attempts + 1 >= due.MAX_ATTEMPTS]
+        await due.put_off(connection, again)
+        await self._set_aside(connection, aside)
+        self.tally.put_off += len(again)
+
+    async def _set_aside(
+        self, connection: Connection, rows: Sequence[tuple[Due, Exception]]
+    ) -> None:
+        if rows:
+            await errors.log(connection, [_fault(row, error) for row, error in rows])
+            await due.finish(connection, [row.id for row, _ in rows])
+            self.tally.set_aside += len(rows)
+
+    async def _blame(self, row: Due, error: Exception) -> None:
+        """Set aside a row of whose findings PostgreSQL will have nothing."""
+        async with self._database.transaction() as connection:
+            await self._set_aside(connection, [(row, error)])
+
+    def _count(self, batch: _Batch, outcomes: Sequence[Outcome]) -> None:
+        tally = self.tally
+        tally.pages += len(batch.read)
+        for outcome in outcomes:
+            tally.records += len(outcome.page.records) if outcome.page else 0
+            tally.new += len(outcome.changes.new)
+            tally.changed += len(outcome.changes.changed)
+            tally.removed += len(outcome.changes.removed)
+
+
+def _sighting(row: Due) -> Sighting:
+    assert row.url is not None
+    assert row.url_hash is not None
+    return Sighting(
+        row.page_id, row.snapshot_id, row.domain_id, row.url, row.url_hash, row.seen_at, row.cause
+    )
+
+
+def _fault(row: Due, error: Exception) -> Fault:
+    category = "parse" if isinstance(error, MessorError) else "storage"
+    detail: dict[str, Any] = {"url": row.url, "snapshot_id": row.snapshot_id, "step": "extraction"}
+    message = str(error).replace("\x00", "")[:2000]
+    return Fault(category, type(error).__name__, message, None, row.page_id, None, detail)
+
+
+def _events(outcomes: Sequence[Outcome], prices: Sequence[PriceChange]) -> list[Event]:
+    """What others want to hear of; a change of the reader is none of the web."""
+    told = [_completed(outcome) for outcome in outcomes if outcome.changes]
+    for outcome in outcomes:
+        if outcome.sighting.cause == "page":
+            told += _record_events(outcome)
+    told += [_price_event(change) for change in prices if change.sighting.cause == "page"]
+    return told
+
+
+def _completed(outcome: Outcome) -> Event:
+    changes, page = outcome.changes, outcome.page
+    return _event(
+        "extraction.completed",
+        outcome.sighting,
+        page_type=page.page_type if page else None,
+        records=len(page.records) if page else 0,
+        new=len(changes.new),
+        changed=len(changes.changed),
+        removed=len(changes.removed),
+        cause=outcome.sighting.cause,
+    )
+
+
+def _record_events(outcome: Outcome) -> list[Event]:
+    told = [
+        _event(
+            "record.changed",
+            outcome.sighting,
+            record_id=each.known.id,
+            kind=each.known.kind,
+            state=each.state,
+            fields=[change.name for change in each.fields],
+        )
+        for each in outcome.changes.changed
+        if each.known.kind in EVENTFUL
+    ]
+    told += [
+        _event("record.removed", outcome.sighting, record_id=record.id, kind=record.kind)
+        for record in outcome.changes.removed
+        if record.kind in EVENTFUL
+    ]
+    return told
+
+
+def _price_event(change: PriceChange) -> Event:
+    return _event(
+        "product.price_changed",
+        change.sighting,
+        product_id=change.product_id,
+        before=float(change.before),
+        after=float(change.after),
+        currency=change.currency,
+    )
+
+
+def _event(name: str, sighting: Sighting, **data: Any) -> Event:
+    data = {"snapshot_id": sighting.snapshot_id, "url": sighting.url, **data}
+    return Event(name, ACTOR, sighting.domain_id, sighting.page_id, data)

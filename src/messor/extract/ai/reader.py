@@ -1,0 +1,93 @@
+"""Records of a page by a model: its text in pieces, a question for each, and proof of every value.
+
+Raises nothing for what a model or a page does. Whether a page deserves a question, and how the
+records stand beside those of parsers, is left to whoever asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from messor.extract.ai.asking import answer_schema, check_answer, described
+from messor.extract.ai.chunks import Shown, shown
+from messor.extract.ai.ledger import Subject
+from messor.extract.ai.model import Model, Question
+from messor.extract.ai.prompting import Prompt, prompt
+from messor.extract.ai.proving import Prover, Unverified
+from messor.extract.ai.reply import NOT_ASKED, Ending, Reply
+from messor.extract.ai.seen import Seen
+from messor.extract.kinds.making import distinct
+from messor.extract.records import Record
+from messor.extract.view import PageView
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN
+
+W5_KINDS = ("offer", "call_to_action")
+
+
+@dataclass(slots=True)
+class AiReading:
+    """What a model and the page agree on, what they do not, and what came of each question."""
+
+    records: list[Record] = field(default_factory=list)
+    unverified: list[Unverified] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
+    is_cut: bool = False  # the page was too long to be shown whole
+    withheld: int = 0  # lines that were not shown, as they speak to a machine
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every question was answered; otherwise no record is not an answer."""
+        return all(reply.is_answer for reply in self.replies)
+
+
+class AiReader:
+    """Reads pages with one model."""
+
+    def __init__(self, model: Model, *, instruction: Prompt | None = None) -> None:
+        self._model = model
+        self._prompt = instruction or prompt("extract")
+        self.version = f"{self._prompt.version}:{model.name}"
+
+    async def read(
+        self, page: PageView, subject: Subject, kinds: Sequence[str] = W5_KINDS
+    ) -> AiReading:
+        """Ask about a page; one that shows no text costs nothing."""
+        seen, pieces = await asyncio.to_thread(self._prepare, page)
+        reading = AiReading(is_cut=pieces.is_cut, withheld=seen.withheld)
+        prover = Prover(page, seen, self.version)
+        for chunk in pieces.chunks:
+            reply = await self._model.ask(self._question(kinds, chunk), subject)
+            reading.replies.append(reply)
+            if reply.ending in NOT_ASKED or reply.ending is Ending.REJECTED:
+                break  # the next one would fare no better
+            if reply.is_answer:
+                reading.records += await asyncio.to_thread(prover.records, reply.value)
+                await self._keep_doubts(reply, prover.unverified[len(reading.unverified) :])
+                reading.unverified = list(prover.unverified)
+        reading.records = distinct(reading.records)
+        return reading
+
+    def _prepare(self, page: PageView) -> tuple[Seen, Shown]:
+        seen, limits = Seen.of(page), self._model.settings
+        return seen, shown(page, seen, size=limits.chunk_chars, most=limits.chunks)
+
+    def _question(self, kinds: Sequence[str], text: str) -> Question:
+        return Question(
+            purpose=f"extract:{','.join(kinds)}",
+            prompt=self._prompt,
+            schema=answer_schema(kinds),
+            check=partial(check_answer, kinds),
+            text=text,
+            facts={"kinds": described(kinds)},
+        )
+
+    async def _keep_doubts(self, reply: Reply, doubts: list[Unverified]) -> None:
+        if not doubts or reply.is_cached or reply.call_id is None:
+            return
+        try:
+            await self._model.ledger.doubt(reply.call_id, [each.as_json() for each in doubts])
+        except (*LOST_CONNECTION, *TRY_AGAIN):
+            return  # they are made anew from the kept answer whenever the page is read again

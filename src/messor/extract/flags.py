@@ -1,0 +1,51 @@
+"""Flags: what about a page deserves attention, each with how sure it is and why."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from messor.extract.main import MainContent
+from messor.extract.page_type import PageType
+from messor.extract.records import Record
+from messor.extract.view import PageView
+
+_THIN = 200  # characters of main text below which a page says little
+# Types of pages that hold nothing to be extracted.
+_EMPTY_TYPES = ("error", "login", "cart", "search")
+_FREE = "isAccessibleForFree"
+
+
+class Flag(NamedTuple):
+    """One thing about a page."""
+
+    name: str
+    confidence: float
+    reason: str
+
+
+def read_flags(
+    page: PageView, main: MainContent, type_: PageType, records: list[Record]
+) -> list[Flag]:
+    """The flags of a page that has been read."""
+    found = []
+    if main.is_article:
+        found.append(Flag("article", 0.9, "running text was found"))
+    if records and records[0].kind == "product":
+        sure = round(records[0].confidence, 3)
+        found.append(Flag("product", sure, f"a product was found by {records[0].parser}"))
+    if len(main.text) < _THIN:
+        found.append(Flag("thin", 1.0, f"the main text has {len(main.text)} characters"))
+    if type_.name in _EMPTY_TYPES:
+        sure = round(type_.confidence, 3)
+        found.append(Flag(type_.name, sure, "; ".join(type_.reasons[:3])))
+    if _is_paid(page):
+        found.append(Flag("paywall", 0.9, f"{_FREE} is false"))
+    return found
+
+
+def _is_paid(page: PageView) -> bool:
+    for item in page.items[:200]:
+        said = item.text(_FREE)
+        if said is not None:
+            return said.text.strip().lower().rpartition("/")[2] == "false"
+    return False

@@ -1,0 +1,61 @@
+"""The health of parsers by domain: what they still find on pages that are there.
+
+A record that goes while its page stays is a change of the page or a failure of its parser. Many at
+once are the latter: a site was rebuilt, and somebody has to look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from messor.store.database import Connection, Database
+
+# What makes a loss worth a person's time: so many records, and this share of a kind.
+FEWEST = 5
+SHARE = 0.2
+
+HEALTH = """
+WITH lost AS (
+  SELECT r.domain_id, r.parser, r.kind, count(DISTINCT r.id)::int AS lost
+    FROM messor.record_changes c JOIN messor.records r ON r.id = c.record_id
+   WHERE c.state = 'removed' AND c.snapshot_id IS NOT NULL AND r.state = 'removed'
+     AND c.changed_at >= (SELECT messor.clock()) - make_interval(hours => $1)
+     AND ($2::text[] IS NULL OR r.kind = ANY ($2))
+   GROUP BY 1, 2, 3
+), held AS (
+  SELECT r.domain_id, r.parser, r.kind, count(*)::int AS held, avg(r.confidence)::float8 AS sure
+    FROM messor.records r
+   WHERE r.state = 'current' AND ($2::text[] IS NULL OR r.kind = ANY ($2)) GROUP BY 1, 2, 3
+)
+SELECT d.domain, parser, kind, coalesce(h.held, 0) AS held, coalesce(l.lost, 0) AS lost, h.sure
+  FROM held h FULL JOIN lost l USING (domain_id, parser, kind)
+  JOIN messor.domains d ON d.id = domain_id
+ ORDER BY coalesce(l.lost, 0) DESC, d.domain, parser, kind LIMIT $3
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a parser fares with one kind of record on one domain."""
+
+    domain: str
+    parser: str
+    kind: str
+    held: int  # records that stand
+    lost: int  # lately, on pages that are still there
+    sure: float | None  # the mean confidence of those that stand
+
+    @property
+    def is_alarming(self) -> bool:
+        return self.lost >= FEWEST and self.lost >= SHARE * (self.lost + self.held)
+
+
+async def health(
+    source: Connection | Database,
+    *,
+    hours: int = 24,
+    kinds: list[str] | None = None,
+    limit: int = 200,
+) -> list[Health]:
+    """By domain, parser and kind; the greatest losses of the last hours first."""
+    return [Health(**row) for row in await source.fetch(HEALTH, hours, kinds, limit)]

@@ -1,0 +1,82 @@
+"""The parsers that come with Messor, held to the same protocol as those of others."""
+
+from __future__ import annotations
+
+from messor.extract.kinds import FINDERS, find_records
+from messor.extract.kinds.making import PARSER, PARSER_VERSION
+from messor.extract.page import Page
+from messor.extract.page_type import page_type
+from messor.extract.parsers.protocol import Parser
+from messor.extract.products import amazon, generic
+from messor.extract.records import Record
+from messor.extract.view import PageView
+
+# How sure it has to be that a page is an article for no product to be looked for.
+_SURELY = 0.8
+_PUBLISHED = frozenset(
+    ("Product", "ProductGroup", "IndividualProduct", "ProductModel", "Offer", "AggregateOffer")
+)
+_PRICES = frozenset(("product:price:amount", "og:price:amount"))
+
+PRODUCT_KINDS = frozenset(("product", "product_offer", "product_variant", "image"))
+
+
+class AmazonParser:
+    """Products in Amazon's shops."""
+
+    name = amazon.PARSER
+    version = amazon.VERSION
+    kinds = PRODUCT_KINDS
+    is_generic = False
+
+    def accepts(self, page: PageView) -> bool:
+        return amazon.is_amazon(page.url)
+
+    def parse(self, page: PageView) -> list[Record]:
+        return amazon.read_amazon(_page(page))
+
+
+class ProductParser:
+    """Products anywhere but on what is surely an article, and publishes none."""
+
+    name = generic.PARSER
+    version = generic.VERSION
+    kinds = PRODUCT_KINDS
+    is_generic = True
+
+    def accepts(self, page: PageView) -> bool:
+        kind = page_type(page)
+        if kind.name != "article" or kind.confidence < _SURELY:
+            return True
+        return not _PUBLISHED.isdisjoint(page.types) or not _PRICES.isdisjoint(page.metas)
+
+    def parse(self, page: PageView) -> list[Record]:
+        return generic.read_products(_page(page))
+
+
+class StatementParser:
+    """All other kinds, anywhere."""
+
+    name = PARSER
+    version = PARSER_VERSION
+    kinds = frozenset(FINDERS)
+    is_generic = True
+
+    def accepts(self, page: PageView) -> bool:
+        del page
+        return True
+
+    def parse(self, page: PageView) -> list[Record]:
+        return find_records(page)
+
+
+AMAZON = AmazonParser()
+PRODUCTS = ProductParser()
+STATEMENTS = StatementParser()
+
+BUILTIN: tuple[Parser, ...] = (AMAZON, PRODUCTS, STATEMENTS)
+
+
+def _page(view: PageView) -> Page:
+    """The same page for readers that go by its tree alone."""
+    return Page(view.source.text, view.url, view.document)

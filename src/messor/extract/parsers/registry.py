@@ -1,0 +1,110 @@
+"""The parsers at hand, by name and version, and the order in which they are asked about a page.
+
+Other packages bring theirs as entry points of the group `messor.parsers`; each names a parser, or
+a class or function that makes one. Versions may be pinned, and a pin holds for all of a domain's
+pages; without one the newest version reads. A candidate ("2rc1", "3-candidate") only reads when it
+is pinned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from messor.errors import UsageError
+from messor.extract.parsers.builtin import BUILTIN
+from messor.extract.parsers.protocol import Parser
+
+GROUP = "messor.parsers"
+
+# The version of each parser that is to read, by the parser's name.
+Pins = Mapping[str, str]
+
+_NUMBERS = re.compile(r"\d+")
+_CANDIDATE = re.compile(r"rc|alpha|beta|dev|candidate", re.IGNORECASE)
+
+
+class UnknownParserError(UsageError):
+    """A parser, or a version of one, that is not installed."""
+
+    code = "unknown_parser"
+
+
+class Parsers:
+    """All parsers at hand, those of a site before generic ones."""
+
+    def __init__(self, parsers: Iterable[Parser] = BUILTIN) -> None:
+        self._known: dict[tuple[str, str], Parser] = {}
+        for parser in parsers:
+            self.add(parser)
+
+    @classmethod
+    def installed(cls) -> Parsers:
+        """Ours and those that other installed packages bring."""
+        parsers = cls()
+        for entry in entry_points(group=GROUP):
+            parsers.add(_loaded(entry))
+        return parsers
+
+    def add(self, parser: Parser) -> None:
+        """Take a parser in; two different ones of one name and version cannot be told apart."""
+        key = parser.name, parser.version
+        if self._known.setdefault(key, parser) is not parser:
+            raise UsageError(f"There are two parsers called {parser.name} {parser.version}.")
+
+    def __iter__(self) -> Iterator[Parser]:
+        return iter(sorted(self._known.values(), key=_place))
+
+    def get(self, name: str, version: str | None = None) -> Parser:
+        """A parser by its name, the newest version unless one is named."""
+        versions = [parser for parser in self._known.values() if parser.name == name]
+        if not versions:
+            names = ", ".join(sorted({parser.name for parser in self._known.values()}))
+            raise UnknownParserError(f"There is no parser called {name!r}; there are {names}.")
+        if version is None:
+            settled = [parser for parser in versions if not is_candidate(parser.version)]
+            return max(settled or versions, key=_age)
+        for parser in versions:
+            if parser.version == version:
+                return parser
+        have = ", ".join(parser.version for parser in sorted(versions, key=_age))
+        raise UnknownParserError(f"There is no version {version!r} of {name}; there are {have}.")
+
+    def chosen(self, *, pins: Pins | None = None, generic: bool = False) -> list[Parser]:
+        """One version of each parser, in the order in which they are asked about a page."""
+        pins = pins or {}
+        names = dict.fromkeys(parser.name for parser in self)
+        settled = {parser.name for parser in self if not is_candidate(parser.version)}
+        chosen = [self.get(name, pins.get(name)) for name in names if name in settled | pins.keys()]
+        return [parser for parser in chosen if parser.is_generic or not generic]
+
+
+def is_candidate(version: str) -> bool:
+    """Whether a version is still to be tried."""
+    return _CANDIDATE.search(version) is not None
+
+
+def _place(parser: Parser) -> tuple[bool, bool, str, list[int]]:
+    """Those of a site first, products before other kinds, newest versions first."""
+    age = [-number for number in _age(parser)[0]]
+    return parser.is_generic, "product" not in parser.kinds, parser.name, age
+
+
+def _age(parser: Parser) -> tuple[list[int], str]:
+    return [int(number) for number in _NUMBERS.findall(parser.version)[:8]], parser.version
+
+
+def _loaded(entry: EntryPoint) -> Parser:
+    """What an entry point names; an error says which one is at fault."""
+    try:
+        found: Any = entry.load()
+        parser = found if isinstance(found, Parser) and not isinstance(found, type) else found()
+    except Exception as error:
+        raise UsageError(
+            f"The parser {entry.name} ({entry.value}) cannot be loaded: {error}"
+        ) from error
+    if not isinstance(parser, Parser):
+        raise UsageError(f"{entry.value} is not a parser: it lacks part of the protocol.")
+    return parser

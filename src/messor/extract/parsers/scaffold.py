@@ -1,0 +1,168 @@
+"""A new parser for one domain: a package with its entry point, and a test on a page that was stored.
+
+What is written passes its test as it stands: the parser starts from what the generic ones read,
+and the test holds it to that until somebody writes better.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from messor.errors import UsageError
+from messor.extract.reading import read_records
+
+_PROJECT = Template("""\
+[project]
+name = "messor-parser-$slug"
+version = "1"
+description = "Reads the pages of $domain for Messor"
+requires-python = ">=3.11"
+dependencies = ["messor"]
+
+[project.entry-points."messor.parsers"]
+$module = "$module:PARSER"
+
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[tool.hatch.build.targets.wheel]
+packages = ["$module"]
+""")
+
+_PARSER = Template('''\
+"""Reads the pages of $domain: what the generic parser finds, put right from places known here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from messor.extract.evidence import Field
+from messor.extract.parsers.builtin import PRODUCTS
+from messor.extract.records import Record
+from messor.extract.view import PageView
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import host_of, parse
+
+# Field, selector, normaliser ("text", "amount", "availability" …); earlier ones go first.
+PLACES: tuple[tuple[str, str, str], ...] = (
+    # ("product_name", "h1.product-title", "text"),
+    # ("price", ".price-now", "shown_amount"),
+)
+
+
+class DomainParser:
+    name = "$name"
+    version = "1"
+    kinds = PRODUCTS.kinds
+    is_generic = False
+
+    def accepts(self, page: PageView) -> bool:
+        url = parse(page.url)
+        return url is not None and registrable_domain(host_of(url.host)) == "$domain"
+
+    def parse(self, page: PageView) -> list[Record]:
+        records = PRODUCTS.parse(page)
+        if not records:
+            return []
+        product = records[0]
+        fields = {**product.fields, **self._known(page)}
+        own = replace(product, parser=self.name, parser_version=self.version, fields=fields)
+        return [own, *records[1:]]
+
+    def _known(self, page: PageView) -> dict[str, Field]:
+        found: dict[str, Field] = {}
+        for name, selector, normaliser in PLACES:
+            element = page.document.select_one(selector)
+            field = page.inside(element).field(normaliser, 0.95) if element is not None else None
+            if field is not None:
+                found.setdefault(name, field)
+        return found
+
+
+PARSER = DomainParser()
+''')
+
+_TEST = Template('''\
+"""The parser of $domain, on a page as it was seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from $module import PARSER
+
+from messor.extract.parsers import Parsers
+from messor.extract.reading import read_records
+from messor.extract.records import unsupported
+from messor.extract.view import PageView
+
+HERE = Path(__file__).parent
+URL = $url
+HTML = (HERE / "page.html").read_bytes().decode()
+
+
+def test_it_accepts_pages_of_its_domain_alone() -> None:
+    assert PARSER.accepts(PageView.of(HTML, URL))
+    assert not PARSER.accepts(PageView.of(HTML, "https://example.invalid/"))
+
+
+def test_it_reads_what_the_page_states() -> None:
+    parsers = Parsers()
+    parsers.add(PARSER)
+    found = read_records(HTML, URL, parsers=parsers)
+    assert found.warnings == []
+    for record in found.records:
+        assert unsupported(record, HTML) == []
+    values = [
+        {name: field.value for name, field in record.fields.items()}
+        for record in found.records
+        if record.kind in PARSER.kinds
+    ]
+    assert values == json.loads((HERE / "expected.json").read_bytes())
+''')
+
+
+def scaffold(folder: Path, domain: str, url: str, html: str) -> list[Path]:
+    """Write the package of a new parser below `folder`; answers its files."""
+    slug = re.sub(r"[^a-z0-9]+", "-", domain.lower()).strip("-")
+    module = f"messor_parser_{slug.replace('-', '_')}"
+    names = {
+        "slug": slug, "module": module, "name": slug, "domain": domain, "url": json.dumps(url),
+    }  # fmt: skip
+    files = {
+        "pyproject.toml": _PROJECT.substitute(names),
+        f"{module}/__init__.py": _PARSER.substitute(names),
+        "tests/test_parser.py": _TEST.substitute(names),
+        "tests/page.html": html,
+        "tests/expected.json": json.dumps(_expected(html, url), indent=2, ensure_ascii=False)
+        + "\n",
+    }
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty: choose another folder with --folder.")
+    return [_write(folder / name, text) for name, text in files.items()]
+
+
+def _expected(html: str, url: str) -> list[dict[str, Any]]:
+    """What is read today, for the test to hold on to."""
+    kinds = ("product", "product_offer", "product_variant", "image")
+    found = read_records(html, url, generic=True)
+    return [
+        {name: field.value for name, field in record.fields.items()}
+        for record in found.records
+        if record.kind in kinds
+    ]
+
+
+def _write(path: Path, text: str) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    return path

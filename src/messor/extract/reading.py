@@ -1,0 +1,188 @@
+"""The one reading of a page for its content: parsed once, everything that extraction makes of it.
+
+What a page does to a reader is the page's fault: a reader that fails leaves a warning, and what
+the others found stands. A page that is out of proportion is not read, and says so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+from messor.extract.flags import Flag, read_flags
+from messor.extract.main import MainContent, read_main
+from messor.extract.metadata import Metadata, read_metadata
+from messor.extract.page import Page
+from messor.extract.page_type import OTHER, PageType, page_type
+from messor.extract.parsers import Parser, Parsers
+from messor.extract.parsers.registry import Pins, UnknownParserError
+from messor.extract.records import Record
+from messor.extract.validation import Rejected, validated
+from messor.extract.view import PageView
+from messor.web.html import TooComplexError
+
+MAX_RECORDS = 500
+# CPU time after which no further reader is asked about a page.
+BUDGET_SECONDS = 3.0
+
+# How sure a product has to be for its page to be taken for nothing else.
+_SURE = 0.75
+
+Answer = TypeVar("Answer")
+Fallback = TypeVar("Fallback")
+
+
+@dataclass(slots=True)
+class Extraction:
+    """All that extraction makes of one page."""
+
+    main: MainContent = field(default_factory=lambda: MainContent("", "", "", is_article=False))
+    metadata: Metadata = field(default_factory=Metadata)
+    page_type: PageType = field(default_factory=lambda: PageType(OTHER, 0.0))
+    flags: list[Flag] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)  # the page's product first
+    rejected: list[Rejected] = field(default_factory=list)
+    unread: set[str] = field(
+        default_factory=set
+    )  # kinds whose reader failed: no answer is not none
+    warnings: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "main_text": self.main.text,
+            "markdown": self.main.markdown,
+            "metadata": self.metadata.as_json(),
+            "page_type": self.page_type.as_json(),
+            "flags": [flag._asdict() for flag in self.flags],
+            "records": [record.as_json() for record in self.records],
+            "rejected": [each._asdict() for each in self.rejected],
+            "warnings": self.warnings,
+        }
+
+
+@cache
+def installed_parsers() -> Parsers:
+    """The parsers of this installation, looked up once."""
+    return Parsers.installed()
+
+
+def read_records(
+    html: str,
+    url: str,
+    *,
+    generic: bool = False,
+    status: int = 200,
+    parsers: Parsers | None = None,
+    pins: Pins | None = None,
+) -> Extraction:
+    """Read a page found at `url`; nothing is raised, whatever the page holds.
+
+    `generic` leaves out the parsers made for a site; `pins` names versions of parsers to be used.
+    """
+    found = Extraction(page_type=_by_status(status))
+    parsers = parsers or installed_parsers()
+    try:
+        page = PageView.on(Page.read(html, url))
+    except TooComplexError as error:
+        found.warnings.append(str(error))
+        found.unread = {kind for parser in parsers for kind in parser.kinds}
+        return found
+    _Readers(page, found, status).read(parsers, pins, generic=generic)
+    return found
+
+
+def _by_status(status: int) -> PageType:
+    if status >= 400:
+        return PageType("error", 1.0, (f"status {status}",))
+    return PageType(OTHER, 0.0, ("the page was not read",))
+
+
+class _Readers:
+    """The readers of one page, asked one after another."""
+
+    def __init__(self, page: PageView, found: Extraction, status: int) -> None:
+        self._page = page
+        self._found = found
+        self._status = status
+        self._started = time.thread_time()
+
+    def read(self, parsers: Parsers, pins: Pins | None, *, generic: bool) -> None:
+        page, found = self._page, self._found
+        found.main = self._ask(
+            "main content", lambda: read_main(page.document, page.url), found.main
+        )
+        found.metadata = self._ask("metadata", lambda: read_metadata(page), found.metadata)
+        found.page_type = self._ask(
+            "page type", lambda: page_type(page, status=self._status), found.page_type
+        )
+        if self._status < 400:  # an error page states nothing
+            self._read_records(self._readers_of(parsers, pins, generic=generic))
+        self._settle_type()
+        found.flags = self._ask(
+            "flags", lambda: read_flags(page, found.main, found.page_type, found.records), []
+        )
+
+    def _readers_of(self, parsers: Parsers, pins: Pins | None, *, generic: bool) -> list[Parser]:
+        """Who reads the page; a parser that cannot tell whether it wants to does not."""
+        try:
+            chosen = parsers.chosen(pins=pins, generic=generic)
+        except UnknownParserError as error:
+            self._found.warnings.append(str(error))
+            self._found.unread = {kind for parser in parsers for kind in parser.kinds}
+            return []
+        return [parser for parser in chosen if self._is_accepted_by(parser)]
+
+    def _is_accepted_by(self, parser: Parser) -> bool:
+        accepted = self._ask(parser.name, lambda: parser.accepts(self._page), None)
+        if accepted is None:
+            self._found.unread |= parser.kinds
+        return accepted is True
+
+    def _read_records(self, readers: list[Parser]) -> None:
+        """Each kind is read by the first parser that finds any of it."""
+        found, told = self._found, set[str]()
+        for parser in readers:
+            wanted = parser.kinds - told
+            records = self._parsed(parser) if wanted else []
+            if records is None:
+                found.unread |= wanted
+                continue
+            kept = [record for record in records if record.kind in wanted]
+            if kept and not parser.is_generic:
+                told |= parser.kinds
+            told |= {record.kind for record in kept}
+            good, rejected = validated(kept)
+            found.records += good[: MAX_RECORDS - len(found.records)]
+            found.rejected += rejected
+        found.unread -= told
+
+    def _parsed(self, parser: Parser) -> list[Record] | None:
+        """A parser's records, None when it failed."""
+        name = f"{parser.name} {parser.version}"
+        return self._ask(name, lambda: parser.parse(self._page), None)
+
+    def _settle_type(self) -> None:
+        """A page on which a product was found for sure is a product's."""
+        found = self._found
+        product = found.records[0] if found.records else None
+        if product is None or product.kind != "product" or found.page_type.name == "product":
+            return
+        if product.confidence >= max(_SURE, found.page_type.confidence):
+            reason = f"a product was found by {product.parser}"
+            found.page_type = PageType("product", product.confidence, (reason,))
+
+    def _ask(
+        self, name: str, reader: Callable[[], Answer], fallback: Fallback
+    ) -> Answer | Fallback:
+        if time.thread_time() - self._started > BUDGET_SECONDS:
+            self._found.warnings.append(f"{name}: left out, the page takes too long to read.")
+            return fallback
+        try:
+            return reader()
+        except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
+            sentence = f"{name}: could not be read ({type(error).__name__}: {error})"
+            self._found.warnings.append(sentence[:500])
+            return fallback

@@ -1,0 +1,249 @@
+"""Storing what was made of pages: records, their history, and the page as a whole.
+
+All statements are for many pages at once, within the caller's transaction. What became of the
+records is judged by `changes`; products have rows of their own, written by `product_rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from messor.extract.changes import (
+    FieldChange,
+    KnownRecord,
+    PageChanges,
+    Sighting,
+    compare,
+)
+from messor.extract.found import FoundPage, FoundRecord
+from messor.store.database import Connection
+
+KNOWN = """
+SELECT page_id, id, kind, identity, state, content_hash, data FROM messor.records
+ WHERE page_id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE
+"""
+ADD = """
+INSERT INTO messor.records (page_id, snapshot_id, domain_id, kind, identity, confidence, parser,
+       parser_version, data, fields, content_hash, first_seen, last_seen, updated_at)
+SELECT g.*, g.seen_at, g.seen_at
+  FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::real[],
+              $7::text[], $8::text[], $9::jsonb[], $10::jsonb[], $11::bytea[], $12::timestamptz[])
+       AS g (page_id, snapshot_id, domain_id, kind, identity, confidence, parser, parser_version,
+             data, fields, content_hash, seen_at)
+RETURNING page_id, kind, identity, id
+"""
+# Of what says the same as before only the proof is renewed.
+RENEW = """
+UPDATE messor.records r
+   SET snapshot_id = g.snapshot_id, confidence = g.confidence, parser = g.parser,
+       parser_version = g.parser_version, data = g.data, fields = g.fields,
+       content_hash = g.content_hash, last_seen = greatest(r.last_seen, g.seen_at),
+       updated_at = CASE WHEN r.content_hash = g.content_hash THEN r.updated_at ELSE g.seen_at END,
+       state = 'current', removed_at = NULL
+  FROM unnest($1::bigint[], $2::bigint[], $3::real[], $4::text[], $5::text[], $6::jsonb[],
+              $7::jsonb[], $8::bytea[], $9::timestamptz[])
+       AS g (id, snapshot_id, confidence, parser, parser_version, data, fields, content_hash, seen_at)
+ WHERE r.id = g.id
+"""
+REMOVE = """
+UPDATE messor.records r SET state = 'removed', removed_at = g.seen_at
+  FROM unnest($1::bigint[], $2::timestamptz[]) AS g (id, seen_at) WHERE r.id = g.id
+"""
+REMEMBER = """
+INSERT INTO messor.record_changes (record_id, page_id, snapshot_id, changed_at, state, cause, field,
+                                   before, after)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::text[],
+                     $6::text[], $7::text[], $8::jsonb[], $9::jsonb[])
+"""
+# A page that could not be read, told by its lack of a type, takes nothing from what was read before.
+DESCRIBE = """
+INSERT INTO messor.extractions AS x (page_id, snapshot_id, domain_id, page_type,
+       page_type_confidence, headline, main_text, markdown, metadata, flags, warnings, rejected,
+       records, last_record_at)
+SELECT g.*, CASE WHEN g.records > 0 THEN (SELECT messor.clock()) END
+  FROM (SELECT page_id, snapshot_id, domain_id, page_type, sure, headline, main_text, markdown,
+               metadata, flags, warnings, rejected, records FROM unnest($1::bigint[], $2::bigint[],
+               $3::uuid[], $4::text[], $5::real[], $6::text[], $7::text[], $8::text[], $9::jsonb[],
+               $10::jsonb[], $11::jsonb[], $12::jsonb[], $13::int[])
+               AS u (page_id, snapshot_id, domain_id, page_type, sure, headline, main_text,
+                     markdown, metadata, flags, warnings, rejected, records)) g
+ON CONFLICT (page_id) DO UPDATE
+   SET snapshot_id = excluded.snapshot_id,
+       page_type = coalesce(excluded.page_type, x.page_type),
+       page_type_confidence = coalesce(excluded.page_type_confidence, x.page_type_confidence),
+       headline = coalesce(excluded.headline, x.headline),
+       main_text = coalesce(excluded.main_text, x.main_text),
+       markdown = coalesce(excluded.markdown, x.markdown),
+       metadata = CASE WHEN excluded.page_type IS NULL THEN x.metadata ELSE excluded.metadata END,
+       flags = CASE WHEN excluded.page_type IS NULL THEN x.flags ELSE excluded.flags END,
+       warnings = excluded.warnings, rejected = excluded.rejected, records = excluded.records,
+       extracted_at = (SELECT messor.clock()),
+       last_record_at = coalesce(excluded.last_record_at, x.last_record_at)
+"""
+GONE = """
+UPDATE messor.extractions SET snapshot_id = NULL, records = 0, extracted_at = (SELECT messor.clock())
+ WHERE page_id = ANY ($1::bigint[])
+"""
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one page's records, with the ids of new ones."""
+
+    sighting: Sighting
+    page: FoundPage | None  # None: the page is gone
+    changes: PageChanges
+    new_ids: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+async def store(
+    connection: Connection, read: Sequence[tuple[Sighting, FoundPage | None]]
+) -> list[Outcome]:
+    """Write what was made of pages; answers what became of their records."""
+    known: dict[int, list[KnownRecord]] = {}
+    for row in await connection.fetch(KNOWN, [sighting.page_id for sighting, _ in read]):
+        data = msgspec.json.decode(row["data"])
+        known.setdefault(row["page_id"], []).append(
+            KnownRecord(
+                row["id"], row["kind"], row["identity"], row["state"], row["content_hash"], data
+            )
+        )
+    outcomes = [
+        Outcome(
+            sighting,
+            page,
+            compare(
+                known.get(sighting.page_id, ()),
+                page.records if page else (),
+                unread=page.unread if page else (),
+            ),
+        )
+        for sighting, page in read
+    ]
+    await _add(connection, outcomes)
+    await _renew(connection, outcomes)
+    await _remove(connection, outcomes)
+    await _remember(connection, outcomes)
+    await _describe(connection, outcomes)
+    return outcomes
+
+
+async def _add(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    new = [(outcome, record) for outcome in outcomes for record in outcome.changes.new]
+    if not new:
+        return
+    rows = await connection.fetch(
+        ADD,
+        [outcome.sighting.page_id for outcome, _ in new],
+        [outcome.sighting.snapshot_id for outcome, _ in new],
+        [outcome.sighting.domain_id for outcome, _ in new],
+        [record.kind for _, record in new],
+        [record.identity for _, record in new],
+        [record.confidence for _, record in new],
+        [record.parser for _, record in new],
+        [record.parser_version for _, record in new],
+        [_json(record.data) for _, record in new],
+        [_json(record.fields) for _, record in new],
+        [record.content_hash for _, record in new],
+        [outcome.sighting.seen_at for outcome, _ in new],
+    )
+    by_page = {outcome.sighting.page_id: outcome for outcome in outcomes}
+    for row in rows:
+        by_page[row["page_id"]].new_ids[row["kind"], row["identity"]] = row["id"]
+
+
+async def _renew(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    held = [
+        (outcome.sighting, known, found)
+        for outcome in outcomes
+        for known, found in _held(outcome.changes)
+    ]
+    if held:
+        await connection.execute(
+            RENEW,
+            [known.id for _, known, _ in held],
+            [sighting.snapshot_id for sighting, _, _ in held],
+            [found.confidence for _, _, found in held],
+            [found.parser for _, _, found in held],
+            [found.parser_version for _, _, found in held],
+            [_json(found.data) for _, _, found in held],
+            [_json(found.fields) for _, _, found in held],
+            [found.content_hash for _, _, found in held],
+            [sighting.seen_at for sighting, _, _ in held],
+        )
+
+
+def _held(changes: PageChanges) -> Iterable[tuple[KnownRecord, FoundRecord]]:
+    yield from changes.same
+    for each in changes.changed:
+        yield each.known, each.found
+
+
+async def _remove(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    gone = [(o.sighting, record) for o in outcomes for record in o.changes.removed]
+    if gone:
+        await connection.execute(
+            REMOVE, [record.id for _, record in gone], [sighting.seen_at for sighting, _ in gone]
+        )
+
+
+async def _remember(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    lines = [(o.sighting, *line) for o in outcomes for line in _history(o)]
+    if lines:
+        await connection.execute(
+            REMEMBER,
+            [record_id for _, record_id, _, _ in lines],
+            [sighting.page_id for sighting, *_ in lines],
+            [sighting.snapshot_id for sighting, *_ in lines],
+            [sighting.seen_at for sighting, *_ in lines],
+            [state for _, _, state, _ in lines],
+            [sighting.cause for sighting, *_ in lines],
+            [change.name if change else None for *_, change in lines],
+            [_json(change.before) if change else None for *_, change in lines],
+            [_json(change.after) if change else None for *_, change in lines],
+        )
+
+
+def _history(outcome: Outcome) -> Iterable[tuple[int, str, FieldChange | None]]:
+    for record_id in outcome.new_ids.values():
+        yield record_id, "new", None
+    for each in outcome.changes.changed:
+        if each.state == "returned":
+            yield each.known.id, "returned", None
+        for change in each.fields:
+            yield each.known.id, "changed", change
+    for record in outcome.changes.removed:
+        yield record.id, "removed", None
+
+
+async def _describe(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    gone = [outcome.sighting.page_id for outcome in outcomes if outcome.page is None]
+    if gone:
+        await connection.execute(GONE, gone)
+    read = [(o.sighting, o.page, o.changes) for o in outcomes if o.page is not None]
+    if read:
+        await connection.execute(
+            DESCRIBE,
+            [sighting.page_id for sighting, _, _ in read],
+            [sighting.snapshot_id for sighting, _, _ in read],
+            [sighting.domain_id for sighting, _, _ in read],
+            [page.page_type if page.is_read else None for _, page, _ in read],
+            [page.page_type_confidence if page.is_read else None for _, page, _ in read],
+            [page.headline if page.is_read else None for _, page, _ in read],
+            [page.main_text if page.is_read else None for _, page, _ in read],
+            [page.markdown if page.is_read else None for _, page, _ in read],
+            [_json(page.metadata) for _, page, _ in read],
+            [_json(page.flags) for _, page, _ in read],
+            [_json(page.warnings) for _, page, _ in read],
+            [_json(page.rejected) for _, page, _ in read],
+            [changes.standing for _, _, changes in read],
+        )
+
+
+def _json(value: object) -> str:
+    return _encode(value).decode()

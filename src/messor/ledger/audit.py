@@ -1,0 +1,91 @@
+"""The audit log: all events, the newest first, by kind, actor, domain or what they are about.
+
+Each answer looks at a bounded stretch of the ledger, so that a filter that fits nothing does not
+read all of it; `reached` says where to go on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.ledger.events import Cursor
+from messor.ledger.recent import Recent
+from messor.store.database import Connection, Database
+
+STRETCH = 20_000  # events that one answer looks at
+
+READ = """
+WITH stretch AS (
+  SELECT e.tx, e.id, e.occurred_at, e.type, e.actor, e.domain_id, e.page_id, e.data
+    FROM messor.events e
+   WHERE $1::text IS NULL OR (e.tx, e.id) < ($1::text::xid8, $2::bigint)
+   ORDER BY e.tx DESC, e.id DESC LIMIT $3
+), found AS (
+  SELECT * FROM stretch e
+   WHERE ($4::text IS NULL OR split_part(e.type, '.', 1) = $4)
+     AND ($5::text IS NULL OR e.actor = $5) AND ($6::uuid IS NULL OR e.domain_id = $6)
+     AND ($7::text IS NULL OR strpos(lower(e.type || ' ' || e.data::text), $7) > 0)
+   ORDER BY e.tx DESC, e.id DESC LIMIT $8
+)
+SELECT f.tx::text::bigint AS tx, f.id, f.occurred_at, f.type, f.actor, f.domain_id, d.domain,
+       f.page_id, f.data::text AS data, NULL::bigint AS last_tx, NULL::bigint AS last_id
+  FROM found f LEFT JOIN messor.domains d ON d.id = f.domain_id
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, tx::text::bigint, id
+  FROM (SELECT tx, id FROM stretch ORDER BY tx, id LIMIT 1) last
+ WHERE (SELECT count(*) FROM stretch) = $3
+ ORDER BY tx DESC NULLS LAST, id DESC NULLS LAST
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which events are meant; what is not given does not matter."""
+
+    kind: str | None = None  # the first word of the type
+    actor: str | None = None
+    domain_id: UUID | None = None
+    containing: str | None = None  # lower case
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Events that fit, and where the next stretch begins; None at the ledger's end."""
+
+    events: list[Recent]
+    reached: Cursor | None
+
+
+async def read(
+    source: Connection | Database,
+    wanted: Filter,
+    *,
+    before: Cursor | None = None,
+    limit: int = 50,
+) -> Stretch:
+    rows = await source.fetch(
+        READ,
+        None if before is None else str(before.tx),
+        None if before is None else before.id,
+        STRETCH,
+        wanted.kind,
+        wanted.actor,
+        wanted.domain_id,
+        wanted.containing,
+        limit,
+    )
+    found = [row for row in rows if row["tx"] is not None]
+    if len(found) == limit:
+        return Stretch([_event(row) for row in found], Cursor(found[-1]["tx"], found[-1]["id"]))
+    last = next((row for row in rows if row["tx"] is None), None)
+    reached = None if last is None else Cursor(last["last_tx"], last["last_id"])
+    return Stretch([_event(row) for row in found], reached)
+
+
+def _event(row: Any) -> Recent:
+    names = ("id", "occurred_at", "type", "actor", "domain_id", "domain", "page_id")
+    return Recent(**{name: row[name] for name in names}, data=msgspec.json.decode(row["data"]))

@@ -1,0 +1,51 @@
+"""The newest events, for people who want to see what just happened.
+
+Who reads on from a place, and must not miss a row, uses `ledger.events.read_after`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.store.database import Connection, Database
+
+WINDOW = 500  # of the newest that are looked at, whatever their types
+
+# Who logged in and who changed whom is the admins' to read.
+AUDIT = ("session.", "login.", "member.", "key.", "link.")
+
+NEWEST = """
+SELECT e.id, e.occurred_at, e.type, e.actor, e.domain_id, d.domain, e.page_id, e.data::text AS data
+  FROM (SELECT * FROM messor.events ORDER BY tx DESC, id DESC LIMIT $2) e
+  LEFT JOIN messor.domains d ON d.id = e.domain_id
+ WHERE NOT e.type LIKE ANY ($3::text[])
+ ORDER BY e.tx DESC, e.id DESC LIMIT $1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """An event with the name of its domain."""
+
+    id: int
+    occurred_at: datetime
+    type: str
+    actor: str
+    domain_id: UUID | None
+    domain: str | None
+    page_id: int | None
+    data: dict[str, Any]
+
+
+async def newest(
+    source: Connection | Database, limit: int = 12, *, audit: bool = False
+) -> list[Recent]:
+    """The newest events first; those for admins only with `audit`."""
+    hidden = [] if audit else [f"{kind}%" for kind in AUDIT]
+    rows = await source.fetch(NEWEST, limit, WINDOW, hidden)
+    return [Recent(**{**row, "data": msgspec.json.decode(row["data"])}) for row in rows]

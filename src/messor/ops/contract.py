@@ -1,0 +1,241 @@
+"""The behaviour contract: each of its checks asked of what was stored, never asserted.
+
+A check passes when it found something to examine and nothing broken, fails when something was, and
+has no data when there was nothing to examine. Whether the mode selector is there, only a door that
+shows one can say: it hands in the modes that it offers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import msgspec
+
+from messor.courtesy.risk import EARLY_STOP, POINTS
+from messor.courtesy.robots import RobotsShelf
+from messor.engine.ingest.request import POLICY_VERSION, Mode
+from messor.ops import contract_queries as queries
+from messor.store.database import Database
+
+WINDOW = timedelta(days=7)
+SHELF_SIZE = 64
+MOST_EXAMPLES = 5
+
+State = Literal["pass", "fail", "no data"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the contract, how it is asked, and what its figures count."""
+
+    id: str
+    category: str
+    title: str
+    asks: str  # what must hold, in words
+    counts: str  # what was examined
+    also: str  # what the second figure counts
+    sql: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the evidence says about a check."""
+
+    examined: int = 0
+    broken: int = 0
+    examples: list[str] = field(default_factory=list)
+    newest: str | None = None  # the newest run it looked at
+    detail: int = 0
+
+    @property
+    def state(self) -> State:
+        if self.broken:
+            return "fail"
+        return "pass" if self.examined else "no data"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A check with what was found."""
+
+    check: Check
+    found: Found
+
+    @property
+    def state(self) -> State:
+        return self.found.state
+
+    @property
+    def figure(self) -> str:
+        """The figures in words."""
+        check, found = self.check, self.found
+        if not found.examined:
+            return f"no {check.counts} to judge yet"
+        said = f"{check.counts} judged: {found.examined:,}, broken: {found.broken:,}"
+        return f"{said}; {check.also}: {found.detail:,}" if check.also else said
+
+    def as_dict(self) -> dict[str, Any]:
+        told = asdict(self.check) | asdict(self.found)
+        return told | {"state": self.state, "figure": self.figure}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All checks at one moment."""
+
+    judged_at: datetime
+    window: timedelta
+    verdicts: list[Verdict]
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(verdict.state for verdict in self.verdicts)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether nothing is broken; what has no data breaks nothing."""
+        return not self.counts["fail"]
+
+    @property
+    def said(self) -> str:
+        if self.is_kept:
+            quiet = self.counts["no data"]
+            more = f", {quiet} have no data yet" if quiet else ""
+            return f"{self.counts['pass']} of {len(self.verdicts)} checks hold{more}."
+        broken = ", ".join(v.check.id for v in self.verdicts if v.state == "fail")
+        return f"The contract is broken: {broken}."
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "contract": POLICY_VERSION,
+            "judged_at": self.judged_at,
+            "window_hours": self.window / timedelta(hours=1),
+            "kept": self.is_kept,
+            "said": self.said,
+            "checks": [verdict.as_dict() for verdict in self.verdicts],
+        }
+
+
+CHECKS = (
+    Check(
+        "INGEST_001", "ingestion", "nm_ingest evidence markers present",
+        "Every finished run stores all eleven markers, they agree with the run, and every page it "
+        "says it fetched is in the log of requests.",
+        "runs", "of them blocked", queries.EVIDENCE,
+    ),
+    Check(
+        "INGEST_002", "ingestion", "Discovery-first URL acquisition",
+        "A page that a run chose itself is fetched after robots.txt and after sitemap or homepage, "
+        "and the run names what led to it.",
+        "runs that chose pages", "of them with a sitemap", queries.DISCOVERY,
+    ),
+    Check(
+        "INGEST_003", "ingestion", "Robots.txt respect and parsing",
+        "Every page was fetched under a stored version of robots.txt; that version, read again "
+        "now, allows it.",
+        "requests", "versions of robots.txt read again", queries.ROBOTS,
+    ),
+    Check(
+        "INGEST_004", "ingestion", "Adaptive throttling active",
+        "Every pause was as long as was due, and at least 1.2 s from risk 21 and 2 s from 51.",
+        "pauses", "at raised risk", queries.THROTTLING,
+    ),
+    Check(
+        "INGEST_005", "ingestion", "Friction detection with early stop",
+        f"Every 403, 429 and 503 is logged as friction, and after {EARLY_STOP} signals a visit "
+        "asks for no other page.",
+        "requests that met or followed friction", "after friction in their visit", queries.FRICTION,
+    ),
+    Check(
+        "INGEST_006", "ingestion", "URL caching with TTL",
+        "What was fetched within 24 hours is taken from the cache, and nothing older is.",
+        "pages known before their run", "taken from the cache", queries.CACHING,
+    ),
+    Check(
+        "INGEST_007", "ingestion", "Mode selector UI available",
+        "The page for website intelligence, as it is drawn now, offers every mode.",
+        "modes", "",
+    ),
+    Check(
+        "COMPLY_001", "compliance", "Bot protection handling",
+        "A run that was blocked says so, names the signals, uses nothing that stood in the way, "
+        "and tells of it.",
+        "runs that met protection", "ended blocked", queries.PROTECTION,
+    ),
+    Check(
+        "COMPLY_002", "compliance", "Domain risk tracking",
+        "Every signal adds the points of the contract to its host's score, and the run reports "
+        "the score that came of it.",
+        "signals", "led above 50", queries.RISK,
+    ),
+)  # fmt: skip
+
+
+async def audit(
+    database: Database,
+    *,
+    agent: str,
+    offered: Collection[str] | None = None,
+    window: timedelta = WINDOW,
+) -> Report:
+    """Ask every check; `offered` are the modes of the caller's selector, None when it has none."""
+    asking: dict[str, Callable[[Check], Awaitable[Found]]] = {
+        "INGEST_001": lambda check: _ask(database, check, window, POLICY_VERSION),
+        "INGEST_003": lambda check: _ask_robots(database, check, window, agent),
+        "INGEST_005": lambda check: _ask(database, check, window, EARLY_STOP),
+        "COMPLY_002": lambda check: _ask(
+            database, check, window, msgspec.json.encode(POINTS).decode()
+        ),
+    }
+    verdicts = []
+    for check in CHECKS:
+        if check.sql is None:
+            found = judge_modes(offered)
+        else:
+            ask = asking.get(check.id)
+            found = await ask(check) if ask else await _ask(database, check, window)
+        verdicts.append(Verdict(check, found))
+    return Report(await database.fetchval("SELECT messor.clock()"), window, verdicts)
+
+
+def judge_modes(offered: Collection[str] | None) -> Found:
+    """Whether a selector offers what there is, and nothing else."""
+    if offered is None:
+        return Found()
+    wanted = [mode.value for mode in Mode]
+    faults = [f"{mode} is not offered" for mode in wanted if mode not in offered]
+    faults += [f"{mode} is offered and unknown" for mode in offered if mode not in wanted]
+    return Found(len(wanted), len(faults), faults[:MOST_EXAMPLES])
+
+
+async def _ask(database: Database, check: Check, window: timedelta, *more: object) -> Found:
+    assert check.sql is not None
+    row = await database.fetchrow(check.sql, window, *more)
+    assert row is not None
+    return Found(**{**row, "examples": list(row["examples"])})
+
+
+async def _ask_robots(database: Database, check: Check, window: timedelta, agent: str) -> Found:
+    """Only the reader of robots.txt can say what a file allows."""
+    assert check.sql is not None
+    rows = await database.fetch(check.sql, window)
+    versions = {row["robots_id"] for row in rows} - {None}
+    robots = await RobotsShelf(database, agent, max(SHELF_SIZE, len(versions))).get(versions)
+
+    def faults() -> Iterator[str]:
+        for row in rows:
+            version = robots.get(row["robots_id"])
+            if version is None:
+                yield f"{row['trace_id'][:8]}: {row['url']} was fetched without robots.txt"
+                continue
+            objection = version.objection(agent, row["url"])
+            if objection is not None:
+                yield f"{row['trace_id'][:8]}: {row['url']}: {objection.reason}"
+
+    broken = list(faults())
+    newest = rows[0]["trace_id"] if rows else None
+    return Found(len(rows), len(broken), broken[:MOST_EXAMPLES], newest, len(versions))

@@ -1,0 +1,228 @@
+"""The questions that the contract asks of stored evidence, each one statement.
+
+Each looks at the newest finished runs ($1: how far back) and answers one row: how many things it
+`examined`, how many were `broken`, `examples` in words, the `newest` run it looked at, and a
+`detail` that some checks count besides. A run whose caller went away has no evidence to judge.
+"""
+
+from __future__ import annotations
+
+MOST_RUNS = 200
+MOST_FETCHES = 5_000
+
+RUNS = f"""
+WITH runs AS (
+  SELECT r.id, r.trace_id, r.mode, r.outcome, r.evidence, r.evidence -> 'nm_ingest' AS nm,
+         r.domain_id, r.started_at, r.completed_at
+    FROM messor.ingestion_runs r
+   WHERE r.completed_at IS NOT NULL
+     AND r.started_at >= (SELECT messor.clock()) - $1::interval
+     AND NOT (r.outcome = 'error' AND r.evidence IS NULL)
+   ORDER BY r.id DESC LIMIT {MOST_RUNS}
+), fetches AS (
+  SELECT r.id AS run_id, r.trace_id, r.mode, i.reason, p.url, f.fetched_at, f.page_id, f.host_id,
+         f.visit_token, f.outcome, f.status_code, f.waited_ms, f.delay_ms, f.duration_ms,
+         f.fetch_provider, f.robots_id
+    FROM runs r JOIN messor.ingestion_pages i ON i.run_id = r.id
+    JOIN messor.pages p ON p.id = i.page_id
+    JOIN messor.http_fetches f ON f.page_id = i.page_id
+     AND f.fetched_at BETWEEN r.started_at AND r.completed_at
+)"""
+
+ANSWER = """
+SELECT count(*) AS examined, count(fault) AS broken,
+       coalesce((array_agg(left(trace_id, 8) || ': ' || fault ORDER BY run_id DESC)
+                 FILTER (WHERE fault IS NOT NULL))[1:5], '{}') AS examples,
+       (array_agg(trace_id ORDER BY run_id DESC))[1] AS newest,
+       count(*) FILTER (WHERE is_special) AS detail
+  FROM judged
+"""
+
+# What a run says it fetched must be in the log, as far as its pages are still there.
+EVIDENCE = f"""{RUNS}, judged AS (
+  SELECT r.id AS run_id, r.trace_id, r.outcome = 'blocked' AS is_special, CASE
+    WHEN r.evidence ->> 'traceId' IS DISTINCT FROM r.trace_id THEN 'its traceId is not its own'
+    WHEN r.evidence ->> 'nm_policyVersion' IS DISTINCT FROM $2
+      THEN 'its nm_policyVersion is not ' || $2
+    WHEN lacking.names IS NOT NULL THEN 'nm_ingest lacks ' || lacking.names
+    WHEN r.nm ->> 'mode' <> r.mode THEN 'it says another mode'
+    WHEN r.nm ->> 'outcome' IS DISTINCT FROM r.outcome THEN 'it says another outcome'
+    WHEN (r.nm ->> 'cacheHits')::numeric + (r.nm ->> 'cacheMisses')::numeric
+         <> (r.nm ->> 'pagesPlanned')::numeric THEN 'hits and misses are not the pages planned'
+    WHEN (r.nm ->> 'pagesUsed')::numeric > (r.nm ->> 'pagesPlanned')::numeric
+      THEN 'it used more pages than it planned'
+    WHEN (r.nm ->> 'pagesFetched')::numeric >
+         (SELECT count(DISTINCT f.page_id) FROM fetches f WHERE f.run_id = r.id)
+         + (SELECT count(*) FROM messor.ingestion_pages i WHERE i.run_id = r.id
+             AND NOT EXISTS (SELECT FROM messor.pages p WHERE p.id = i.page_id))
+      THEN 'it says it fetched pages that the log does not have'
+    END AS fault
+    FROM runs r CROSS JOIN LATERAL (
+      SELECT string_agg(k.name, ', ') AS names
+        FROM (VALUES ('mode', 'string'), ('discoverySources', 'array'), ('pagesPlanned', 'number'),
+                     ('pagesFetched', 'number'), ('pagesUsed', 'number'), ('cacheHits', 'number'),
+                     ('cacheMisses', 'number'), ('outcome', 'string'), ('frictionSignals', 'array'),
+                     ('domainRiskScore', 'number'), ('durationMs', 'number')) AS k (name, type)
+       WHERE jsonb_typeof(r.nm -> k.name) IS DISTINCT FROM k.type) lacking
+){ANSWER}"""
+
+# Pages that a run chose itself are fetched after robots.txt and after sitemap or homepage.
+DISCOVERY = f"""{RUNS}, chosen AS (
+  SELECT r.id AS run_id, r.trace_id, r.nm, r.domain_id, r.started_at, r.completed_at,
+         min(f.fetched_at) AS first_at
+    FROM runs r JOIN fetches f ON f.run_id = r.id
+   WHERE r.mode <> 'user_assisted' AND f.reason NOT IN ('homepage', 'asked for')
+     AND f.reason NOT LIKE '% redirects here'
+   GROUP BY 1, 2, 3, 4, 5, 6
+), led AS (
+  SELECT c.run_id, min(d.fetched_at) FILTER (WHERE t.kind = 'robots') AS robots_at,
+         min(d.fetched_at) FILTER (WHERE t.kind <> 'robots') AS source_at
+    FROM chosen c JOIN messor.hosts h ON h.domain_id = c.domain_id
+    JOIN messor.crawl_tasks t ON t.host_id = h.id AND (
+           t.kind IN ('robots', 'sitemap') OR t.page_id IN (
+             SELECT i.page_id FROM messor.ingestion_pages i
+              WHERE i.run_id = c.run_id AND i.reason = 'homepage'))
+    JOIN messor.http_fetches d ON d.page_id = t.page_id AND d.fetched_at <= c.completed_at
+   GROUP BY 1
+), judged AS (
+  SELECT c.run_id, c.trace_id, c.nm -> 'discoverySources' ? 'sitemap' AS is_special, CASE
+    WHEN jsonb_array_length(c.nm -> 'discoverySources') = 0
+      THEN 'it chose pages and names no source'
+    WHEN l.robots_at IS NULL OR l.robots_at > c.first_at
+      THEN 'it fetched a page before robots.txt'
+    WHEN l.source_at > c.first_at THEN 'it fetched a page before sitemap and homepage'
+    END AS fault
+    FROM chosen c LEFT JOIN led l USING (run_id)
+){ANSWER}"""
+
+ROBOTS = f"""{RUNS}
+SELECT trace_id, url, robots_id FROM fetches ORDER BY run_id DESC, fetched_at LIMIT {MOST_FETCHES}
+"""
+
+# Gaps are whole milliseconds; friction counts once it is a quarter of a second old, and half a
+# point is forgiven, for a visit reads the risk when it begins.
+THROTTLING = f"""{RUNS}, sent AS (
+  SELECT f.*, row_number() OVER (PARTITION BY f.host_id, f.visit_token ORDER BY f.fetched_at)
+              AS place, coalesce(risk.risk, 0) AS risk
+    FROM fetches f LEFT JOIN LATERAL (
+      SELECT messor.risk_at(l.score, l.occurred_at, f.fetched_at) AS risk
+        FROM messor.friction_log l
+       WHERE l.host_id = f.host_id AND l.occurred_at < f.fetched_at - interval '250 ms'
+       ORDER BY l.occurred_at DESC, l.score DESC LIMIT 1) risk ON true
+   WHERE f.status_code IS NOT NULL AND f.delay_ms IS NOT NULL AND f.fetch_provider = 'http'
+), judged AS (
+  SELECT run_id, trace_id, risk > 20.5 AS is_special, CASE
+    WHEN place > 1 AND waited_ms > 0 AND waited_ms < delay_ms - 5
+      THEN url || ' came ' || waited_ms || ' ms after the request before it, '
+           || delay_ms || ' were due'
+    WHEN delay_ms < messor.risk_delay((risk - 0.5)::real) * 1000 - 5
+      THEN url || ' had a pause of ' || delay_ms || ' ms at risk ' || round(risk::numeric)
+    END AS fault
+    FROM sent WHERE place > 1 OR risk > 20.5
+){ANSWER}"""
+
+# Refusals must be logged as friction; after three signals a visit asks for no other page.
+FRICTION = f"""{RUNS}, judged AS (
+  SELECT f.run_id, f.trace_id, before.signals >= 1 AS is_special, CASE
+    WHEN f.status_code IN (403, 429, 503) AND f.outcome = 'blocked' AND NOT EXISTS (
+           SELECT FROM messor.friction_log l
+            WHERE l.host_id = f.host_id AND l.page_id = f.page_id
+              AND l.occurred_at BETWEEN f.fetched_at - interval '5 seconds'
+                  AND f.fetched_at + make_interval(secs => 30 + f.duration_ms / 1000.0))
+      THEN f.url || ' answered ' || f.status_code || ' and no friction was logged'
+    WHEN before.signals >= $2 AND f.mode <> 'user_assisted'
+      THEN f.url || ' was asked for after ' || before.signals || ' signals in one visit'
+    END AS fault
+    FROM fetches f JOIN messor.visits v ON v.host_id = f.host_id AND v.token = f.visit_token
+   CROSS JOIN LATERAL (
+      SELECT count(*) AS signals FROM messor.friction_log l
+       WHERE l.host_id = f.host_id AND l.occurred_at >= v.claimed_at
+         AND l.occurred_at < f.fetched_at - interval '50 ms') before
+   WHERE f.fetch_provider = 'http' AND (
+     before.signals > 0 OR (f.status_code IN (403, 429, 503) AND f.outcome = 'blocked'))
+){ANSWER}"""
+
+# Five minutes at the edge are forgiven: a plan takes a moment.
+CACHING = f"""{RUNS}, planned AS (
+  SELECT r.id AS run_id, r.trace_id, r.nm, i.cached, p.url,
+         EXISTS (SELECT FROM fetches f WHERE f.run_id = r.id AND f.page_id = i.page_id) AS asked,
+         greatest(
+           (SELECT max(f.fetched_at) FROM messor.http_fetches f
+             WHERE f.page_id = i.page_id AND f.fetched_at < r.started_at
+               AND f.outcome IN ('ok', 'unchanged', 'redirected')),
+           (SELECT max(s.crawled_at) FROM messor.page_snapshots s
+             WHERE s.page_id = i.page_id AND s.crawled_at < r.started_at AND s.verdict IS NULL)
+         ) AS had_at,
+         (SELECT f.outcome FROM messor.http_fetches f
+           WHERE f.page_id = i.page_id AND f.fetched_at < r.started_at
+           ORDER BY f.fetched_at DESC LIMIT 1) IN ('ok', 'unchanged') AS was_good,
+         r.started_at
+    FROM runs r JOIN messor.ingestion_pages i ON i.run_id = r.id
+    JOIN messor.pages p ON p.id = i.page_id
+), judged AS (
+  SELECT run_id, trace_id, cached AS is_special, CASE
+    WHEN cached AND coalesce(had_at < started_at - interval '24 hours 5 minutes', true)
+      THEN url || ' was taken from the cache, but was not fetched within a day before'
+    WHEN NOT cached AND asked AND was_good AND had_at > started_at - interval '23 hours 55 minutes'
+      THEN url || ' was fetched again within a day'
+    END AS fault
+    FROM planned WHERE cached OR (asked AND had_at IS NOT NULL)
+  UNION ALL
+  SELECT run_id, max(trace_id), false, 'it counts fewer cache hits than its plan has'
+    FROM planned GROUP BY run_id, nm
+  HAVING count(*) FILTER (WHERE cached) > coalesce((nm ->> 'cacheHits')::numeric, 0)
+){ANSWER}"""
+
+PROTECTION = f"""{RUNS}, met AS (
+  SELECT r.*, EXISTS (SELECT FROM fetches f WHERE f.run_id = r.id AND f.outcome = 'blocked')
+              AS was_blocked
+    FROM runs r
+), judged AS (
+  SELECT r.id AS run_id, r.trace_id, r.outcome = 'blocked' AS is_special, CASE
+    WHEN r.was_blocked AND r.outcome = 'success' THEN 'pages were blocked and it says success'
+    WHEN r.was_blocked AND jsonb_array_length(r.nm -> 'frictionSignals') = 0
+      THEN 'pages were blocked and it names no signal'
+    WHEN r.outcome = 'blocked' AND (r.nm ->> 'pagesUsed')::numeric > 0
+      THEN 'it is blocked and used pages'
+    WHEN r.outcome = 'blocked' AND NOT EXISTS (
+           SELECT FROM messor.events e
+            WHERE e.domain_id = r.domain_id AND e.type = 'ingestion.blocked'
+              AND e.data ->> 'traceId' = r.trace_id) THEN 'it is blocked and nobody was told'
+    WHEN EXISTS (SELECT FROM messor.tiles t JOIN messor.page_snapshots s ON s.id = t.snapshot_id
+                  WHERE t.run_id = r.id AND s.verdict IS NOT NULL)
+      THEN 'a tile was made of a page that stood in the way'
+    END AS fault
+    FROM met r
+   WHERE r.was_blocked OR r.outcome = 'blocked'
+      OR jsonb_array_length(coalesce(r.nm -> 'frictionSignals', '[]')) > 0
+){ANSWER}"""
+
+# Decay and rounding cost a point and a half at most.
+RISK = f"""{RUNS}, signals AS (
+  SELECT r.id AS run_id, r.trace_id, h.host, h.risk_score, h.risk_at, l.host_id, l.occurred_at,
+         l.signal, l.points, l.score,
+         ($2::jsonb ->> split_part(l.signal, ':', 1))::real AS due,
+         (SELECT messor.risk_at(b.score, b.occurred_at, l.occurred_at) FROM messor.friction_log b
+           WHERE b.host_id = l.host_id AND (b.occurred_at, b.score) < (l.occurred_at, l.score)
+           ORDER BY b.occurred_at DESC, b.score DESC LIMIT 1) AS before
+    FROM runs r JOIN messor.hosts h ON h.domain_id = r.domain_id
+    JOIN messor.friction_log l ON l.host_id = h.id
+     AND l.occurred_at BETWEEN r.started_at AND r.completed_at
+), judged AS (
+  SELECT run_id, trace_id, score > 50 AS is_special, CASE
+    WHEN points IS DISTINCT FROM due THEN signal || ' added ' || points || ', not ' || due
+    WHEN score < least(coalesce(before, 0) + points, 100) - 1.5
+      THEN signal || ' at ' || host || ' led to ' || round(score::numeric) || ' after '
+           || round(coalesce(before, 0)::numeric)
+    WHEN risk_at IS NULL OR risk_at < occurred_at - interval '1 second' OR risk_score < points - 0.5
+      THEN host || '''s score does not know of ' || signal
+    END AS fault
+    FROM signals
+  UNION ALL
+  SELECT r.id, r.trace_id, false,
+         'it says risk ' || (r.nm ->> 'domainRiskScore') || ', its hosts had ' || round(s.score::numeric)
+    FROM runs r CROSS JOIN LATERAL (
+      SELECT max(messor.risk_at(g.score, g.occurred_at, r.completed_at)) AS score FROM signals g
+       WHERE g.run_id = r.id AND g.host_id IN (SELECT f.host_id FROM fetches f WHERE f.run_id = r.id)) s
+   WHERE s.score - 1.5 > (r.nm ->> 'domainRiskScore')::numeric
+){ANSWER}"""

@@ -1,0 +1,1 @@
+"""Webhooks: others are told of events, each signed, tried again until it arrives."""

@@ -1,0 +1,163 @@
+"""The registry of webhooks: who is told, of what, and how it went.
+
+Secrets enter sealed and leave once, when they are made, and for signing.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import ip_address
+from uuid import UUID
+
+from messor.errors import NotFoundError, UsageError
+from messor.fetch.guard import AddressGuard
+from messor.fetch.proxies.sealing import Seal
+from messor.kit.ids import new_id
+from messor.ledger import reading
+from messor.ledger.events import Event, record
+from messor.store.database import Connection, Database
+from messor.web.suffixes import is_ip_literal
+from messor.web.urls import Url, parse
+
+MOST = 100  # webhooks of an installation
+MOST_TYPES = 50
+LONGEST_URL = 2_000
+_TYPE = re.compile(r"[a-z_]{1,40}\.[a-z_]{1,60}")
+
+COLUMNS = """id, url, types, is_active, successes, failures, failure_count, last_success_at,
+  last_failure_at, last_error, created_by, created_at"""
+
+ADD = f"""
+INSERT INTO messor.webhooks (id, url, types, secret, tx, event_id, created_by)
+VALUES ($1, $2, $3, $4, $5::text::xid8, $6, $7) RETURNING {COLUMNS}
+"""
+LISTING = f"SELECT {COLUMNS} FROM messor.webhooks ORDER BY created_at, id LIMIT $1"
+GET = f"SELECT {COLUMNS} FROM messor.webhooks WHERE id = $1"
+# One that was off is told of what happens from now on, not of all it missed.
+CHANGE = f"""
+UPDATE messor.webhooks SET types = coalesce($2::text[], types), is_active = coalesce($3, is_active),
+       failure_count = CASE WHEN $3 THEN 0 ELSE failure_count END,
+       tx = CASE WHEN $3 AND NOT is_active THEN $4::text::xid8 ELSE tx END,
+       event_id = CASE WHEN $3 AND NOT is_active THEN $5 ELSE event_id END
+ WHERE id = $1 RETURNING {COLUMNS}
+"""
+REMOVE = "DELETE FROM messor.webhooks WHERE id = $1 RETURNING id"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Somebody who is told, without the secret."""
+
+    id: UUID
+    url: str
+    types: list[str]  # empty: every type
+    is_active: bool
+    successes: int
+    failures: int
+    failure_count: int  # in a row
+    last_success_at: datetime | None
+    last_failure_at: datetime | None
+    last_error: str | None
+    created_by: str
+    created_at: datetime
+
+
+def check_url(text: str, guard: AddressGuard) -> Url:
+    """An address that may be told; raises a sentence otherwise."""
+    url = parse(text.strip())
+    has_login = "@" in text.partition("://")[2].partition("/")[0]
+    if url is None or len(text) > LONGEST_URL or has_login:
+        raise UsageError("Give the address of a webhook such as https://example.org/hook.")
+    refusal = guard.refusal_of_url(url)
+    if refusal is not None:
+        raise UsageError(f"This address may not be told: {refusal}.")
+    if url.scheme != "https" and not _is_opened(url, guard):
+        raise UsageError("A webhook is told over https alone.")
+    return url
+
+
+def _is_opened(url: Url, guard: AddressGuard) -> bool:
+    """Whether the operator named this place in `allowed_networks`."""
+    if f"{url.host}:{url.port}" in guard.names:
+        return True
+    if not is_ip_literal(url.host):
+        return False
+    address = ip_address(url.host.strip("[]"))
+    return not address.is_global and guard.refusal(address, url.port) is None
+
+
+def check_types(types: Sequence[str]) -> list[str]:
+    if len(types) > MOST_TYPES or not all(map(_TYPE.fullmatch, types)):
+        raise UsageError(f"Name at most {MOST_TYPES} types of events, such as domain.approved.")
+    return sorted(set(types))
+
+
+async def add(
+    connection: Connection,
+    seal: Seal,
+    guard: AddressGuard,
+    *,
+    url: str,
+    types: Sequence[str],
+    actor: str,
+) -> tuple[Webhook, str]:
+    """A webhook that is told of what happens from now on, and its secret."""
+    target, wanted = check_url(url, guard), check_types(types)
+    if await connection.fetchval("SELECT count(*) FROM messor.webhooks") >= MOST:
+        raise UsageError(f"There are {MOST} webhooks already; remove one first.")
+    webhook_id, now = new_id(), await reading.newest(connection)
+    secret = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
+    sealed = seal.close(secret, str(webhook_id))
+    row = await connection.fetchrow(
+        ADD, webhook_id, target.href, wanted, sealed, str(now.tx), now.id, actor
+    )
+    assert row is not None
+    made = Webhook(**row)
+    await _tell(connection, "webhook.added", actor, made)
+    return made, secret
+
+
+async def listing(source: Connection | Database) -> list[Webhook]:
+    return [Webhook(**row) for row in await source.fetch(LISTING, MOST)]
+
+
+async def get(source: Connection | Database, webhook_id: UUID) -> Webhook:
+    row = await source.fetchrow(GET, webhook_id)
+    if row is None:
+        raise NotFoundError(f"There is no webhook {webhook_id}.")
+    return Webhook(**row)
+
+
+async def change(
+    connection: Connection,
+    webhook_id: UUID,
+    *,
+    types: Sequence[str] | None = None,
+    is_active: bool | None = None,
+    actor: str,
+) -> Webhook:
+    """Other types, off, or on again."""
+    wanted = None if types is None else check_types(types)
+    now = await reading.newest(connection)
+    row = await connection.fetchrow(CHANGE, webhook_id, wanted, is_active, str(now.tx), now.id)
+    if row is None:
+        raise NotFoundError(f"There is no webhook {webhook_id}.")
+    changed = Webhook(**row)
+    await _tell(connection, "webhook.changed", actor, changed)
+    return changed
+
+
+async def remove(connection: Connection, webhook_id: UUID, *, actor: str) -> None:
+    found = await get(connection, webhook_id)
+    await connection.execute(REMOVE, webhook_id)
+    await _tell(connection, "webhook.removed", actor, found)
+
+
+async def _tell(connection: Connection, kind: str, actor: str, webhook: Webhook) -> None:
+    data = {"webhook": str(webhook.id), "url": webhook.url, "is_active": webhook.is_active}
+    await record(connection, [Event(kind, actor, data=data)])

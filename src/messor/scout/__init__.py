@@ -1,0 +1,1 @@
+"""Where is more? Search engines, keywords, result pages, judges and candidates."""

@@ -1,0 +1,303 @@
+"""Discovery sessions: result pages in, candidates and statistics out.
+
+Each result is judged and kept in a transaction of its own, so a session that was cut off goes on
+where it stopped: what it holds already is passed over. Asking for the pages is `scout.searching`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from messor.errors import MessorError, NotFoundError
+from messor.kit.ids import new_id
+from messor.ledger.events import Event, record
+from messor.registry import domains, processing
+from messor.registry.domains import Domain, Submission
+from messor.scout import candidates
+from messor.scout.judges.model import Judgement, SearchResult
+from messor.scout.judges.panel import Panel
+from messor.store.database import Connection, Database
+from messor.verticals.verticals import Applied
+from messor.web.urls import url_hash
+
+logger = logging.getLogger(__name__)
+SYSTEM = "system"
+MAX_CONTEXT = 3_500
+ABANDONED_AFTER = timedelta(hours=6)
+RESTING = ("processed_low_quality", "no_funds_this_year", "processing_failed")
+
+BEGIN = """
+INSERT INTO messor.discovery_sessions (id, vertical_id, vertical_version, started_by)
+VALUES ($1, $2, $3, $4)
+"""
+END = """
+UPDATE messor.discovery_sessions
+   SET state = $2, finished_at = messor.clock(), said = $3, statistics = $4
+ WHERE id = $1 AND state = 'running' RETURNING id
+"""
+# The domain was found by this vertical before, or the very same result was judged.
+FOUND_BEFORE = """
+SELECT EXISTS (SELECT FROM messor.candidates
+                WHERE domain_id = $1 AND vertical_id = $2 AND status <> 'SKIPPED_LOW_CONFIDENCE')
+    OR EXISTS (SELECT FROM messor.candidates
+                WHERE vertical_id = $2 AND url_hash = $3 AND title = $4 AND snippet = $5)
+"""
+ABANDONED = """
+UPDATE messor.discovery_sessions SET state = 'failed', finished_at = messor.clock(),
+       said = 'Whoever ran it was gone; what it had not judged is left to the next session.'
+ WHERE vertical_id = $1 AND state = 'running' AND started_at < messor.clock() - $2::interval
+RETURNING id
+"""
+UNJUDGED = """
+SELECT s.id FROM messor.serp_snapshots s JOIN messor.keywords k ON k.id = s.keyword_id
+ WHERE k.vertical_id = $1 AND s.judged_in IS NULL AND s.outcome <> 'failed'
+ ORDER BY s.captured_at, s.id LIMIT $2
+"""
+JUDGED = "UPDATE messor.serp_snapshots SET judged_in = $2 WHERE id = ANY ($1::uuid[])"
+ERASED = """
+SELECT EXISTS (SELECT FROM messor.erasures
+                WHERE (kind = 'domain' AND key = $1) OR (kind = 'url' AND key = $2))
+"""
+LISTING = """
+SELECT s.id, v.name AS vertical, s.vertical_version, s.state, s.started_by, s.started_at,
+       s.finished_at, s.said, s.statistics
+  FROM messor.discovery_sessions s JOIN messor.verticals v ON v.id = s.vertical_id
+ WHERE ($1::text IS NULL OR v.name = $1) AND ($2::uuid IS NULL OR s.id = $2)
+ ORDER BY s.started_at DESC LIMIT $3
+"""
+# Results of some pages that lead somewhere, the best place of each address first.
+RESULTS = """
+SELECT r.url, r.domain, r.title, r.snippet, s.engine, k.keyword_text, r.rank_position, r.published_at
+  FROM messor.serp_snapshots s
+  JOIN messor.serp_results r ON r.snapshot_id = s.id
+  JOIN messor.keywords k ON k.id = s.keyword_id
+ WHERE s.id = ANY ($1::uuid[]) AND r.block_type IN ('organic', 'local_pack', 'featured') AND r.url IS NOT NULL
+ ORDER BY r.rank_position, k.keyword_text, r.id
+"""
+
+
+@dataclass(slots=True)
+class ProcessingStats:
+    """How a session went, as it is logged."""
+
+    total_processed: int = 0
+    candidates_created: int = 0
+    skipped_low_confidence: int = 0
+    skipped_domain_already_processed: int = 0
+    skipped_blacklisted: int = 0
+    failures: int = 0
+    average_confidence: float | None = None
+    max_confidence: float | None = None
+    min_confidence: float | None = None
+    processing_time_ms: int = 0
+    confidences: list[float] = field(default_factory=list, repr=False)
+
+    def summary(self) -> dict[str, Any]:
+        """The figures; confidence is that of the candidates that were created."""
+        figures = asdict(self)
+        made = figures.pop("confidences")
+        if made:
+            figures["average_confidence"] = round(sum(made) / len(made), 4)
+            figures["max_confidence"], figures["min_confidence"] = max(made), min(made)
+        return figures
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: UUID
+    vertical: str
+    vertical_version: int
+    state: str
+    started_by: str
+    started_at: datetime
+    finished_at: datetime | None
+    said: str | None
+    statistics: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, row: Any) -> Session:
+        figures = row["statistics"]
+        return cls(**{**row, "statistics": msgspec.json.decode(figures) if figures else None})
+
+
+async def begin(connection: Connection, applied: Applied, *, actor: str) -> UUID:
+    """Open a session."""
+    key = new_id()
+    await connection.execute(BEGIN, key, applied.id, applied.vertical.version, actor)
+    data = {"session": str(key), "vertical": applied.vertical.name}
+    await record(connection, [Event("discovery.started", actor, data=data)])
+    return key
+
+
+async def end(
+    connection: Connection,
+    session_id: UUID,
+    stats: ProcessingStats,
+    *,
+    state: str = "finished",
+    said: str | None = None,
+) -> None:
+    """Close a session with its figures."""
+    figures = stats.summary()
+    text = msgspec.json.encode(figures).decode()
+    if await connection.fetchval(END, session_id, state, said, text) is None:
+        raise NotFoundError(f"No discovery session {session_id} is running.")
+    logger.info("Discovery session %s is %s: %s", session_id, state, figures)
+    data = {"session": str(session_id), "state": state, **figures}
+    await record(connection, [Event("discovery.finished", SYSTEM, data=data)])
+
+
+async def sessions(
+    source: Connection | Database,
+    vertical: str | None = None,
+    session_id: UUID | None = None,
+    limit: int = 50,
+) -> list[Session]:
+    return [Session.of(row) for row in await source.fetch(LISTING, vertical, session_id, limit)]
+
+
+async def close_abandoned(
+    connection: Connection, applied: Applied, after: timedelta = ABANDONED_AFTER
+) -> int:
+    """End sessions whose process is long gone; answers how many."""
+    return len(await connection.fetch(ABANDONED, applied.id, after))
+
+
+async def unjudged(
+    source: Connection | Database, applied: Applied, limit: int = 10_000
+) -> list[UUID]:
+    """The vertical's result pages that no session has judged, whoever took them."""
+    return [row["id"] for row in await source.fetch(UNJUDGED, applied.id, limit)]
+
+
+async def mark_judged(connection: Connection, snapshots: Iterable[UUID], session_id: UUID) -> None:
+    await connection.execute(JUDGED, list(snapshots), session_id)
+
+
+async def results_of(database: Database, snapshots: Iterable[UUID]) -> list[SearchResult]:
+    """What some result pages show, each address once, at its best place."""
+    rows = await database.fetch(RESULTS, list(snapshots))
+    found: dict[str, SearchResult] = {}
+    for row in rows:
+        if row["domain"] is not None:
+            found.setdefault(row["url"], SearchResult(*row))
+    return list(found.values())
+
+
+class Discovery:
+    """Turns results into candidates for one session."""
+
+    def __init__(
+        self, database: Database, applied: Applied, session_id: UUID, panel: Panel
+    ) -> None:
+        self._database = database
+        self._applied = applied
+        self._session_id = session_id
+        self._panel = panel
+
+    async def process(self, results: Iterable[SearchResult]) -> ProcessingStats:
+        """Judge and keep results; one that fails is counted, and the others go on."""
+        stats = ProcessingStats()
+        started = time.monotonic()
+        judged = [(result, self._panel.judge(result)) for result in results]
+        # A domain is known by its best result: three poor ones before it would close the domain.
+        judged.sort(key=lambda pair: -pair[1].confidence_score)
+        for result, judgement in judged:
+            stats.total_processed += 1
+            try:
+                async with self._database.transaction() as connection:
+                    await self._one(connection, result, judgement, stats)
+            except (
+                MessorError,
+                asyncpg.DataError,
+                asyncpg.IntegrityConstraintViolationError,
+            ) as error:
+                stats.failures += 1
+                logger.warning("A result of %s was not taken: %s", result.domain, error)
+        stats.processing_time_ms = int((time.monotonic() - started) * 1000)
+        return stats
+
+    async def _one(
+        self,
+        connection: Connection,
+        result: SearchResult,
+        judgement: Judgement,
+        stats: ProcessingStats,
+    ) -> None:
+        if await connection.fetchval(ERASED, result.domain, result.url):
+            stats.skipped_blacklisted += 1
+            return
+        # A known domain stays as it is: what a reviewer rejected no machine asks for again.
+        await domains.submit(
+            connection,
+            Submission.understand(result.url),
+            actor=SYSTEM,
+            submitter_type="system",
+            context=_context(result, judgement),
+        )
+        domain = await domains.lock(connection, result.domain)
+        if domain.status == "blacklisted":
+            stats.skipped_blacklisted += 1
+        elif await self._is_done(connection, domain, result):
+            stats.skipped_domain_already_processed += 1
+        else:
+            await self._keep(connection, result, judgement, domain, stats)
+
+    async def _is_done(self, connection: Connection, domain: Domain, result: SearchResult) -> bool:
+        """Whether the vertical knows enough of the domain, or learns nothing new by this result."""
+        if domain.status == "rejected" or domain.processing in RESTING:
+            return True
+        found: bool = await connection.fetchval(
+            FOUND_BEFORE,
+            domain.id,
+            self._applied.id,
+            url_hash(result.url),
+            result.title,
+            result.snippet,
+        )
+        return found
+
+    async def _keep(
+        self,
+        connection: Connection,
+        result: SearchResult,
+        judgement: Judgement,
+        domain: Domain,
+        stats: ProcessingStats,
+    ) -> None:
+        made = await candidates.create(
+            connection,
+            result,
+            judgement,
+            session_id=self._session_id,
+            vertical_id=self._applied.id,
+            domain_id=domain.id,
+        )
+        if made is None:  # of an earlier run of this session
+            stats.skipped_domain_already_processed += 1
+            return
+        if domain.processing == "discovered":
+            domain = await processing.begin(connection, domain)
+        await processing.judged(
+            connection, domain, judgement.confidence_score, session_id=self._session_id
+        )
+        if judgement.should_crawl:
+            stats.candidates_created += 1
+            stats.confidences.append(judgement.confidence_score)
+        else:
+            stats.skipped_low_confidence += 1
+
+
+def _context(result: SearchResult, judgement: Judgement) -> str:
+    """What a reviewer of the domain should know."""
+    found = f"Found by {result.search_engine} for {result.search_query!r} at {result.position}."
+    return f"{found} {judgement.reasoning}"[:MAX_CONTEXT]

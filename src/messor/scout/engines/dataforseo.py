@@ -1,0 +1,138 @@
+"""DataForSEO: Google's page as a list of typed items. It answers 200 and says in `status_code` how it
+went: at the top for us, in the task for the search.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from messor.fetch.services.answer import Answer
+from messor.fetch.services.faults import HOUR, one_line
+from messor.scout.engines.endpoint import Call
+from messor.scout.engines.engine import SLOW_DOWN, Engine, exhausted
+from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
+from messor.scout.engines.reading import phrases, results, rows, table_of, text
+
+OK = 20000
+NO_RESULTS = 40102  # a page without results; counted
+ENGINE_FAILED = 40101  # the search engine itself failed, after retries; counted
+TOO_FAST = frozenset({40202, 40209})
+NO_MONEY = frozenset({40200, 40203, 40210})
+_KINDS = {
+    "organic": Block.ORGANIC,
+    "paid": Block.AD,
+    "featured_snippet": Block.FEATURED,
+    "local_pack": Block.LOCAL_PACK,
+    "knowledge_graph": Block.KNOWLEDGE,
+}
+_WITHOUT_URL = frozenset({Block.LOCAL_PACK, Block.KNOWLEDGE, Block.FEATURED})
+
+
+class DataForSEO(Engine):
+    """The key is `login:password`, sent as Basic."""
+
+    name = "dataforseo"
+    title = "DataForSEO"
+    default_url = "https://api.dataforseo.com"
+    list_price = Decimal("0.002")
+    longest_query = 700
+
+    def call(self, query: str, profile: SearchProfile, page: int) -> Call:  # noqa: ARG002 - one page
+        task = {
+            # A percent sign begins an escape there, a plus means a space.
+            "keyword": query.replace("%", "%25").replace("+", "%2B"),
+            "location_name": ",".join(part.strip() for part in profile.location.split(",")),
+            "language_code": profile.hl,
+            "device": "desktop" if profile.device == "desktop" else "mobile",
+            "depth": 10,
+        }
+        basic = b64encode(self.endpoint.key.encode()).decode()
+        path = "v3/serp/google/organic/live/advanced"
+        return Call(path, headers={"Authorization": f"Basic {basic}"}, body=[task])
+
+    def refusal(self, answer: Answer) -> SearchFaultError | None:
+        if answer.status != 200:
+            return super().refusal(answer)
+        value = answer.value
+        if not isinstance(value, Mapping):
+            return None  # judged, and kept, as what it is
+        return _fault(value) or next(filter(None, map(_fault, rows(value, "tasks"))), None)
+
+    @classmethod
+    def parse(cls, raw: RawAnswer) -> SerpPage:
+        table = table_of(cls.title, raw)
+        task = next(rows(table, "tasks"), None)
+        if task is None:
+            raise SearchFaultError("DataForSEO's answer holds no task.", charged=True)
+        cost = _money(table.get("cost"))
+        if task.get("status_code") == NO_RESULTS:
+            return SerpPage((), cost=cost)
+        page = next(rows(task, "result"), None)
+        if page is None or not isinstance(page.get("items", []), (list, type(None))):
+            raise SearchFaultError("DataForSEO's answer holds no result page.", charged=True)
+        items = list(rows(page, "items"))
+        found = [
+            *(
+                result
+                for kind, block in _KINDS.items()
+                for result in results(
+                    block,
+                    _of(items, kind),
+                    rank="rank_group",
+                    published=("timestamp",),
+                    needs_url=block not in _WITHOUT_URL,
+                )
+            ),
+            *results(
+                Block.PEOPLE_ALSO_ASK,
+                [row for item in _of(items, "people_also_ask") for row in rows(item, "items")],
+                needs_url=False,
+            ),
+            *results(Block.NEWS, [r for i in _of(items, "top_stories") for r in rows(i, "items")]),
+            *phrases(Block.RELATED, _related(items)),
+            *results(
+                Block.AI_OVERVIEW,
+                [
+                    {"title": "AI overview", "snippet": _overview(i)}
+                    for i in _of(items, "ai_overview")
+                ],
+                needs_url=False,
+            ),
+        ]
+        return SerpPage((*found,), extras={"item_types": page.get("item_types")}, cost=cost)
+
+
+def _of(items: list[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
+    return [item for item in items if item.get("type") == kind]
+
+
+def _related(items: list[Mapping[str, Any]]) -> list[Any]:
+    lists = (item.get("items") for item in _of(items, "related_searches"))
+    return [word for words in lists if isinstance(words, list) for word in words[:100]]
+
+
+def _overview(item: Mapping[str, Any]) -> str:
+    return text(item, "markdown") or " ".join(text(row, "text") for row in rows(item, "items"))
+
+
+def _money(value: Any) -> Decimal | None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return Decimal(str(value)) if is_number and 0 <= value < 1000 else None
+
+
+def _fault(part: Mapping[str, Any]) -> SearchFaultError | None:
+    code = part.get("status_code")
+    if code in (OK, NO_RESULTS) or not isinstance(code, int):
+        return None
+    said = one_line(str(part.get("status_message", "")))
+    if code == 40100:
+        return SearchFaultError(f"DataForSEO refuses our login: {said}", hold=HOUR)
+    if code in NO_MONEY:
+        return exhausted("DataForSEO", said)
+    if code in TOO_FAST:
+        return SearchFaultError(f"DataForSEO asks us to slow down: {said}", hold=SLOW_DOWN)
+    charged = code == ENGINE_FAILED
+    return SearchFaultError(f"DataForSEO failed with {code}: {said}", charged=charged)

@@ -1,0 +1,65 @@
+"""The way out to a search engine: an operator endpoint that is also asked by GET, and with other keys.
+
+Everything but the form of the request is the endpoint's of `fetch.services`: one origin, no
+redirects, no proxy, a bound on what is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+
+from messor.fetch.decoding import BadEncodingError, TooLargeError
+from messor.fetch.services.answer import Answer
+from messor.fetch.services.endpoint import Endpoint
+from messor.scout.engines.model import SearchFaultError
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request: a GET with a query, or a POST of JSON when there is a body."""
+
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+
+
+class EngineEndpoint(Endpoint):
+    """Asks one search engine."""
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    async def ask(self, call: Call) -> Answer:
+        """The whole answer; raises SearchFaultError when none comes."""
+        url = self.url_of(call.path).update_query(call.query)
+        headers = dict(call.headers)
+        try:
+            if call.body is None:
+                asking = self._session.get(url, headers=headers, allow_redirects=False)
+            else:
+                asking = self._session.post(
+                    url, json=call.body, headers=headers, allow_redirects=False
+                )
+            async with asking as response:
+                return await self._read(response)
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            raise self._lost("cannot be reached") from error
+        except TimeoutError as error:
+            raise self._lost("gave no complete answer in time", charged=True) from error
+        except TooLargeError as error:
+            raise self._lost(
+                f"sent more than {self._settings.max_answer_bytes} bytes", charged=True
+            ) from error
+        except BadEncodingError as error:
+            raise self._lost(f"sent what cannot be unpacked: {error}", charged=True) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise self._lost(f"broke off: {type(error).__name__}", charged=True) from error
+
+    def _lost(self, what: str, *, charged: bool = False) -> SearchFaultError:
+        return SearchFaultError(f"{self._title} {what}.", charged=charged)

@@ -1,0 +1,48 @@
+"""Firecrawl's search, hosted or self-hosted: v2, whose results lie by source. Nothing is scraped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from messor.fetch.services.answer import Answer
+from messor.scout.engines.endpoint import Call
+from messor.scout.engines.engine import Engine
+from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
+from messor.scout.engines.reading import results, rows, table_of
+
+
+class FirecrawlSearch(Engine):
+    name = "firecrawl"
+    title = "Firecrawl search"
+    default_url = "https://api.firecrawl.dev"
+    needs_key = False  # self-hosted, it has none
+    list_price = Decimal("0.002")
+
+    def call(self, query: str, profile: SearchProfile, page: int) -> Call:  # noqa: ARG002 - one page
+        body = {
+            "query": query,
+            "limit": 10,
+            "sources": [{"type": "web"}],
+            "location": profile.location,
+            "country": profile.gl.upper(),
+        }
+        return Call("v2/search", headers=self.bearer() if self.endpoint.key else {}, body=body)
+
+    def refusal(self, answer: Answer) -> SearchFaultError | None:
+        value = answer.value
+        if answer.status == 200 and isinstance(value, Mapping) and value.get("success") is False:
+            return SearchFaultError(f"Firecrawl search failed: {self.said(value)}")
+        return super().refusal(answer)
+
+    @classmethod
+    def parse(cls, raw: RawAnswer) -> SerpPage:
+        table = table_of(cls.title, raw)
+        data = table.get("data")
+        if not isinstance(data, Mapping):
+            raise SearchFaultError("Firecrawl's answer holds no results.", charged=True)
+        found = results(Block.ORGANIC, rows(data, "web"), rank="position")
+        found += results(Block.NEWS, rows(data, "news"))
+        warning = table.get("warning")
+        missing = warning[:200] if isinstance(warning, str) and warning else None
+        return SerpPage((*found,), missing, {"credits": table.get("creditsUsed")})

@@ -1,0 +1,78 @@
+"""The engines there are: found through the entry points of the group `messor.search_engines`.
+
+Messor's own are registered there like anybody else's; where the package was not installed with its
+entry points, the table below stands in for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from messor.errors import UsageError
+from messor.fetch.services.breaker import Breaker
+from messor.scout.engines.engine import Engine
+from messor.scout.engines.options import EngineOptions
+
+GROUP = "messor.search_engines"
+OWN = {
+    "searxng": "messor.scout.engines.searxng:SearXNG",
+    "serper": "messor.scout.engines.serper:Serper",
+    "tavily": "messor.scout.engines.tavily:Tavily",
+    "dataforseo": "messor.scout.engines.dataforseo:DataForSEO",
+    "serpapi": "messor.scout.engines.serpapi:SerpApi",
+    "brave": "messor.scout.engines.brave:Brave",
+    "perplexity": "messor.scout.engines.perplexity:Perplexity",
+    "browserbase": "messor.scout.engines.browserbase:Browserbase",
+    "firecrawl": "messor.scout.engines.firecrawl:FirecrawlSearch",
+}
+
+
+@cache
+def _places() -> dict[str, EntryPoint]:
+    own = {name: EntryPoint(name, place, GROUP) for name, place in OWN.items()}
+    return own | {point.name: point for point in entry_points(group=GROUP)}
+
+
+def known() -> list[str]:
+    return sorted(_places())
+
+
+def engine_class(name: str) -> type[Engine]:
+    """The class of an engine; a sentence when there is none, or it is none."""
+    place = _places().get(name)
+    if place is None:
+        raise UsageError(f"There is no search engine {name!r}; there are {', '.join(known())}.")
+    try:
+        found = place.load()
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"The search engine {name!r} cannot be loaded: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, Engine)):
+        raise UsageError(f"{place.value} is no search engine.")
+    return found
+
+
+@dataclass(slots=True)
+class Hired:
+    """An engine in use: with its budget, and its breaker for back-off."""
+
+    engine: Engine
+    monthly_budget: Decimal | None
+    breaker: Breaker
+
+    @property
+    def name(self) -> str:
+        return self.engine.name
+
+
+def hire(options: Mapping[str, EngineOptions]) -> list[Hired]:
+    """The configured engines, in their order; call it within a running loop."""
+    # All are looked up before the first is made: an engine that is made holds connections.
+    chosen = [
+        (kind, given.settings_for(kind))
+        for kind, given in ((engine_class(name), given) for name, given in options.items())
+    ]
+    return [Hired(kind(settings), settings.monthly_budget, Breaker()) for kind, settings in chosen]

@@ -1,0 +1,97 @@
+"""SearXNG, self-hosted: a metasearch engine. Engines of it that did not answer make a page partial.
+
+Its `search.formats` must hold json, else it answers 403.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from messor.fetch.services.answer import Answer
+from messor.fetch.services.faults import HOUR
+from messor.scout.engines.endpoint import Call
+from messor.scout.engines.engine import Engine
+from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
+from messor.scout.engines.reading import phrases, results, rows, table_of, text
+
+
+class SearXNG(Engine):
+    name = "searxng"
+    title = "SearXNG"
+    needs_key = False
+    last_page = 10
+
+    def call(self, query: str, profile: SearchProfile, page: int) -> Call:
+        language = profile.hl if "-" in profile.hl else f"{profile.hl}-{profile.gl.upper()}"
+        asked = {
+            "q": query,
+            "format": "json",
+            "pageno": str(page),
+            "language": language,
+            "categories": "general",
+            "safesearch": "0",
+        }
+        return Call("search", asked, self.bearer() if self.endpoint.key else {})
+
+    def refusal(self, answer: Answer) -> SearchFaultError | None:
+        if answer.status == 403:
+            return SearchFaultError(
+                "SearXNG gives no JSON: its search.formats must hold json.", hold=HOUR
+            )
+        return super().refusal(answer)
+
+    @classmethod
+    def parse(cls, raw: RawAnswer) -> SerpPage:
+        table = table_of(cls.title, raw)
+        if not isinstance(table.get("results"), list):
+            raise SearchFaultError("SearXNG's answer holds no results.", charged=True)
+        missing = _unresponsive(table.get("unresponsive_engines"))
+        found = results(
+            Block.ORGANIC,
+            rows(table, "results"),
+            snippet=("content",),
+            published=("publishedDate",),
+        )
+        if not found and missing:
+            # None of them answered: that is no empty page.
+            raise SearchFaultError(f"SearXNG found nobody to ask: {missing}.")
+        answers = [
+            row if isinstance(row, Mapping) else {"answer": row} for row in _list(table, "answers")
+        ]
+        found += results(
+            Block.FEATURED, answers, title=("answer", "title"), snippet=("answer",), needs_url=False
+        )
+        found += results(
+            Block.KNOWLEDGE,
+            _infoboxes(table),
+            title=("infobox",),
+            snippet=("content",),
+            needs_url=False,
+        )
+        found += phrases(Block.RELATED, _list(table, "suggestions"))
+        return SerpPage((*found,), f"no answer from {missing}" if missing else None)
+
+
+def _list(table: Mapping[str, Any], key: str) -> list[Any]:
+    value = table.get(key)
+    return value[:100] if isinstance(value, list) else []
+
+
+def _infoboxes(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Infoboxes with the first of their addresses, or the one that is their id."""
+    return [
+        {**box, "url": next((text(link, "url") for link in rows(box, "urls")), text(box, "id"))}
+        for box in rows(table, "infoboxes")
+    ]
+
+
+def _unresponsive(value: Any) -> str:
+    """The engines that did not answer, and why; each is a pair."""
+    pairs = (
+        [pair for pair in value if isinstance(pair, list) and pair]
+        if isinstance(value, list)
+        else []
+    )
+    said = [": ".join(str(part)[:60] for part in pair[:2]) for pair in pairs[:10]]
+    return ", ".join(said)

@@ -1,0 +1,95 @@
+"""SerpApi: Google's page as JSON. An `error` may come with 200: of an empty page, or of a failed search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from messor.fetch.services.answer import Answer
+from messor.scout.engines.endpoint import Call
+from messor.scout.engines.engine import Engine, exhausted
+from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
+from messor.scout.engines.reading import results, rows, table_of
+
+
+class SerpApi(Engine):
+    name = "serpapi"
+    title = "SerpApi"
+    default_url = "https://serpapi.com"
+    list_price = Decimal("0.015")
+    last_page = 10
+
+    def call(self, query: str, profile: SearchProfile, page: int) -> Call:
+        asked = {
+            "engine": "google",
+            "q": query,
+            "gl": profile.gl,
+            "hl": profile.hl,
+            "device": profile.device,
+            "start": str(10 * (page - 1)),
+            "output": "json",
+            "api_key": self.endpoint.key,
+        }
+        # It takes one of both.
+        place = {"uule": profile.uule} if profile.uule else {"location": profile.location}
+        return Call("search", {**asked, **place})
+
+    def refusal(self, answer: Answer) -> SearchFaultError | None:
+        said = self.said(answer.value)
+        if answer.status == 429 and "run out" in said:
+            return exhausted(self.title, said)
+        if answer.status == 200 and _state(answer.value) == "Error":
+            return SearchFaultError(f"SerpApi failed: {said}")
+        return super().refusal(answer)
+
+    @classmethod
+    def parse(cls, raw: RawAnswer) -> SerpPage:
+        table = table_of(cls.title, raw)
+        found_any = isinstance(table.get("organic_results"), list)
+        if not found_any and _state(table) != "Success":
+            raise SearchFaultError("SerpApi's answer holds no result page.", charged=True)
+        local = table.get("local_results")
+        found = [
+            *results(Block.ORGANIC, rows(table, "organic_results"), rank="position"),
+            *results(Block.AD, rows(table, "ads")),
+            *results(
+                Block.LOCAL_PACK,
+                rows(local, "places") if isinstance(local, Mapping) else rows(local),
+                url=("website", "link"),
+                snippet=("address", "type"),
+                needs_url=False,
+            ),
+            *results(
+                Block.FEATURED,
+                rows([table.get("answer_box")]),
+                snippet=("snippet", "answer"),
+                needs_url=False,
+            ),
+            *results(
+                Block.KNOWLEDGE,
+                rows([table.get("knowledge_graph")]),
+                url=("website",),
+                needs_url=False,
+            ),
+            *results(
+                Block.PEOPLE_ALSO_ASK,
+                rows(table, "related_questions"),
+                title=("question",),
+                needs_url=False,
+            ),
+            *results(
+                Block.RELATED,
+                rows(table, "related_searches"),
+                url=(),
+                title=("query",),
+                needs_url=False,
+            ),
+            *results(Block.NEWS, rows(table, "top_stories")),
+        ]
+        return SerpPage((*found,), extras={"ai_overview": table.get("ai_overview")})
+
+
+def _state(value: Any) -> Any:
+    metadata = value.get("search_metadata") if isinstance(value, Mapping) else None
+    return metadata.get("status") if isinstance(metadata, Mapping) else None

@@ -1,0 +1,54 @@
+"""Tavily: a search for programs, one page of up to twenty. 432 and 433 say that a limit is reached."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from messor.fetch.services.answer import Answer
+from messor.scout.engines.endpoint import Call
+from messor.scout.engines.engine import Engine, exhausted
+from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
+from messor.scout.engines.places import COUNTRIES
+from messor.scout.engines.reading import results, rows, table_of
+
+
+class Tavily(Engine):
+    name = "tavily"
+    title = "Tavily"
+    default_url = "https://api.tavily.com"
+    list_price = Decimal("0.008")
+
+    def call(self, query: str, profile: SearchProfile, page: int) -> Call:  # noqa: ARG002 - one page
+        body: dict[str, Any] = {
+            "query": query,
+            "topic": "general",
+            "search_depth": "basic",
+            "max_results": 20,
+            "include_answer": False,
+            "include_raw_content": False,
+        }
+        if profile.gl in COUNTRIES:
+            body["country"] = COUNTRIES[profile.gl]
+        return Call("search", headers=self.bearer(), body=body)
+
+    def refusal(self, answer: Answer) -> SearchFaultError | None:
+        if answer.status in (432, 433):
+            return exhausted(self.title, self.said(answer.value))
+        return super().refusal(answer)
+
+    @classmethod
+    def parse(cls, raw: RawAnswer) -> SerpPage:
+        table = table_of(cls.title, raw)
+        if not isinstance(table.get("results"), list):
+            raise SearchFaultError("Tavily's answer holds no results.", charged=True)
+        found = results(
+            Block.ORGANIC,
+            rows(table, "results"),
+            snippet=("content",),
+            published=("published_date",),
+        )
+        answer = table.get("answer")
+        overview = [{"title": "Answer", "snippet": answer}] if isinstance(answer, str) else []
+        found += results(Block.AI_OVERVIEW, overview, needs_url=False)
+        return SerpPage((*found,))

@@ -1,0 +1,66 @@
+"""Exploring: one discovery session from its keywords to its candidates, top to bottom."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from messor.scout import discovery, serps, tracking
+from messor.scout.discovery import Discovery
+from messor.scout.judges.panel import Panel
+from messor.scout.searching import Found, Searcher
+from messor.scout.tracking import Due
+from messor.store.database import Database
+from messor.verticals.verticals import Applied
+
+AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """What a session did."""
+
+    session_id: UUID
+    searches: dict[str, int]  # by what came of them
+    paid_for: int  # searches that were made now
+    pages: int  # that were judged, those of earlier searches included
+    statistics: dict[str, Any]
+
+
+async def explore(
+    database: Database, searcher: Searcher, applied: Applied, *, actor: str, limit: int = 100
+) -> Explored:
+    """Search for the keywords that are due, judge what is found, and keep it."""
+    await serps.process_waiting(database)  # what was paid for and not looked into
+    wanted = await tracking.due(database, applied.id, limit)
+    async with database.transaction() as connection:
+        await discovery.close_abandoned(connection, applied)
+        session_id = await discovery.begin(connection, applied, actor=actor)
+    found = await _search(database, searcher, wanted)
+    pages = await discovery.unjudged(database, applied)
+    results = await discovery.results_of(database, pages)
+    work = Discovery(database, applied, session_id, Panel(applied.vertical))
+    stats = await work.process(results)
+    async with database.transaction() as connection:
+        await discovery.mark_judged(connection, pages, session_id)
+        said = None if found or pages else "No keyword was due, and no page waited."
+        await discovery.end(connection, session_id, stats, said=said)
+    states: Counter[str] = Counter(one.state for one in found)
+    return Explored(
+        session_id, dict(states), sum(one.is_new for one in found), len(pages), stats.summary()
+    )
+
+
+async def _search(database: Database, searcher: Searcher, wanted: Sequence[Due]) -> list[Found]:
+    """A few at a time: engines ration, and each answer is kept before the next is asked for."""
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def one(item: Due) -> Found:
+        async with places:
+            return await tracking.snapshot(database, searcher, item.wanted)
+
+    return await asyncio.gather(*map(one, wanted))

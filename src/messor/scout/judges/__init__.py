@@ -1,0 +1,1 @@
+"""Judges of search results: each gives a score, a weight and its reasons, from metadata alone."""

@@ -1,0 +1,194 @@
+"""The six judges. Each looks at one thing only, and says what it saw."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from messor.scout.judges.model import Opinion, SearchResult
+from messor.scout.judges.titles import ORGANISATION_WORDS, Title
+from messor.scout.words import Phrases, content_stems, stem
+from messor.verticals.model import Vertical
+from messor.web.suffixes import is_within
+from messor.web.urls import parse as parse_url
+
+ENOUGH = 1.8  # weighted words about the topic that leave no doubt
+IN_TITLE, IN_NAME, IN_SNIPPET, IN_ADDRESS = 1.0, 0.3, 0.6, 0.5
+OF_TERM = 0.6  # what a word that goes with the topic weighs beside a service
+_SUSPECT = re.compile(r"(\d{4,})|(-[^-]*){4,}|(free|cheap|best|win|casino|loan)[a-z]*\d", re.ASCII)
+_YEAR = re.compile(r"(?<!\d)(20[0-4]\d)(?!\d)")
+_FOREIGN = frozenset({"xyz", "top", "click", "loan", "win", "buzz", "icu", "gq", "tk", "ml", "cf"})
+_TRAILING = re.compile(r"(\.\.\.|…)\s*$")
+
+
+def _quoted(words: list[str], most: int = 4) -> str:
+    return ", ".join(repr(word) for word in words[:most])
+
+
+class KeywordJudge:
+    """Whether the words of the topic are there: in the title, the snippet and the address.
+
+    Services weigh more than words that merely go with the topic. An organisation's own name weighs
+    little: a shop may be called Lamp, and sell none.
+    """
+
+    name = "keyword"
+
+    def __init__(self, vertical: Vertical) -> None:
+        services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
+        self._services = Phrases(services)
+        self._terms = Phrases(vertical.relevance.terms)
+        self._against = Phrases(vertical.relevance.against)
+
+    def judge(self, result: SearchResult) -> Opinion:
+        title, url = Title.of(result.title), parse_url(result.url)
+        path = re.sub(r"[-/._+%\d]+", " ", url.path if url else "")
+        best: dict[str, float] = {}
+        for text, weight in (
+            (title.topic, IN_TITLE),
+            (title.organisation, IN_NAME),
+            (result.snippet, IN_SNIPPET),
+            (path, IN_ADDRESS),
+        ):
+            self._weigh(text, weight, best)
+        against = self._against.found_in(f"{result.title} {result.snippet}")
+        score = min(sum(best.values()) / ENOUGH, 1.0) * 0.5 ** len(against)
+        said = f"speaks of {_quoted(list(best))}" if best else "names nothing of the topic"
+        if against:
+            said += f"; {_quoted(against)} speak against it"
+        return Opinion(score, said)
+
+    def _weigh(self, text: str, weight: float, best: dict[str, float]) -> None:
+        for phrases, share in ((self._services, 1.0), (self._terms, OF_TERM)):
+            for word in phrases.found_in(text):
+                best[word] = max(best.get(word, 0.0), weight * share)
+
+
+class DomainCredibilityJudge:
+    """Whether the domain looks like one that somebody stands behind."""
+
+    name = "domain_credibility"
+
+    def __init__(self, vertical: Vertical) -> None:
+        self._credible = tuple(vertical.relevance.credible_suffixes)
+        self._doubtful = tuple(vertical.relevance.doubtful_domains)
+
+    def judge(self, result: SearchResult) -> Opinion:
+        domain = result.domain
+        doubtful = next((name for name in self._doubtful if is_within(domain, name)), None)
+        if doubtful is not None:
+            return Opinion(0.05, f"{doubtful} hosts what anybody writes")
+        suffix = next((s for s in self._credible if domain.endswith(s)), None)
+        if suffix is not None:
+            return Opinion(0.95, f"{suffix} is given to organisations of this kind")
+        if domain.rpartition(".")[2] in _FOREIGN:
+            return Opinion(0.2, f".{domain.rpartition('.')[2]} is often used for spam")
+        if _SUSPECT.search(domain.partition(".")[0]):
+            return Opinion(0.3, f"the name {domain} looks machine-made")
+        return Opinion(0.65, "nothing speaks for or against the domain")
+
+
+class GeographyJudge:
+    """Whether the result is about the places of the vertical."""
+
+    name = "geography"
+
+    def __init__(self, vertical: Vertical) -> None:
+        places = [place for geo in vertical.geo_sets.values() for place in geo.modifiers]
+        countries = [profile.location for profile in vertical.profiles.values()]
+        self._places = Phrases([*places, *countries])
+        self._endings = {f".{profile.gl}" for profile in vertical.profiles.values()}
+        self._endings |= {".uk"} if ".gb" in self._endings else set()
+
+    def judge(self, result: SearchResult) -> Opinion:
+        found = self._places.found_in(f"{result.title} {result.snippet}")
+        if found:
+            return Opinion(1.0, f"names {_quoted(found)}")
+        ending = next((end for end in self._endings if result.domain.endswith(end)), None)
+        if ending is not None:
+            return Opinion(0.9, f"{ending} is a place of the vertical")
+        if self._places.found_in(result.search_query):
+            return Opinion(0.5, "the place was asked for, and the result does not name it")
+        return Opinion(None, "no place was asked for, and none is named")
+
+
+class OrganisationTypeJudge:
+    """Whether it is an organisation of the kind that the vertical looks for, by its name first."""
+
+    name = "organisation_type"
+
+    def __init__(self, vertical: Vertical) -> None:
+        terms = vertical.relevance.organisation_terms
+        self._terms = Phrases(terms)
+        self._others = Phrases(set(ORGANISATION_WORDS) - set(terms))
+        self._own_stems = {stem(word) for term in terms for word in term.split()}
+
+    def judge(self, result: SearchResult) -> Opinion:
+        title = Title.of(result.title)
+        label = result.domain.partition(".")[0].replace("-", " ")
+        named = self._terms.found_in(title.organisation) or self._terms.found_in(label)
+        if named:
+            return Opinion(1.0, f"its name says {_quoted(named)}")
+        other = self._others.found_in(label)
+        if not title.is_whole:
+            other = self._others.found_in(title.organisation) or other
+        other = [word for word in other if stem(word) not in self._own_stems]
+        if other:
+            return Opinion(0.0, f"its name says {_quoted(other)}, which is another kind")
+        spoken = self._terms.found_in(f"{title.topic} {result.snippet}")
+        if spoken:
+            return Opinion(0.6, f"its description says {_quoted(spoken)}")
+        return Opinion(0.35, "nothing says what kind of organisation it is")
+
+
+class FreshnessJudge:
+    """Whether the result is of now: by its date, or by the years that it names."""
+
+    name = "freshness"
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+
+    def judge(self, result: SearchResult) -> Opinion:
+        now = self._now()
+        if result.published_at is not None:
+            days = max((now - result.published_at).days, 0)
+            return Opinion(round(math.exp(-days / 730), 3), f"it is {days} days old")
+        years = [int(year) for year in _YEAR.findall(f"{result.title} {result.snippet}")]
+        if not years:
+            return Opinion(None, "it bears no date")
+        age = now.year - max(years)
+        if age <= 0:
+            return Opinion(1.0, f"it names {max(years)}")
+        return Opinion(max(1.0 - 0.3 * age, 0.0), f"the latest year it names is {max(years)}")
+
+
+class SnippetQualityJudge:
+    """Whether title and description are a text for people rather than a heap of words."""
+
+    name = "snippet_quality"
+
+    def judge(self, result: SearchResult) -> Opinion:
+        if not result.snippet:
+            return Opinion(None, "there is no description")
+        words = result.snippet.split()
+        distinct = len(content_stems(result.snippet)) / max(len(words), 1)
+        faults = []
+        if len(words) < 5:
+            faults.append("the description is very short")
+        if distinct < 0.35 and len(words) >= 5:
+            faults.append("the description repeats itself")
+        if sum(word.isupper() and len(word) > 3 for word in words) > len(words) / 3:
+            faults.append("the description shouts")
+        if not result.title or result.title.count("|") > 3:
+            faults.append("the title is no title")
+        if len(words) < 8 and _TRAILING.search(result.snippet):
+            faults.append("the description is cut off at once")
+        score = max(1.0 - 0.4 * len(faults), 0.0)
+        return Opinion(score, "; ".join(faults) or "title and description read well")
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)

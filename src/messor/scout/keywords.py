@@ -1,0 +1,252 @@
+"""Keywords: templates by services by synonyms by places, previewed, then written in batches.
+
+A keyword is unique by its text and its profile. Where more come from is `scout.expansion`, what they
+are worth `scout.tiers`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from messor.errors import UsageError
+from messor.ledger.events import Event, record
+from messor.store.database import Connection, Database
+from messor.verticals.model import Template, Vertical
+from messor.verticals.verticals import Applied
+
+MAX_LENGTH = 200
+MOST_KEYWORDS = 2_000_000  # texts of one generation
+BATCH = 5_000  # texts in a statement, each for every profile
+SAMPLE = 20
+_SPACES = re.compile(r"\s+")
+
+# In the order of the key, so that two generations wait for each other, at worst.
+WRITE = """
+INSERT INTO messor.keywords (keyword_text, serp_profile_id, vertical_id, source, service_name)
+SELECT k.text, p.id, $1, 'template', k.service
+  FROM unnest($2::text[], $3::text[]) AS k (text, service) CROSS JOIN unnest($4::uuid[]) AS p (id)
+ ORDER BY k.text COLLATE "C", p.id
+ON CONFLICT (keyword_text, serp_profile_id) DO NOTHING
+"""
+KNOWN = """
+SELECT count(*) FROM messor.keywords
+ WHERE keyword_text = ANY ($1::text[]) AND serp_profile_id = ANY ($2::uuid[])
+"""
+ADD = """
+INSERT INTO messor.keywords (keyword_text, serp_profile_id, vertical_id, source, tier)
+SELECT $2, p.id, $1, 'manual', $3 FROM unnest($4::uuid[]) AS p (id) ORDER BY p.id
+ON CONFLICT (keyword_text, serp_profile_id) DO NOTHING
+"""
+PROFILES = """
+SELECT id, name, gl, hl, device, location, uule FROM messor.serp_profiles
+ WHERE vertical_id = $1 AND active ORDER BY name
+"""
+LISTING = """
+SELECT k.id, k.keyword_text AS text, p.name AS profile, k.tier, k.tier_reason, k.source,
+       k.seed_keyword_id, k.value, k.active, k.pruned_reason, k.last_snapshot_at
+  FROM messor.keywords k JOIN messor.serp_profiles p ON p.id = k.serp_profile_id
+ WHERE k.vertical_id = $1 AND ($2::text IS NULL OR k.tier = $2)
+   AND ($3::text IS NULL OR p.name = $3) AND (k.active OR $4)
+ ORDER BY k.tier, k.keyword_text, p.name LIMIT $5
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A text to search for, and the service that it is about."""
+
+    text: str
+    service: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    id: UUID
+    name: str
+    gl: str
+    hl: str
+    device: str
+    location: str
+    uule: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    id: UUID
+    text: str
+    profile: str
+    tier: str
+    tier_reason: str | None
+    source: str
+    seed_keyword_id: UUID | None
+    value: float | None
+    active: bool
+    pruned_reason: str | None
+    last_snapshot_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a generation would write; nothing was written."""
+
+    combinations: int  # before equal texts met
+    texts: int
+    profiles: int
+    too_long: int
+    known: int  # keywords, counted for each profile, that are there already
+    by_template: dict[str, int] = field(default_factory=dict)
+    sample: tuple[str, ...] = ()
+
+    @property
+    def new(self) -> int:
+        return self.texts * self.profiles - self.known
+
+
+def normal(text: str) -> str:
+    """The one form of a keyword: composed, lower case, single spaces, no control characters."""
+    folded = unicodedata.normalize("NFC", text).casefold()
+    kept = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in folded)
+    return _SPACES.sub(" ", kept).strip()
+
+
+def combinations(vertical: Vertical) -> Iterator[tuple[Template, Phrase]]:
+    """Every template filled with every service, synonym and place; equal texts come again."""
+    for template in vertical.templates:
+        places = vertical.geo_sets[template.geo_set].modifiers if template.geo_set else ("",)
+        for service in vertical.services:
+            for word in (service.name, *service.synonyms):
+                filled = template.template.replace("{service}", word)
+                for place in places:
+                    yield template, Phrase(normal(filled.replace("{geo}", place)), service.name)
+
+
+@dataclass(slots=True)
+class Generation:
+    """The distinct phrases of a vertical, and how they came about."""
+
+    phrases: list[Phrase]
+    combinations: int
+    too_long: int
+    by_template: Counter[str]
+
+
+def generate(vertical: Vertical) -> Generation:
+    """The phrases of a vertical, each text once, in the order of the file."""
+    seen: dict[str, Phrase] = {}
+    made = Generation([], 0, 0, Counter())
+    for template, phrase in islice(combinations(vertical), MOST_KEYWORDS + 1):
+        made.combinations += 1
+        if len(phrase.text) > MAX_LENGTH or not phrase.text:
+            made.too_long += 1
+        elif phrase.text not in seen:
+            seen[phrase.text] = phrase
+            made.by_template[template.template] += 1
+    if made.combinations > MOST_KEYWORDS:
+        raise UsageError(
+            f"{vertical.name} makes more than {MOST_KEYWORDS} keywords: "
+            "name fewer services, synonyms or places."
+        )
+    made.phrases = list(seen.values())
+    return made
+
+
+def _batches(phrases: Sequence[Phrase]) -> Iterator[Sequence[Phrase]]:
+    for start in range(0, len(phrases), BATCH):
+        yield phrases[start : start + BATCH]
+
+
+async def profiles_of(
+    source: Connection | Database, applied: Applied, names: Sequence[str] = ()
+) -> list[ProfileRow]:
+    """The active profiles of a vertical, or those of some names."""
+    found = [ProfileRow(**row) for row in await source.fetch(PROFILES, applied.id)]
+    unknown = set(names) - {profile.name for profile in found}
+    if unknown:
+        there = ", ".join(profile.name for profile in found)
+        raise UsageError(f"There is no profile {min(unknown)!r}; there are {there}.")
+    return [profile for profile in found if not names or profile.name in names]
+
+
+async def preview(database: Database, applied: Applied, names: Sequence[str] = ()) -> Preview:
+    """What `write` would do, without doing it."""
+    made = generate(applied.vertical)
+    profiles = await profiles_of(database, applied, names)
+    keys = [profile.id for profile in profiles]
+    known = 0
+    for part in _batches(made.phrases):
+        known += await database.fetchval(KNOWN, [phrase.text for phrase in part], keys)
+    return Preview(
+        made.combinations,
+        len(made.phrases),
+        len(profiles),
+        made.too_long,
+        known,
+        dict(made.by_template),
+        tuple(phrase.text for phrase in made.phrases[:SAMPLE]),
+    )
+
+
+async def write(
+    database: Database, applied: Applied, names: Sequence[str] = (), *, actor: str
+) -> int:
+    """Write the keywords that are not there yet, a statement per batch; answers how many were new.
+
+    Each batch is a transaction: a generation that was cut off is finished by running it again.
+    """
+    made = generate(applied.vertical)
+    profiles = [profile.id for profile in await profiles_of(database, applied, names)]
+    new = 0
+    for part in _batches(made.phrases):
+        async with database.transaction() as connection:
+            status = await connection.execute(
+                WRITE,
+                applied.id,
+                [phrase.text for phrase in part],
+                [phrase.service for phrase in part],
+                profiles,
+            )
+            new += int(status.rpartition(" ")[2])
+    async with database.transaction() as connection:
+        data = {"vertical": applied.vertical.name, "new": new, "texts": len(made.phrases)}
+        await record(connection, [Event("keywords.generated", actor, data=data)])
+    return new
+
+
+async def add(
+    connection: Connection,
+    applied: Applied,
+    text: str,
+    *,
+    tier: str = "C",
+    names: Sequence[str] = (),
+) -> int:
+    """Add a keyword by hand to the profiles; answers how many were new."""
+    clean = normal(text)
+    if not clean or len(clean) > MAX_LENGTH:
+        raise UsageError(f"A keyword has 1 to {MAX_LENGTH} characters.")
+    profiles = await profiles_of(connection, applied, names)
+    status = await connection.execute(
+        ADD, applied.id, clean, tier, [profile.id for profile in profiles]
+    )
+    return int(status.rpartition(" ")[2])
+
+
+async def listing(
+    source: Connection | Database,
+    applied: Applied,
+    *,
+    tier: str | None = None,
+    profile: str | None = None,
+    pruned: bool = False,
+    limit: int = 100,
+) -> list[Keyword]:
+    rows: Sequence[Any] = await source.fetch(LISTING, applied.id, tier, profile, pruned, limit)
+    return [Keyword(**row) for row in rows]

@@ -1,0 +1,222 @@
+"""Result pages: stored answers become snapshots with ranked results. No page is a gap, never a rank.
+
+Everything here reads what was stored; nothing is asked for. An answer is processed in one
+transaction, so a crash leaves it waiting, and a better parser may go over it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.errors import NotFoundError
+from messor.fetch.services import budget
+from messor.kit.ids import new_id
+from messor.scout.engines.model import RawAnswer, SearchFaultError, SerpPage, SerpResult
+from messor.scout.engines.registry import engine_class
+from messor.scout.searching import usage_name
+from messor.store.database import Connection, Database
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import parse as parse_url
+
+MAX_EXTRAS = 100_000
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # escaped, and not a backslash that is
+
+WAITING = """
+SELECT request_id FROM messor.search_answers WHERE processed_at IS NULL
+ ORDER BY received_at LIMIT $1
+"""
+ANSWER = """
+SELECT r.id, r.keyword_id, r.serp_profile_id, r.window_key, a.engine, a.status, a.body, a.raw_hash,
+       a.received_at, a.processed_at
+  FROM messor.search_answers a JOIN messor.search_requests r ON r.id = a.request_id
+ WHERE a.request_id = $1 FOR UPDATE OF a
+"""
+# The answer came after all.
+FILL_GAP = "DELETE FROM messor.serp_snapshots WHERE request_id = $1 AND engine = '-'"
+SNAPSHOT = """
+INSERT INTO messor.serp_snapshots (id, keyword_id, serp_profile_id, request_id, window_key, engine,
+                                   outcome, said, raw_hash, result_count, extras, captured_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+"""
+RESULTS = """
+INSERT INTO messor.serp_results (snapshot_id, rank_position, block_type, domain_id, domain, url,
+                                 title, snippet, published_at)
+SELECT $1, r.rank, r.block, d.id, r.domain, r.url, r.title, r.snippet, r.published_at
+  FROM unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+              $8::timestamptz[]) AS r (rank, block, domain, url, title, snippet, published_at)
+  LEFT JOIN messor.domains d ON d.domain = r.domain
+ ORDER BY r.block, r.rank
+"""
+DONE = """
+WITH answer AS (
+  UPDATE messor.search_answers SET processed_at = messor.clock() WHERE request_id = $1
+)
+UPDATE messor.keywords SET last_snapshot_at = greatest(last_snapshot_at, $3) WHERE id = $2 AND $4
+"""
+ADJUST = """
+WITH before AS (
+  SELECT id, cost FROM messor.search_spend
+   WHERE request_id = $1 AND state = 'answered' AND cost <> $2 FOR UPDATE
+)
+UPDATE messor.search_spend s SET cost = $2 FROM before WHERE s.id = before.id
+RETURNING s.month, s.cost - before.cost AS difference
+"""
+GAPS = """
+INSERT INTO messor.serp_snapshots (id, keyword_id, serp_profile_id, request_id, window_key, engine,
+                                   outcome, said)
+SELECT $1, r.keyword_id, r.serp_profile_id, r.id, r.window_key, '-', 'failed', r.said
+  FROM messor.search_requests r WHERE r.id = $2 AND r.state = 'gap'
+ON CONFLICT DO NOTHING RETURNING id
+"""
+BY_REQUEST = """
+SELECT id, keyword_id, engine, outcome, said, result_count, captured_at FROM messor.serp_snapshots
+ WHERE request_id = $1
+"""
+OF_SNAPSHOT = """
+SELECT rank_position, block_type, domain, url, title, snippet, published_at FROM messor.serp_results
+ WHERE snapshot_id = $1 ORDER BY block_type, rank_position
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A result page as kept."""
+
+    id: UUID
+    keyword_id: UUID
+    engine: str
+    outcome: str  # ok, partial, failed
+    said: str | None
+    result_count: int
+    captured_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResult:
+    rank: int
+    block: str
+    domain: str | None
+    url: str | None
+    title: str
+    snippet: str
+    published_at: datetime | None
+
+
+async def process(connection: Connection, request_id: UUID) -> Snapshot:
+    """Make the snapshot of a stored answer, in the caller's transaction; once for each answer."""
+    row = await connection.fetchrow(ANSWER, request_id)
+    if row is None:
+        raise NotFoundError(f"No answer is kept for the search {request_id}.")
+    if row["processed_at"] is None:
+        page, said = read(RawAnswer(row["engine"], row["status"], {}, row["body"]))
+        await _write(connection, row, page, said)
+    return await of_request(connection, request_id)
+
+
+async def process_waiting(database: Database, limit: int = 100) -> list[Snapshot]:
+    """Process the answers that wait, each in its own transaction."""
+    made = []
+    for row in await database.fetch(WAITING, limit):
+        async with database.transaction() as connection:
+            made.append(await process(connection, row["request_id"]))
+    return made
+
+
+async def record_gap(connection: Connection, request_id: UUID) -> bool:
+    """A window in which no page came is kept as a failed snapshot; whether it is new."""
+    return await connection.fetchval(GAPS, new_id(), request_id) is not None
+
+
+async def of_request(source: Connection | Database, request_id: UUID) -> Snapshot:
+    row = await source.fetchrow(BY_REQUEST, request_id)
+    if row is None:
+        raise NotFoundError(f"The search {request_id} has no snapshot yet.")
+    return Snapshot(**row)
+
+
+async def results_of(source: Connection | Database, snapshot_id: UUID) -> list[KeptResult]:
+    return [KeptResult(*row) for row in await source.fetch(OF_SNAPSHOT, snapshot_id)]
+
+
+def read(raw: RawAnswer) -> tuple[SerpPage | None, str | None]:
+    """The page in an answer and what is missing of it; no page and why when it holds none."""
+    try:
+        page = engine_class(raw.engine).parse(raw)
+    except SearchFaultError as fault:
+        return None, fault.sentence
+    return page, page.missing
+
+
+async def _write(connection: Connection, row: Any, page: SerpPage | None, said: str | None) -> None:
+    results = _distinct(page.results) if page is not None else []
+    outcome = "failed" if page is None else "partial" if said else "ok"
+    key = new_id()
+    await connection.execute(FILL_GAP, row["id"])
+    await connection.execute(
+        SNAPSHOT,
+        key,
+        row["keyword_id"],
+        row["serp_profile_id"],
+        row["id"],
+        row["window_key"],
+        row["engine"],
+        outcome,
+        said,
+        row["raw_hash"],
+        len(results),
+        _extras(page),
+        row["received_at"],
+    )
+    await connection.execute(
+        RESULTS,
+        key,
+        [result.rank for result in results],
+        [result.block.value for result in results],
+        [domain_of(result.url) for result in results],
+        [result.url for result in results],
+        [result.title for result in results],
+        [result.snippet for result in results],
+        [result.published_at for result in results],
+    )
+    await connection.execute(
+        DONE, row["id"], row["keyword_id"], row["received_at"], page is not None
+    )
+    if page is not None and page.cost is not None:
+        await _adjust(connection, row["id"], row["engine"], page.cost)
+
+
+async def _adjust(connection: Connection, request_id: UUID, engine: str, cost: Decimal) -> None:
+    """The engine charged another price than was set aside."""
+    row = await connection.fetchrow(ADJUST, request_id, cost)
+    if row is not None:
+        await connection.execute(
+            budget.SETTLE, usage_name(engine), row["month"], row["difference"], 0
+        )
+
+
+def _distinct(results: Sequence[SerpResult]) -> list[SerpResult]:
+    """One result per place, whatever a parser says."""
+    return list({(result.block, result.rank): result for result in results}.values())
+
+
+def _extras(page: SerpPage | None) -> str:
+    """What else the page holds, fit for jsonb, which takes no NUL; the answer is kept as it came."""
+    try:
+        text = msgspec.json.encode(dict(page.extras) if page is not None else {}).decode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return "{}"
+    return _NUL.sub(r"\1", text) if len(text) < MAX_EXTRAS else "{}"
+
+
+def domain_of(url: str | None) -> str | None:
+    """The registrable domain of an address; None when it has none."""
+    parsed = parse_url(url) if url else None
+    return registrable_domain(parsed.host) if parsed is not None else None

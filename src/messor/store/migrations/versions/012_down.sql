@@ -1,0 +1,2 @@
+DROP TABLE messor.webhooks;
+DROP TABLE messor.idempotency_keys;

@@ -1,0 +1,1 @@
+"""For whom? Verticals as files, and the organisations that belong to them."""

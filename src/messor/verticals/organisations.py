@@ -1,0 +1,163 @@
+"""Organisations: a clinic, a shop, a funder; each belongs to a vertical and owns domains.
+
+Within a vertical a domain has one owner. Whether a domain may be harvested is the registry's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from messor.errors import ConflictError, NotFoundError, UsageError
+from messor.kit.ids import new_id
+from messor.ledger.events import Event, record
+from messor.registry.domains import Submission, checked
+from messor.store.database import Connection, Database
+from messor.verticals.verticals import Applied
+
+MAX_NAME = 300
+MAX_DOMAINS = 100
+
+PUT = """
+INSERT INTO messor.organisations AS o (id, vertical_id, name, name_key, location, external_id,
+                                       created_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (vertical_id, name_key) DO UPDATE
+   SET location = coalesce(excluded.location, o.location),
+       external_id = coalesce(excluded.external_id, o.external_id), updated_at = messor.clock()
+ WHERE (o.location, o.external_id) IS DISTINCT FROM
+       (coalesce(excluded.location, o.location), coalesce(excluded.external_id, o.external_id))
+RETURNING id, xmax = 0 AS is_new
+"""
+BY_NAME = "SELECT id FROM messor.organisations WHERE vertical_id = $1 AND name_key = $2"
+OWNERS = """
+SELECT d.domain, o.name FROM messor.organisation_domains d
+  JOIN messor.organisations o ON o.id = d.organisation_id
+ WHERE d.vertical_id = $1 AND d.domain = ANY ($2::text[]) AND o.name_key <> $3
+ ORDER BY d.domain LIMIT 1
+"""
+OWN = """
+INSERT INTO messor.organisation_domains (vertical_id, domain, organisation_id)
+SELECT $1::uuid, domain, $2::uuid FROM unnest($3::text[]) domain ORDER BY domain
+ON CONFLICT DO NOTHING RETURNING domain
+"""
+LISTING = """
+SELECT o.id, o.name, o.location, o.external_id,
+       coalesce(array_agg(d.domain ORDER BY d.domain) FILTER (WHERE d.domain IS NOT NULL), '{}') AS domains
+  FROM messor.organisations o LEFT JOIN messor.organisation_domains d ON d.organisation_id = o.id
+ WHERE o.vertical_id = $1 GROUP BY o.id ORDER BY o.name, o.id LIMIT $2
+"""
+OF_DOMAIN = """
+SELECT organisation_id FROM messor.organisation_domains WHERE vertical_id = $1 AND domain = $2
+"""
+
+ON_BLOCK = """
+SELECT coalesce(min(v.on_block), 'respect') FROM messor.organisation_domains d
+  JOIN messor.verticals v ON v.id = d.vertical_id WHERE d.domain = $1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewOrganisation:
+    """What is said of an organisation; domains are registrable and in lower case."""
+
+    name: str
+    domains: tuple[str, ...] = ()
+    location: str | None = None
+    external_id: str | None = None
+
+    @classmethod
+    def understand(
+        cls,
+        name: str,
+        domains: Sequence[str] = (),
+        location: str | None = None,
+        external_id: str | None = None,
+    ) -> NewOrganisation:
+        """Take what a person typed; a domain may be a host or a URL."""
+        clean = checked(" ".join(name.split()), "name", MAX_NAME)
+        if clean is None:
+            raise UsageError("An organisation has a name.")
+        names = tuple(dict.fromkeys(Submission.understand(text).domain for text in domains))
+        if len(names) > MAX_DOMAINS:
+            raise UsageError(f"An organisation owns {MAX_DOMAINS} domains at most.")
+        return cls(
+            clean,
+            names,
+            checked(location, "location", MAX_NAME),
+            checked(external_id, "external id", 200),
+        )
+
+    @property
+    def name_key(self) -> str:
+        return self.name.casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Organisation:
+    id: UUID
+    name: str
+    location: str | None
+    external_id: str | None
+    domains: tuple[str, ...]
+
+
+Outcome = Literal["created", "updated", "unchanged"]
+
+
+async def put(
+    connection: Connection, vertical: Applied, given: NewOrganisation, *, actor: str
+) -> tuple[UUID, Outcome]:
+    """Add an organisation, or what is new of a known one; takes no domain from another."""
+    taken = await connection.fetchrow(OWNERS, vertical.id, list(given.domains), given.name_key)
+    if taken is not None:
+        raise ConflictError(f"{taken['domain']} belongs to {taken['name']} already.")
+    row = await connection.fetchrow(
+        PUT,
+        new_id(),
+        vertical.id,
+        given.name,
+        given.name_key,
+        given.location,
+        given.external_id,
+        actor,
+    )
+    key: UUID = (
+        row["id"]
+        if row is not None
+        else await connection.fetchval(BY_NAME, vertical.id, given.name_key)
+    )
+    owned = await connection.fetch(OWN, vertical.id, key, list(given.domains))
+    if row is not None and row["is_new"]:
+        data = {"organisation": str(key), "name": given.name, "domains": list(given.domains)}
+        await record(connection, [Event("organisation.created", actor, data=data)])
+        return key, "created"
+    return key, "updated" if row is not None or owned else "unchanged"
+
+
+async def listing(
+    source: Connection | Database, vertical: Applied, limit: int = 1000
+) -> list[Organisation]:
+    rows = await source.fetch(LISTING, vertical.id, limit)
+    return [
+        Organisation(
+            row["id"], row["name"], row["location"], row["external_id"], (*row["domains"],)
+        )
+        for row in rows
+    ]
+
+
+async def owner_of(source: Connection | Database, vertical: Applied, domain: str) -> UUID:
+    """The organisation that owns a domain in a vertical."""
+    key: UUID | None = await source.fetchval(OF_DOMAIN, vertical.id, domain)
+    if key is None:
+        raise NotFoundError(f"No organisation of {vertical.vertical.name} owns {domain}.")
+    return key
+
+
+async def on_block_of(source: Connection | Database, domain: str) -> str:
+    """What the verticals that have an owner for a domain say of blocks: `respect` unless one differs."""
+    policy: str = await source.fetchval(ON_BLOCK, domain)
+    return policy

@@ -1,0 +1,70 @@
+"""What the stand-ins of search engines share: the index they search, a quota, outages and failures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from aiohttp import web
+
+from messor.world.engines.index import Page, SearchIndex
+from messor.world.services.rendering import Rendered
+from messor.world.services.standin import Failure, Said, StandIn, say
+
+KEY = "stand-in-key"
+
+
+async def _no_browser(href: str) -> Rendered:
+    return Rendered(href, error="net::ERR_ABORTED")
+
+
+class EngineStandIn(StandIn):
+    """Searches the simulated web. `quota` is what is left of a plan; None is no limit."""
+
+    def __init__(
+        self,
+        index: SearchIndex,
+        *,
+        api_key: str | None = KEY,
+        quota: int | None = None,
+        epoch: int = 0,
+        outages: Collection[int] = (),
+    ) -> None:
+        super().__init__(_no_browser, api_key=api_key)
+        self.index = index
+        self.quota = quota
+        self.epoch = epoch
+        self.outages = frozenset(outages)  # epochs in which it is down
+        self.partial = False
+        self.searches = 0  # answered, and counted
+
+    async def refuse(self, request: web.Request) -> web.StreamResponse | None:
+        """What it says instead of an answer; None when it answers."""
+        if not self.knows(request):
+            return say(self.failures[Failure.UNAUTHORIZED])
+        failing = await self.fail(request)
+        if failing is not None:
+            return failing
+        if self.epoch in self.outages:
+            return web.Response(status=503, text="Service Unavailable")
+        if self.quota is not None and self.searches >= self.quota:
+            return say(self.failures[Failure.NO_CREDITS])
+        self.searches += 1
+        return None
+
+    def look(self, query: str, page: int = 1, size: int = 10) -> Page:
+        return self.index.search(query, self.epoch, page, size)
+
+    def knows_header(self, request: web.Request, name: str) -> bool:
+        return self._api_key is None or request.headers.get(name) == self._api_key
+
+    def bad(self, message: str, status: int = 400) -> web.Response:
+        return say(Said(status, {"error": message}))
+
+
+def number(value: Any, low: int, high: int, usual: int) -> int:
+    """A number of a request within its bounds."""
+    try:
+        return max(low, min(int(value), high))
+    except (TypeError, ValueError):
+        return usual

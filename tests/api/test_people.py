@@ -1,0 +1,100 @@
+"""Members, sessions, keys and proxies over the API; secrets are shown once and never again."""
+
+from __future__ import annotations
+
+import httpx
+from fastapi import FastAPI
+
+from messor.access.roles import Role
+from messor.store.database import Database
+from tests.api.conftest import AsRole, client_of, problem
+
+V = "/api/v1"
+
+
+async def test_members_come_change_and_go(admin: httpx.AsyncClient, app: FastAPI) -> None:
+    given = {"email": "Ada@Example.org", "name": "Ada", "role": "reviewer"}
+    made = await admin.post(f"{V}/members", json=given)
+    assert made.status_code == 201
+    ada = made.json()
+    assert ada["email"] == "ada@example.org"
+    path = made.headers["location"]
+    assert (await admin.get(path)).json() == ada
+    problem(await admin.post(f"{V}/members", json=given), 409, "conflict")
+    link = (await admin.post(f"{path}/links")).json()
+    assert link["path"].startswith("/link/")
+    changed = await admin.patch(path, json={"role": "viewer"})
+    assert changed.json()["role"] == "viewer"
+    assert (await admin.patch(path, json={"disabled": True})).json()["disabled_at"]
+    problem(await admin.post(f"{path}/links"), 409, "conflict")
+    assert (await admin.patch(path, json={"disabled": False})).json()["disabled_at"] is None
+    problem(await admin.patch(path, json={}), 422, "usage")
+    problem(await admin.patch(path, json={"role": "owner"}), 422, "invalid")
+    problem(await admin.patch(path, json={"password_hash": "x"}), 422, "invalid")
+    emails = {member["email"] for member in (await admin.get(f"{V}/members")).json()["items"]}
+    assert emails == {"admin@example.org", "ada@example.org"}
+
+
+async def test_the_last_admin_stays(admin: httpx.AsyncClient) -> None:
+    me = (await admin.get(f"{V}/session")).json()["member_id"]
+    problem(await admin.patch(f"{V}/members/{me}", json={"disabled": True}), 409, "conflict")
+    problem(await admin.patch(f"{V}/members/{me}", json={"role": "viewer"}), 409, "conflict")
+
+
+async def test_a_key_is_shown_once_works_and_ends(
+    app: FastAPI, as_role: AsRole, database: Database
+) -> None:
+    reviewer = await as_role(Role.REVIEWER)
+    given = {"name": "ci", "scopes": ["read", "domains.submit"], "days": 7}
+    made = (await reviewer.post(f"{V}/keys", json=given)).json()
+    shown = (await reviewer.get(f"{V}/keys")).json()["items"]
+    assert [key["id"] for key in shown] == [made["key"]["id"]]
+    assert made["secret"] not in str(shown)
+    async with client_of(app, headers={"Authorization": f"Bearer {made['secret']}"}) as client:
+        me = (await client.get(f"{V}/session")).json()
+        assert me["by_key"] is True
+        assert me["csrf_token"] is None
+        assert me["acts"] == ["domains.submit", "read"]
+        assert (await client.post(f"{V}/domains", json={"domain": "a.org"})).status_code == 201
+        ended = await reviewer.delete(f"{V}/keys/{made['key']['id']}")
+        assert ended.json()["is_good"] is False
+        problem(await client.get(f"{V}/session"), 401, "bad_key")
+    beyond = {"name": "too much", "scopes": ["data.erase"]}
+    problem(await reviewer.post(f"{V}/keys", json=beyond), 422, "usage")
+    never = {"name": "too much", "scopes": ["members.manage"]}
+    problem(await reviewer.post(f"{V}/keys", json=never), 422, "usage")
+
+
+async def test_sessions_are_seen_and_ended(admin: httpx.AsyncClient, as_role: AsRole) -> None:
+    viewer = await as_role(Role.VIEWER)
+    other = await as_role(Role.VIEWER)
+    me = (await viewer.get(f"{V}/session")).json()["member_id"]
+    path = f"{V}/members/{me}/sessions"
+    assert len((await viewer.get(path)).json()["items"]) == 2
+    assert (await viewer.delete(path)).json() == {"sessions": 1}
+    problem(await other.get(f"{V}/session"), 401, "session_ended")
+    (left,) = (await admin.get(path)).json()["items"]
+    assert (await admin.delete(f"{path}/{left['id']}")).status_code == 204
+    problem(await viewer.get(f"{V}/session"), 401, "session_ended")
+    problem(await admin.delete(f"{path}/{left['id']}"), 404, "not_found")
+
+
+async def test_proxies_hide_their_passwords(admin: httpx.AsyncClient) -> None:
+    given = {
+        "url": "socks5://user@proxy.example:1080",
+        "password": "hunter22",
+        "cost_per_request": 0.5,
+    }
+    made = await admin.post(f"{V}/proxies", json=given)
+    assert made.status_code == 201, made.text
+    assert "hunter22" not in made.text
+    assert made.json()["proxy_password"] == "***"
+    path = made.headers["location"]
+    problem(await admin.post(f"{V}/proxies", json=given), 409, "conflict")
+    off = await admin.patch(path, json={"is_active": False})
+    assert off.json()["is_active"] is False
+    assert (await admin.get(path)).json()["cost_per_request"] == 0.5
+    assert len((await admin.get(f"{V}/proxies")).json()["items"]) == 1
+    assert (await admin.delete(path)).status_code == 204
+    problem(await admin.get(path), 404, "not_found")
+    problem(await admin.post(f"{V}/proxies", json={"url": "gopher://x:1"}), 422, "usage")

@@ -1,0 +1,235 @@
+"""Webhooks with a real receiver: every event once, signed, through the guard, tried again."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from aiohttp import web
+from fastapi import FastAPI
+
+from messor.access.csrf import csrf_token
+from messor.access.roles import Role
+from messor.api.app import SESSION_COOKIE, make_api
+from messor.ledger.events import Event, record
+from messor.ops.webhooks import delivering, dispatching
+from messor.ops.webhooks.dispatching import Dispatcher
+from messor.queue import jobs
+from messor.queue.faults import JobError
+from messor.queue.handlers import Handlers
+from messor.queue.outcomes import Backoff
+from messor.queue.runner import Limits, Runner
+from messor.settings import Settings
+from messor.store.database import Database
+from tests.api.conftest import PLENTY, client_of, problem, session_of
+
+W = "/api/v1/webhooks"
+FAST = Limits(look_seconds=0.01, backoff=Backoff(0.001, 0.01))
+
+
+class Receiver:
+    """Somebody who is told; answers what it is set to."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[dict[str, str], bytes]] = []
+        self.answers: list[int] = []
+        self.url = ""
+
+    async def take(self, request: web.Request) -> web.Response:
+        body = await request.read()
+        self.got.append(({name.lower(): value for name, value in request.headers.items()}, body))
+        status = self.answers.pop(0) if self.answers else 200
+        return web.Response(status=status, headers={"Location": "http://127.0.0.1:1/"})
+
+    @property
+    def types(self) -> list[str]:
+        return [msgspec.json.decode(body)["type"] for _, body in self.got]
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    made, app = Receiver(), web.Application()
+    app.router.add_post("/hook", made.take)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    made.url = f"http://127.0.0.1:{runner.addresses[0][1]}/hook"
+    yield made
+    await runner.cleanup()
+
+
+@pytest.fixture
+def settings(tmp_path: Path, receiver: Receiver) -> Settings:
+    port = int(receiver.url.split(":")[2].partition("/")[0])
+    opened = {"addresses": ["127.0.0.0/8"], "ports": [port]}
+    return Settings.model_validate({"data_dir": tmp_path, "allowed_networks": opened})
+
+
+@pytest.fixture
+async def admin(settings: Settings, database: Database) -> AsyncIterator[httpx.AsyncClient]:
+    app: FastAPI = make_api(settings, database, limits=PLENTY)
+    token = await session_of(database, Role.ADMIN)
+    headers = {"X-CSRF-Token": csrf_token(token)}
+    async with client_of(app, cookies={SESSION_COOKIE: token}, headers=headers) as client:
+        yield client
+
+
+@asynccontextmanager
+async def working(settings: Settings, database: Database) -> AsyncIterator[None]:
+    """Two dispatchers at once and a runner of jobs."""
+    handlers = Handlers()
+    delivering.register(handlers, settings, database)
+    members: list[Any] = [Dispatcher(database, look_seconds=0.02) for _ in range(2)]
+    members.append(Runner(database, handlers, "webhooks", FAST))
+    tasks = [asyncio.create_task(member.run()) for member in members]
+    try:
+        yield
+    finally:
+        for member in members:
+            member.stop()
+        await asyncio.wait_for(asyncio.gather(*tasks), 30)
+
+
+async def add(client: httpx.AsyncClient, url: str, *types: str) -> dict[str, Any]:
+    answer = await client.post(W, json={"url": url, "types": list(types)})
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+async def happen(database: Database, *types: str) -> None:
+    for kind in types:
+        async with database.transaction() as connection:
+            await record(connection, [Event(kind, "tester", data={"said": kind})])
+
+
+async def settled(database: Database, **wanted: int) -> None:
+    async with asyncio.timeout(30):
+        while (await jobs.counts(database)).get("webhook") != wanted:  # noqa: ASYNC110 - a database has no event
+            await asyncio.sleep(0.02)
+
+
+async def test_every_event_arrives_once_and_signed(
+    admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
+) -> None:
+    await happen(database, "test.before")
+    made = await add(admin, receiver.url)
+    assert made["secret"] not in (await admin.get(W)).text
+    kinds = [f"test.event_{letter}" for letter in "abcdef"]
+    async with working(settings, database):
+        await happen(database, *kinds)
+        await settled(database, done=7)
+    assert sorted(receiver.types) == sorted([*kinds, "webhook.added"])
+    key = base64.b64decode(made["secret"].removeprefix("whsec_"))
+    for headers, body in receiver.got:
+        signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+        expected = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+        assert headers["webhook-signature"] == f"v1,{expected}"
+        assert msgspec.json.decode(body)["id"] == headers["webhook-id"]
+    shown = (await admin.get(f"{W}/{made['webhook']['id']}")).json()
+    assert (shown["successes"], shown["failures"]) == (7, 0)
+
+
+async def test_only_the_types_it_wants(
+    admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
+) -> None:
+    await add(admin, receiver.url, "test.wanted")
+    async with working(settings, database):
+        await happen(database, "test.other", "test.wanted")
+        await settled(database, done=1)
+    assert receiver.types == ["test.wanted"]
+
+
+async def test_what_did_not_arrive_is_sent_again_under_the_same_id(
+    admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
+) -> None:
+    made = await add(admin, receiver.url, "test.event")
+    receiver.answers = [500, 302, 429]
+    async with working(settings, database):
+        await happen(database, "test.event")
+        await settled(database, done=1)
+    assert len(receiver.got) == 4  # nor was the redirect followed
+    assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
+    shown = (await admin.get(f"{W}/{made['webhook']['id']}")).json()
+    assert (shown["successes"], shown["failures"], shown["failure_count"]) == (1, 3, 0)
+
+
+async def test_one_that_is_gone_is_switched_off(
+    admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
+) -> None:
+    made = await add(admin, receiver.url, "test.event")
+    path = f"{W}/{made['webhook']['id']}"
+    receiver.answers = [410]
+    async with working(settings, database):
+        await happen(database, "test.event")
+        await settled(database, dead=1)
+        await happen(database, "test.event")
+    assert len(receiver.got) == 1
+    assert (await admin.get(path)).json()["is_active"] is False
+    problem(await admin.post(f"{path}/ping"), 409, "conflict")
+    assert (await admin.patch(path, json={"is_active": True})).json()["failure_count"] == 0
+    assert await dispatching.dispatch(database) == 0  # what it missed is not told
+
+
+async def test_a_ping_goes_to_one_alone(
+    admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
+) -> None:
+    made = await add(admin, receiver.url, "test.never")
+    path = f"{W}/{made['webhook']['id']}"
+    assert (await admin.post(f"{path}/ping")).status_code == 202
+    async with working(settings, database):
+        await settled(database, done=1)
+    assert receiver.types == ["webhook.ping"]
+    assert (await admin.delete(path)).status_code == 204
+    problem(await admin.get(path), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/hook",
+        "https://127.0.0.1/hook",
+        "https://10.0.0.1/hook",
+        "https://[::1]/hook",
+        "https://169.254.169.254/latest/meta-data",
+        "https://localhost/hook",
+        "https://example.org:22/hook",
+        "https://2130706433/",
+        "https://user:password@example.org/",
+        "ftp://example.org/",
+        "javascript:alert(1)",
+    ],
+)
+async def test_addresses_that_may_not_be_told_are_refused(
+    tmp_path: Path, database: Database, url: str
+) -> None:
+    app = make_api(Settings(data_dir=tmp_path), database, limits=PLENTY)
+    token = await session_of(database, Role.ADMIN)
+    headers = {"X-CSRF-Token": csrf_token(token)}
+    async with client_of(app, cookies={SESSION_COOKIE: token}, headers=headers) as client:
+        problem(await client.post(W, json={"url": url}), 422, "usage")
+
+
+async def test_a_place_that_closed_meanwhile_is_not_reached(
+    admin: httpx.AsyncClient, tmp_path: Path, database: Database, receiver: Receiver
+) -> None:
+    await add(admin, receiver.url, "test.event")
+    await happen(database, "test.event")
+    await dispatching.dispatch(database)
+    row = await database.fetchrow("SELECT payload FROM messor.jobs WHERE job_type = 'webhook'")
+    assert row is not None
+    order = msgspec.convert(msgspec.json.decode(row["payload"]), delivering.Order, strict=False)
+    strict = delivering.Courier(Settings(data_dir=tmp_path), database)
+    with pytest.raises(JobError, match="may not be told"):
+        await strict.deliver(order)
+    assert receiver.got == []

@@ -1,0 +1,123 @@
+"""Records on the command line: extracted, looked at, read anew, and read by other versions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from messor.extract.parsers.builtin import ProductParser
+from messor.extract.reading import installed_parsers
+from tests.cli.conftest import Messor, run_process
+from tests.extract.test_reading import PRODUCT
+
+URL = "https://shop.example/kettle"
+
+
+@pytest.fixture
+def shop(messor: Messor, tmp_path: Path) -> Messor:
+    """A shop of one page, imported."""
+    bring(messor, tmp_path, PRODUCT)
+    return messor
+
+
+def bring(messor: Messor, folder: Path, html: str) -> None:
+    file = folder / "kettle.html"
+    file.write_text(html)
+    assert messor("import", str(file), "--url", URL, "--approve").code == 0
+
+
+def test_products_and_records_are_listed_and_shown(shop: Messor, tmp_path: Path) -> None:
+    said = shop("extract", "--once", "--processes", "1", "--json")
+    assert said.code == 0, said.err
+    assert (said.json["pages"], said.json["set_aside"]) == (1, 0)
+    (product,) = shop("products", "list", "--domain", "shop.example", "--json").json
+    assert (product["price"], product["currency"], product["sku"]) == (19.9, "EUR", "K-1")
+    assert "19.9" in shop("products", "list", "--name", "KETTLE").out
+    assert "no such products" in shop("products", "list", "--name", "teapot").err
+    bring(shop, tmp_path, PRODUCT.replace("19.90", "15.00"))
+    assert shop("extract", "--processes", "1").code == 0
+    shown = shop("products", "show", str(product["id"]), "--json").json
+    assert [line["price"] for line in shown["prices"]] == [19.9, 15.0]
+    assert "15.0" in shop("products", "show", str(product["id"])).out
+    (record,) = shop("records", "list", "--kind", "product", "--json").json
+    shown = shop("records", "show", str(record["id"]), "--json").json
+    assert shown["fields"]["price"]["value"] == 15.0
+    assert "15.00" in shown["fields"]["price"]["evidence"]["quote"]
+    assert [line["field"] for line in shown["history"]] == [None, "price"]
+    assert "json_ld" in shop("records", "show", str(record["id"])).out
+    assert "contact" in shop("records", "list").out
+    health = shop("parsers", "health", "--json").json
+    assert {(each["kind"], each["alarming"]) for each in health} >= {("product", False)}
+    assert "fine" in shop("parsers", "health").out
+
+
+def test_what_is_not_there_is_said_in_a_sentence(messor: Messor) -> None:
+    assert messor("records", "show", "99").code == 4
+    assert messor("products", "show", "99").code == 4
+    assert messor("records", "list", "--domain", "nobody.example").code == 4
+    assert messor("replay", "--since", "yesterday").code == 2
+    assert messor("replay", "--parser", "nothing").code == 2
+    assert messor("parsers", "unpin", "products").code == 4
+    assert messor("parsers", "pin", "products=77").code == 2
+    assert messor("parsers", "pin", "products").code == 2
+
+
+def test_a_replay_reads_the_archive_and_marks_no_change_of_the_web(shop: Messor) -> None:
+    shop("extract", "--processes", "1")
+    before = shop("products", "list", "--json").json
+    said = shop("replay", "--domain", "shop.example", "--processes", "1", "--json")
+    assert said.code == 0, said.err
+    assert (said.json["pages"], said.json["changed"], said.json["new"]) == (1, 0, 0)
+    assert shop("products", "list", "--json").json == before
+    assert shop("replay", "--resume", "--processes", "1", "--json").json["pages"] == 0
+    compared = shop("replay", "--dry-run", "--processes", "1").json
+    assert (compared["pages"], compared["lost"], compared["gained"]) == (1, 0, 0)
+    assert compared["fields"]["product.price"]["agreement"] == 1.0
+    events = [json.loads(line)["type"] for line in shop("events", "--json").out.splitlines()]
+    assert "product.price_changed" not in events
+
+
+def test_a_replay_in_a_process_of_its_own(shop: Messor, dsn: str, tmp_path: Path) -> None:
+    shop("extract", "--processes", "1")
+    env = {"MESSOR_DATABASE_URL": dsn, "MESSOR_DATA_DIR": str(tmp_path / "data")}
+    said = run_process("replay", "--processes", "1", "--json", folder=tmp_path, **env)
+    assert said.code == 0, said.err
+    assert said.json["pages"] == 1
+
+
+def test_parsers_are_listed_and_begun(shop: Messor, tmp_path: Path) -> None:
+    names = [row["parser"] for row in shop("parsers", "list", "--json").json]
+    assert names == ["amazon", "products", "generic"]
+    said = shop("parsers", "new", "shop.example", "--folder", str(tmp_path / "mine"))
+    assert said.code == 0, said.err
+    assert (tmp_path / "mine" / "tests" / "page.html").read_text() == PRODUCT
+    assert shop("parsers", "new", "shop.example", "--folder", str(tmp_path / "mine")).code == 2
+    assert shop("parsers", "new", "nobody.example").code == 4
+
+
+class _Candidate(ProductParser):
+    version = "2rc1"
+
+
+def test_a_candidate_is_compared_promoted_and_rolled_back(shop: Messor) -> None:
+    shop("extract", "--processes", "1")
+    installed_parsers().add(_Candidate())
+    try:
+        # The readers' processes know no such version, and nothing they read is taken for an answer.
+        said = shop("parsers", "compare", "products=2rc1", "--processes", "1", "--json")
+        assert said.code == 0, said.err
+        trial = said.json["id"]
+        report = said.json["report"]
+        assert (report["pages"], report["unreadable"], report["lost"]) == (0, 1, 0)
+        assert shop("parsers", "promote", trial, "--reason", "better").code == 0
+        assert shop("parsers", "promote", trial).code == 5
+        (pin,) = shop("parsers", "pins", "--json").json
+        assert (pin["parser"], pin["version"], pin["domain"]) == ("products", "2rc1", None)
+        assert shop("parsers", "roll-back", trial).code == 0
+        assert shop("parsers", "pins", "--json").json == []
+        assert shop("parsers", "trials", "--json").json[0]["state"] == "rolled_back"
+        assert "products" in shop("parsers", "trials").out
+    finally:
+        installed_parsers.cache_clear()

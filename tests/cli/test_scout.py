@@ -1,0 +1,142 @@
+"""Verticals, keywords and the scout, as a person meets them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from messor.world.engines import SearchIndex
+from messor.world.engines.google import SerperStandIn
+from messor.world.engines.standin import KEY
+from messor.world.world import World
+from tests.cli.conftest import Messor
+
+
+@pytest.fixture
+def serper() -> Iterator[SerperStandIn]:
+    """A stand-in on a loop of its own, since a command brings its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+
+    async def make() -> SerperStandIn:
+        stand_in = SerperStandIn(SearchIndex(World("demo")))
+        await stand_in.start()
+        return stand_in
+
+    stand_in = asyncio.run_coroutine_threadsafe(make(), loop).result()
+    try:
+        yield stand_in
+    finally:
+        asyncio.run_coroutine_threadsafe(stand_in.stop(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def test_a_vertical_goes_round(messor: Messor, tmp_path: Path) -> None:
+    listed = {one["name"]: one["applied"] for one in messor("verticals", "list", "--json").json}
+    assert listed["wellness"] == "no"
+    assert messor("verticals", "apply", "wellness", "funding").code == 0
+    mine = tmp_path / "mine.toml"
+    assert messor("verticals", "export", "wellness", "-o", str(mine)).code == 0
+    assert "Nothing would change" in messor("verticals", "diff", str(mine)).err
+    text = (
+        mine.read_text()
+        .replace("version = 1", "version = 2")
+        .replace("keyword = 3.0", "keyword = 2.5")
+    )
+    mine.write_text(text)
+    assert "~ judges.keyword: 3.0 → 2.5" in messor("verticals", "diff", str(mine)).out
+    assert "2 changes" in messor("verticals", "apply", str(mine)).err
+    shown = messor("verticals", "show", "wellness", "--json").json
+    assert [one["version"] for one in shown["versions"]] == [2, 1]
+    assert "sg-desktop" in messor("verticals", "show", "wellness").out
+
+
+def test_a_wrong_file_is_said(messor: Messor, tmp_path: Path) -> None:
+    (tmp_path / "w.toml").write_text('name = "x"\n')
+    said = messor("verticals", "apply", str(tmp_path / "w.toml"))
+    assert said.code == 2
+    assert "key title: Field required" in said.err
+    assert messor("verticals", "apply", "astrology").code == 4
+    assert messor("keywords", "list", "funding").code == 4
+
+
+def test_organisations_are_imported(messor: Messor, tmp_path: Path) -> None:
+    messor("verticals", "apply", "wellness")
+    file = tmp_path / "clinics.csv"
+    file.write_text("name,domains\nOrchard Skin,orchard.example\n,x.example\n")
+    said = messor("verticals", "import", "wellness", str(file))
+    assert said.code == 3
+    assert "refused" in said.out
+    found = messor("verticals", "organisations", "wellness", "--json").json
+    assert [one["domains"] for one in found] == [["orchard.example"]]
+
+
+def test_from_keywords_to_a_decision(
+    messor: Messor, serper: SerperStandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    messor("verticals", "apply", "funding")
+    assert "Nothing was written" in messor("keywords", "generate", "funding").err
+    made = messor(
+        "keywords", "generate", "funding", "--profile", "us-desktop", "--write", "--json"
+    ).json
+    assert made["written"] == made["new"] > 100
+    assert messor("keywords", "add", "funding", "museum fund", "--tier", "A").code == 0
+    listed = messor("keywords", "list", "funding", "--tier", "A", "--json").json
+    assert {one["text"] for one in listed} == {"museum fund"}
+    without = messor("scout", "search", "funding")
+    assert (without.code, "No search engine is configured" in without.err) == (2, True)
+    config = tmp_path / "messor.toml"
+    config.write_text(f'[search_engines.serper]\nurl = "{serper.base_url}"\nkey = "{KEY}"\n')
+    monkeypatch.setenv("MESSOR_CONFIG", str(config))
+    done = messor("scout", "search", "funding", "--limit", "20", "--json").json
+    assert done["searches"] == {"answered": 20}
+    assert done["statistics"]["candidates_created"] >= 1
+    assert messor("scout", "sessions").code == 0
+    spent = messor("scout", "spend", "--json").json
+    assert [(one["engine"], one["answered"], one["cost"]) for one in spent] == [
+        ("serper", 20, "0.020")
+    ]
+    found = messor("scout", "candidates", "--status", "PENDING_CRAWL", "--json").json
+    assert found
+    assert "organisation_type" in messor("scout", "why", found[0]["id"]).out
+    refused = messor("scout", "approve", found[0]["id"])
+    assert (refused.code, "not APPROVED" in refused.err) == (5, True)
+    assert messor("keywords", "expand", "funding", "--write").code == 0
+    assert messor("keywords", "tiers", "funding", "--write").code == 0
+
+
+def test_engines_are_set_by_the_environment_too(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESSOR_SEARCH_ENGINES__BRAVE__KEY", "secret-key")
+    monkeypatch.setenv("MESSOR_SEARCH_ENGINES__BRAVE__MONTHLY_BUDGET", "5")
+    said = messor("scout", "engines", "--json")
+    assert "secret-key" not in said.out
+    assert (said.json[0]["name"], said.json[0]["asked"], said.json[0]["budget"]) == (
+        "brave",
+        1,
+        "5",
+    )
+    assert len(said.json) >= 9
+    monkeypatch.setenv("MESSOR_SEARCH_ENGINES__ORACLE__KEY", "x")
+    messor("verticals", "apply", "funding")
+    refused = messor("scout", "search", "funding")
+    assert refused.code == 2
+
+
+@pytest.mark.parametrize("group", ["verticals", "keywords", "scout"])
+def test_every_command_shows_an_example(messor: Messor, group: str) -> None:
+    out = messor(group, "--help").out
+    commands = [
+        line.split()[0] for line in out.partition("Commands:")[2].splitlines() if line.strip()
+    ]
+    assert commands
+    for command in commands:
+        assert f"messor {group} {command}" in messor(group, command, "--help").out

@@ -1,0 +1,216 @@
+"""A console on a real port, people of each role who are logged in, and a real Chromium."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import uvicorn
+from playwright.async_api import Browser, async_playwright
+
+from messor.access import members, sessions
+from messor.access.members import Member
+from messor.access.origin import Origin
+from messor.access.passwords import Passwords
+from messor.access.principal import LOCAL_ADMIN
+from messor.access.roles import Role
+from messor.access.sessions import Lifetimes
+from messor.console.app import make_console
+from messor.settings import Settings
+from messor.store.database import Database
+from tests.console import seeding
+from tests.crawling import admit, until
+
+PASSWORD = "correct horse battery"
+HIDDEN_TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
+
+
+@dataclass
+class Answer:
+    """What came back, read to its end."""
+
+    status: int
+    headers: Any
+    text: str
+
+    @property
+    def place(self) -> str:
+        return str(self.headers.get("Location", ""))
+
+    @property
+    def said(self) -> str:
+        """The text without markup."""
+        return unescape(re.sub(r"<[^>]+>", " ", self.text))
+
+
+@dataclass
+class Visitor:
+    """A browser without a window: keeps cookies, follows nothing by itself."""
+
+    base: str
+    session: aiohttp.ClientSession
+    member: Member | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+    async def get(self, path: str, **headers: str) -> Answer:
+        return await self._ask("GET", path, headers=headers)
+
+    async def post(self, path: str, form: Any = (), *, csrf: str | None = None) -> Answer:
+        fields = list(form.items() if isinstance(form, dict) else form)
+        if csrf is not None:
+            fields.append(("csrf", csrf))
+        return await self._ask("POST", path, data=aiohttp.FormData(fields))
+
+    async def send(self, page: str, path: str, form: Any = ()) -> Answer:
+        """Load a page, and send a form with its token."""
+        return await self.post(path, form, csrf=await self.token(page))
+
+    async def token(self, page: str = "/") -> str:
+        found = HIDDEN_TOKEN.search((await self.get(page)).text)
+        assert found, f"{page} has no form"
+        return unescape(found[1])
+
+    async def _ask(self, method: str, path: str, **given: Any) -> Answer:
+        url = f"{self.base}{path}"
+        async with self.session.request(method, url, allow_redirects=False, **given) as response:
+            text = (await response.read()).decode("utf-8", "replace")
+            return Answer(response.status, response.headers.copy(), text)
+
+
+Enter = Callable[..., Awaitable[Visitor]]
+Serve = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture
+def passwords() -> Iterator[Passwords]:
+    """Real Argon2id at the least cost it has."""
+    cheap = Passwords(memory_kib=8, passes=1)
+    yield cheap
+    cheap.close()
+
+
+@pytest.fixture
+async def serve(database: Database, passwords: Passwords, tmp_path: Path) -> AsyncIterator[Serve]:
+    """Starts a console; answers where it is."""
+    running: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
+
+    async def start(**options: Any) -> str:
+        settings = Settings(data_dir=tmp_path)
+        app = make_console(settings, database, passwords, **options)
+        sock = socket.create_server(("127.0.0.1", 0))
+        config = uvicorn.Config(
+            app, lifespan="off", ws="none", log_level="critical", timeout_graceful_shutdown=1
+        )
+        server = uvicorn.Server(config)
+        task = asyncio.create_task(server.serve(sockets=[sock]))
+        running.append((server, task))
+        await until(lambda: server.started)
+        return f"http://127.0.0.1:{sock.getsockname()[1]}"
+
+    yield start
+    for server, task in running:
+        server.should_exit = True
+        await asyncio.wait_for(task, 10)
+
+
+@pytest.fixture
+async def console(serve: Serve) -> str:
+    return await serve()
+
+
+@pytest.fixture
+def joined(database: Database, passwords: Passwords) -> Callable[..., Awaitable[Member]]:
+    async def join(role: Role = Role.REVIEWER, email: str | None = None) -> Member:
+        email = email or f"{role}@example.org"
+        hashed = await passwords.hash(PASSWORD, email=email, name=f"The {role}")
+        async with database.transaction() as connection:
+            return await members.create(
+                connection,
+                email=email,
+                name=f"The {role}",
+                role=role,
+                password=hashed,
+                by=LOCAL_ADMIN,
+            )
+
+    return join
+
+
+@pytest.fixture
+async def enter(
+    database: Database, joined: Callable[..., Awaitable[Member]]
+) -> AsyncIterator[Enter]:
+    """Comes to a console as somebody of a role, or as nobody."""
+    opened: list[aiohttp.ClientSession] = []
+
+    async def come(base: str, role: Role | None = None) -> Visitor:
+        session = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
+        opened.append(session)
+        visitor = Visitor(base, session)
+        if role is not None:
+            visitor.member = await joined(role)
+            async with database.transaction() as connection:
+                login = await sessions.open_session(
+                    connection,
+                    visitor.member,
+                    opened_by="password",
+                    origin=Origin("127.0.0.1"),
+                    lifetimes=Lifetimes(),
+                )
+            session.cookie_jar.update_cookies({"messor_session": login.token.reveal()})
+        return visitor
+
+    yield come
+    for session in opened:
+        await session.close()
+
+
+@pytest.fixture
+async def reviewer(console: str, enter: Enter) -> Visitor:
+    return await enter(console, Role.REVIEWER)
+
+
+@pytest.fixture
+async def admin(console: str, enter: Enter) -> Visitor:
+    return await enter(console, Role.ADMIN)
+
+
+@pytest.fixture
+async def chromium() -> AsyncIterator[Browser]:
+    """The installed Chromium; it reaches loopback and nothing else."""
+    async with async_playwright() as driver:
+        browser = await driver.chromium.launch(
+            executable_path="/usr/bin/chromium",
+            chromium_sandbox=os.getuid() != 0,
+            args=["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"],
+        )
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def filled(database: Database) -> list[str]:
+    """The address of every page, each with something on it."""
+    await seeding.ask_for(database, "foodbank.org", "help")
+    await seeding.ask_for(database, "foodbanks.org")
+    domain = await admit(database, "shop.example", delay=3)
+    page = await seeding.add_page(database, domain, "https://shop.example/a")
+    old = await seeding.add_snapshot(database, page, "A", "one", timedelta(days=1))
+    new = await seeding.add_snapshot(database, page, "A", "two")
+    base = "/domains/shop.example"
+    return [
+        "/", "/review", "/review?at=foodbank.org", "/submit", "/domains", "/domains?view=approved&q=a",
+        base, f"{base}/pages", f"{base}/pages?as=tree", f"{base}/courtesy", f"{base}/fetches",
+        f"{base}/settings", f"/pages/{page}", f"/pages/{page}/snapshots/{new}", f"/pages/{page}/why",
+        f"/pages/{page}/difference?older={old}&newer={new}", "/why?url=shop.example/b",
+    ]  # fmt: skip

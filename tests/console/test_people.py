@@ -1,0 +1,189 @@
+"""Members, accounts, keys, the audit log, the schedule and proxies in the console."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+from messor.access import keys
+from messor.access.origin import Origin
+from messor.access.roles import Role
+from messor.store.database import Database
+from tests.console.conftest import PASSWORD, Enter, Visitor
+
+ONCE = re.compile(r'<div class="once">([^<]+)</div>')
+
+
+async def test_a_new_member_comes_in_by_the_link_that_is_shown_once(
+    console: str, admin: Visitor, enter: Enter
+) -> None:
+    form = {"name": "Ada <b>", "email": "ada@example.org", "role": "reviewer"}
+    page = await admin.send("/members", "/members", form)
+    assert page.status == 200
+    link = unescape(ONCE.search(page.text)[1])  # type: ignore[index]
+    assert link.startswith(f"{console}/link/")
+    listed = await admin.get("/members")
+    assert link not in listed.text
+    assert "Ada <b>" not in listed.text
+    ada = await enter(console)
+    path = link.removeprefix(console)
+    assert (await ada.send(path, path)).status == 303
+    account = await ada.get("/account")
+    assert "You came by a link" in account.said
+    assert (await ada.get("/members")).status == 403
+
+
+async def test_roles_change_and_members_are_shut_out_at_once(
+    console: str, admin: Visitor, enter: Enter
+) -> None:
+    viewer = await enter(console, Role.VIEWER)
+    assert viewer.member is not None
+    path = f"/members/{viewer.member.id}"
+    assert (await admin.send("/members", path, {"act": "role", "role": "submitter"})).status == 303
+    assert (await viewer.get("/tasks")).status == 303  # to the login: its session has ended
+    assert (await admin.send("/members", path, {"act": "disable"})).status == 303
+    assert "shut out" in (await admin.get("/members")).said
+    assert (await admin.send("/members", f"{path}/link")).status == 409
+    assert (await admin.send("/members", path, {"act": "enable"})).status == 303
+    assert (await admin.send("/members", path, {"act": "role", "role": "god"})).status == 422
+
+
+async def test_the_last_admin_stays(admin: Visitor) -> None:
+    assert admin.member is not None
+    for form in ({"act": "disable"}, {"act": "role", "role": "viewer"}):
+        page = await admin.send("/members", f"/members/{admin.member.id}", form)
+        assert page.status == 409
+        assert "only admin" in page.said
+
+
+async def test_an_address_that_is_taken_or_none_is_told_in_the_form(admin: Visitor) -> None:
+    for email in ("admin@example.org", "nobody"):
+        page = await admin.send(
+            "/members", "/members", {"name": "X", "email": email, "role": "viewer"}
+        )
+        assert page.status == 422
+        assert 'role="alert"' in page.text
+
+
+async def test_a_key_is_shown_once_works_and_is_revoked(
+    database: Database, reviewer: Visitor
+) -> None:
+    form = [("name", "Nightly"), ("days", "30"), ("scope", "read"), ("scope", "crawl.control")]
+    page = await reviewer.send("/account", "/account/keys", form)
+    whole = ONCE.search(page.text)[1]  # type: ignore[index]
+    principal = await keys.recognise(database, whole, Origin("127.0.0.1"))
+    assert {act.value for act in principal.acts} == {"read", "crawl.control"}
+    again = await reviewer.get("/account")
+    assert whole not in again.text
+    assert "Nightly" in again.text
+    assert (
+        await reviewer.send("/account", f"/account/keys/{principal.key_id}/revoke")
+    ).status == 303
+    assert "revoked" in (await reviewer.get("/account")).said
+
+
+async def test_a_key_beyond_the_role_or_without_scope_is_refused(reviewer: Visitor) -> None:
+    for scopes in ([], [("scope", "data.erase")], [("scope", "members.manage")]):
+        page = await reviewer.send("/account", "/account/keys", [("name", "K"), *scopes])
+        assert page.status == 422
+
+
+async def test_somebody_elses_key_and_session_are_not_there(
+    console: str, database: Database, admin: Visitor, enter: Enter
+) -> None:
+    await admin.send("/account", "/account/keys", [("name", "K"), ("scope", "read")])
+    key_id = await database.fetchval("SELECT id FROM messor.api_keys")
+    session_id = await database.fetchval("SELECT id FROM messor.sessions")
+    other = await enter(console, Role.VIEWER)
+    assert (await other.send("/account", f"/account/keys/{key_id}/revoke")).status == 404
+    assert (
+        await other.send("/account", "/account/sessions", {"session": str(session_id)})
+    ).status == 404
+    assert (await other.get("/keys")).status == 403
+    assert await database.fetchval("SELECT revoked_at FROM messor.api_keys") is None
+
+
+async def test_a_password_is_changed_with_the_old_one_and_ends_other_sessions(
+    console: str, database: Database, reviewer: Visitor
+) -> None:
+    new = "another long sentence 7"
+    wrong = {"current": "nope", "new": new, "again": new}
+    assert (await reviewer.send("/account", "/account/password", wrong)).status == 422
+    unlike = {"current": PASSWORD, "new": new, "again": f"{new}x"}
+    assert (await reviewer.send("/account", "/account/password", unlike)).status == 422
+    right = {"current": PASSWORD, "new": new, "again": new}
+    assert (await reviewer.send("/account", "/account/password", right)).status == 303
+    assert (await reviewer.get("/account")).status == 200
+    assert (
+        await database.fetchval("SELECT count(*) FROM messor.sessions WHERE ended_at IS NULL") == 1
+    )
+
+
+async def test_the_audit_log_says_who_in_words_and_goes_on_by_a_cursor(
+    database: Database, admin: Visitor
+) -> None:
+    await database.fetch(
+        """INSERT INTO messor.events (type, actor, data)
+           SELECT 'domain.noted', 'tester', jsonb_build_object('note', 'number ' || n || '<i>')
+             FROM generate_series(1, 120) n"""
+    )
+    form = {"name": "Ada", "email": "ada@example.org", "role": "viewer"}
+    await admin.send("/members", "/members", form)
+    page = await admin.get("/audit")
+    assert "member created" in page.said
+    assert "The admin" in page.said
+    assert "<i>" not in page.text
+    seen: set[str] = set()
+    path = "/audit?kind=domain"
+    while path:
+        page = await admin.get(path)
+        seen |= set(re.findall(r"note: number (\d+)", page.said))
+        more = re.search(r'href="(/audit\?[^"]*before[^"]*)">Next', page.text)
+        path = unescape(more[1]) if more else ""
+    assert seen == {str(number) for number in range(1, 121)}
+    assert "number 7<" not in (await admin.get("/audit?q=number+77")).said
+    assert "number 77" in (await admin.get("/audit?q=number+77")).said
+    assert (await admin.get("/audit?before=x_y&domain=no+such&kind=%00")).status == 200
+
+
+async def test_only_admins_read_the_audit_log(reviewer: Visitor) -> None:
+    assert (await reviewer.get("/audit")).status == 403
+    assert (await reviewer.get("/proxies")).status == 403
+
+
+async def test_the_schedule_is_overridden_reset_and_switched(
+    database: Database, admin: Visitor, reviewer: Visitor
+) -> None:
+    page = await admin.get("/schedule")
+    assert "by its usual cadence" in page.said
+    assert (
+        await admin.send("/schedule", "/schedule/O-Audit", {"act": "set", "cadence": "@every 6h"})
+    ).status == 303
+    page = await admin.get("/schedule")
+    assert "by a cadence that somebody set" in page.said
+    assert "The admin" in page.said
+    wrong = await admin.send("/schedule", "/schedule/O-Audit", {"act": "set", "cadence": "soon"})
+    assert wrong.status == 422
+    assert (await admin.send("/schedule", "/schedule/O-Audit", {"act": "reset"})).status == 303
+    assert (await admin.send("/schedule", "/schedule/O-Audit", {"act": "disable"})).status == 303
+    assert "switched off" in (await admin.get("/schedule")).said
+    assert (await admin.send("/schedule", "/schedule/O-None", {"act": "reset"})).status == 404
+    token = await reviewer.token("/schedule")
+    assert (await reviewer.post("/schedule/O-Audit", {"act": "enable"}, csrf=token)).status == 403
+
+
+async def test_a_proxy_is_added_without_telling_its_password(
+    database: Database, admin: Visitor
+) -> None:
+    form = {"url": "http://ann@proxy.example:3128", "password": "s3cret-of-ann"}
+    assert (await admin.send("/proxies", "/proxies", form)).status == 303
+    page = await admin.get("/proxies")
+    assert "proxy.example:3128" in page.said
+    assert "s3cret-of-ann" not in page.text
+    number = await database.fetchval("SELECT id FROM messor.proxies")
+    for act in ("disable", "enable", "remove"):
+        assert (await admin.send("/proxies", f"/proxies/{number}", {"act": act})).status == 303
+    assert "No proxy is in the pool" in (await admin.get("/proxies")).said
+    wrong = await admin.send("/proxies", "/proxies", {"url": "ftp://u:topsecret@x"})
+    assert wrong.status == 422
+    assert "topsecret" not in wrong.text

@@ -1,0 +1,142 @@
+"""The one reading of a page: nothing is raised, one part's failure costs itself, cost is bounded."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from messor.extract import reading
+from messor.extract.parsers import BUILTIN, Parsers
+from messor.extract.reading import read_records
+from messor.extract.records import Record, unsupported
+from messor.extract.view import PageView
+from tests.extract.test_hostile_pages import PIECES
+from tests.extract.views import corpus_pages
+
+URL = "https://shop.example/kettle"
+PRODUCT = """<!doctype html><html lang="en"><title>Kettle</title><h1>Kettle</h1>
+<p>Call us: <a href="tel:+493012345678">030 12345678</a></p><p>It boils water, and boils it well.</p>
+<script type="application/ld+json">{"@type": "Product", "name": "Kettle", "sku": "K-1",
+"offers": {"@type": "Offer", "price": "19.90", "priceCurrency": "EUR",
+"availability": "https://schema.org/InStock"}}</script></html>"""
+
+
+class Brittle:
+    """A parser for one site that fails on every page."""
+
+    name = "brittle"
+    version = "1"
+    kinds = frozenset(("product",))
+    is_generic = False
+
+    def accepts(self, page: PageView) -> bool:
+        return page.url.startswith("https://shop.example/")
+
+    def parse(self, page: PageView) -> list[Record]:
+        raise KeyError(page.url)
+
+
+class Own(Brittle):
+    """A parser for one site that puts a record of its own in place of others'."""
+
+    name = "own"
+
+    def parse(self, page: PageView) -> list[Record]:
+        product = BUILTIN[1].parse(page)[0]
+        return [replace(product, parser=self.name, parser_version=self.version)]
+
+
+def with_parser(parser: Brittle) -> Parsers:
+    parsers = Parsers()
+    parsers.add(parser)
+    return parsers
+
+
+def test_a_product_comes_first_and_every_field_is_supported() -> None:
+    found = read_records(PRODUCT, URL)
+    assert found.warnings == []
+    assert found.records[0].kind == "product"
+    product = found.records[0]
+    assert (product.value("price"), product.value("currency")) == (19.9, "EUR")
+    assert (product.value("sku"), product.value("availability")) == ("K-1", "in_stock")
+    assert "contact" in {record.kind for record in found.records}
+    assert all(unsupported(record, PRODUCT) == [] for record in found.records)
+    assert found.page_type.name == "product"
+    assert found.metadata.title == "Kettle"
+    assert "boils water" in found.main.text
+    assert {flag.name for flag in found.flags} >= {"product", "thin"}
+
+
+def test_a_parser_that_fails_costs_its_own_records_alone() -> None:
+    found = read_records(PRODUCT, URL, parsers=with_parser(Brittle()))
+    assert found.records[0].parser == "products"
+    assert len(found.warnings) == 1
+    assert "brittle 1" in found.warnings[0]
+    assert found.unread == set()  # another parser answered for its kinds
+
+
+def test_what_no_parser_could_read_is_unread_not_missing() -> None:
+    found = read_records(PRODUCT, URL, parsers=Parsers([Brittle()]))
+    assert found.records == []
+    assert found.unread == {"product"}
+
+
+def test_a_site_s_parser_goes_first_unless_generic_ones_are_asked_for() -> None:
+    parsers = with_parser(Own())
+    assert read_records(PRODUCT, URL, parsers=parsers).records[0].parser == "own"
+    assert read_records(PRODUCT, URL, parsers=parsers, generic=True).records[0].parser == "products"
+    elsewhere = read_records(PRODUCT, "https://other.example/", parsers=parsers)
+    assert elsewhere.records[0].parser == "products"
+
+
+def test_an_error_page_states_nothing() -> None:
+    found = read_records(PRODUCT, URL, status=404)
+    assert (found.records, found.page_type.name) == ([], "error")
+
+
+def test_a_page_out_of_proportion_says_so() -> None:
+    for text in ("<div>" * 100_000, "x" * 7_000_000):
+        found = read_records(text, URL)
+        assert len(found.warnings) == 1
+        assert "product" in found.unread
+        assert found.as_json()["records"] == []
+
+
+def test_a_pin_to_a_version_that_is_not_there_takes_nothing_away() -> None:
+    found = read_records(PRODUCT, URL, pins={"products": "99"})
+    assert found.records == []
+    assert "product" in found.unread
+    assert "99" in found.warnings[0]
+
+
+def test_no_further_reader_is_asked_when_a_page_took_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reading, "BUDGET_SECONDS", -1.0)
+    found = read_records(PRODUCT, URL)
+    assert found.records == []
+    assert found.unread >= {"product", "contact"}
+    assert all("left out" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_hundred_random_pages_raise_nothing(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(50):
+        text = "".join(chance.choices(PIECES, k=chance.randrange(1, 150)))
+        found = read_records(text, f"https://amazon.com/dp/B000000000?{seed}")
+        assert not [warning for warning in found.warnings if "could not be read" in warning]
+        assert all(unsupported(record, text) == [] for record in found.records)
+
+
+@pytest.mark.parametrize("name", ["articles", "products"])
+def test_every_field_of_the_external_pages_is_supported(name: str) -> None:
+    products = 0
+    for url, text in corpus_pages(name):
+        found = read_records(text, url)
+        assert found.warnings == []
+        assert all(unsupported(record, text) == [] for record in found.records), url
+        products += bool(found.records) and found.records[0].kind == "product"
+    assert (products > 0) is (name == "products")

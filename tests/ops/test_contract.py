@@ -1,0 +1,235 @@
+"""The contract's checks against evidence of real runs: whole, and broken on purpose."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from messor.engine.ingest import IngestRequest, Mode, ingest
+from messor.ops import contract
+from messor.ops.contract import Report
+from messor.registry import domains
+from messor.settings import Settings
+from messor.store.database import Database
+from messor.world.answers import plain
+from tests.conftest import _run, with_database
+from tests.crawling import at_work
+from tests.engine.test_ingest import REVIEWER, shop
+from tests.little_web import LittleWeb, Room, robots
+
+AGENT = Settings().agent_token
+MODES = tuple(mode.value for mode in Mode)
+
+
+async def _make_evidence(dsn: str, folder: Path) -> None:
+    """A site with two closed doors, read twice; and one that wants nobody."""
+    one: dict[str, Room] = shop(14) | {"/about": plain(403, "no"), "/faq": plain(403, "no")}
+    two: dict[str, Room] = dict.fromkeys(("/", *(f"/a-{n}" for n in range(9))), plain(403, "no"))
+    two["/robots.txt"] = robots("User-agent: *\nAllow: /\n")
+    async with (
+        Database(dsn) as database,
+        LittleWeb(folder, {"one.test": one, "two.test": two}) as web,
+    ):
+        for name in ("one.test", "two.test"):
+            async with database.transaction() as connection:
+                asked = domains.Submission.understand(f"http://{name}/")
+                domain, _ = await domains.submit(connection, asked, actor=REVIEWER)
+                await domains.configure(connection, domain, actor=REVIEWER, delay=0.05)
+        settings = web.settings()
+        async with at_work(settings, database):
+            for url in ("http://one.test/", "http://one.test/", "http://two.test/"):
+                request = IngestRequest(url, REVIEWER, Mode.LIGHT, may_approve=True)
+                await ingest(database, settings, request)
+
+
+@pytest.fixture(scope="module")
+def evidence(server_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of a database that holds evidence, for each test to clone."""
+    name = f"evidence_{os.getpid()}"
+    asyncio.run(
+        _run(server_dsn, f"CREATE DATABASE {name} TEMPLATE template_messor STRATEGY file_copy")
+    )
+    folder = tmp_path_factory.mktemp("evidence")
+    asyncio.run(_make_evidence(with_database(server_dsn, name), folder))
+    yield name
+    asyncio.run(_run(server_dsn, f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@pytest.fixture
+async def database(server_dsn: str, evidence: str) -> AsyncIterator[Database]:
+    name = f"{evidence}_clone"
+    await _run(server_dsn, f"CREATE DATABASE {name} TEMPLATE {evidence} STRATEGY file_copy")
+    async with Database(with_database(server_dsn, name)) as opened:
+        yield opened
+    await _run(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+async def _audit(database: Database) -> Report:
+    return await contract.audit(database, agent=AGENT, offered=MODES)
+
+
+def _states(report: Report) -> dict[str, str]:
+    return {verdict.check.id: verdict.state for verdict in report.verdicts}
+
+
+async def test_every_check_of_real_runs_passes_with_figures(database: Database) -> None:
+    report = await _audit(database)
+    told = [(v.check.id, v.state, v.figure, v.found.examples) for v in report.verdicts]
+    assert set(_states(report).values()) == {"pass"}, told
+    assert report.is_kept
+    by_id = {verdict.check.id: verdict.found for verdict in report.verdicts}
+    assert by_id["INGEST_001"].examined == 3
+    assert by_id["INGEST_004"].detail > 0  # pauses at raised risk
+    assert by_id["INGEST_006"].detail > 0  # pages of the cache
+    assert by_id["COMPLY_001"].detail == 1
+    newest = await database.fetchval(
+        "SELECT trace_id FROM messor.ingestion_runs ORDER BY id DESC LIMIT 1"
+    )
+    assert by_id["INGEST_001"].newest == newest
+
+
+BREAKS = {
+    "a marker is missing": (
+        "INGEST_001",
+        "UPDATE messor.ingestion_runs SET evidence = evidence #- '{nm_ingest,cacheMisses}'",
+    ),
+    "a marker has another kind": (
+        "INGEST_001",
+        """UPDATE messor.ingestion_runs
+              SET evidence = jsonb_set(evidence, '{nm_ingest,durationMs}', '"soon"')""",
+    ),
+    "another contract": (
+        "INGEST_001",
+        """UPDATE messor.ingestion_runs SET evidence = jsonb_set(evidence, '{nm_policyVersion}', '"v0"')""",
+    ),
+    "another trace": (
+        "INGEST_001",
+        """UPDATE messor.ingestion_runs SET evidence = jsonb_set(evidence, '{traceId}', '"x"')""",
+    ),
+    "fetches that nobody made": (
+        "INGEST_001",
+        """UPDATE messor.ingestion_runs
+              SET evidence = jsonb_set(evidence, '{nm_ingest,pagesFetched}', '49')""",
+    ),
+    "no evidence at all": (
+        "INGEST_001",
+        "UPDATE messor.ingestion_runs SET evidence = '{}' WHERE id = 1",
+    ),
+    "no source of discovery": (
+        "INGEST_002",
+        """UPDATE messor.ingestion_runs
+              SET evidence = jsonb_set(evidence, '{nm_ingest,discoverySources}', '[]')""",
+    ),
+    "pages before robots.txt": (
+        "INGEST_002",
+        """DELETE FROM messor.http_fetches f USING messor.crawl_tasks t
+            WHERE t.page_id = f.page_id AND t.kind = 'robots'""",
+    ),
+    "pages before the sitemap": (
+        "INGEST_002",
+        """UPDATE messor.http_fetches f SET fetched_at = r.completed_at
+             FROM messor.ingestion_runs r, messor.crawl_tasks t
+            WHERE r.id = 1 AND t.page_id = f.page_id AND (t.kind = 'sitemap' OR t.page_id IN (
+              SELECT page_id FROM messor.ingestion_pages WHERE reason = 'homepage'))""",
+    ),
+    "robots.txt forbade it": (
+        "INGEST_003",
+        r"""UPDATE messor.robots_files SET body = 'User-agent: *\012Disallow: /\012'""",
+    ),
+    "no robots.txt in force": ("INGEST_003", "UPDATE messor.http_fetches SET robots_id = NULL"),
+    "a pause cut short": (
+        "INGEST_004",
+        "UPDATE messor.http_fetches SET waited_ms = 20 WHERE delay_ms > 40",
+    ),
+    "no slower for friction": (
+        "INGEST_004",
+        "UPDATE messor.http_fetches SET delay_ms = 50 WHERE delay_ms >= 1200",
+    ),
+    "friction unseen": ("INGEST_005", "DELETE FROM messor.friction_log"),
+    "no early stop": (
+        "INGEST_005",
+        """INSERT INTO messor.friction_log (occurred_at, host_id, page_id, signal, points, score)
+           SELECT f.first - interval '100 ms', f.host_id, NULL, '403', 20, 20
+             FROM (SELECT host_id, max(fetched_at) AS first FROM messor.http_fetches
+                    WHERE status_code = 200 AND page_id IN (
+                      SELECT page_id FROM messor.ingestion_pages) GROUP BY 1) f,
+                  generate_series(1, 3)""",
+    ),
+    "a stale cache": (
+        "INGEST_006",
+        """UPDATE messor.ingestion_pages SET cached = true WHERE run_id = 1""",
+    ),
+    "a cache that is not asked": (
+        "INGEST_006",
+        """INSERT INTO messor.http_fetches (fetched_at, page_id, host_id, visit_token, outcome,
+              status_code, duration_ms, waited_ms, rule, policy_version)
+           SELECT r.started_at - interval '3 hours', f.page_id, f.host_id, 0, 'ok', 200, 1, 0, 'x', 1
+             FROM messor.ingestion_runs r JOIN messor.ingestion_pages i ON i.run_id = r.id
+             JOIN messor.http_fetches f ON f.page_id = i.page_id WHERE r.id = 1""",
+    ),
+    "hits that are not counted": (
+        "INGEST_006",
+        """UPDATE messor.ingestion_runs
+              SET evidence = jsonb_set(evidence, '{nm_ingest,cacheHits}', '0')""",
+    ),
+    "blocked, and it says success": (
+        "COMPLY_001",
+        "UPDATE messor.ingestion_runs SET outcome = 'success' WHERE outcome IN ('partial', 'blocked')",
+    ),
+    "blocked, and no signal": (
+        "COMPLY_001",
+        """UPDATE messor.ingestion_runs
+              SET evidence = jsonb_set(evidence, '{nm_ingest,frictionSignals}', '[]')""",
+    ),
+    "blocked, and nobody told": (
+        "COMPLY_001",
+        "DELETE FROM messor.events WHERE type = 'ingestion.blocked'",
+    ),
+    "a tile of a challenge": (
+        "COMPLY_001",
+        "UPDATE messor.page_snapshots SET verdict = 'blocked'",
+    ),
+    "other points": ("COMPLY_002", "UPDATE messor.friction_log SET points = 1"),
+    "a score that does not rise": ("COMPLY_002", "UPDATE messor.friction_log SET score = 3"),
+    "a host that forgets": ("COMPLY_002", "UPDATE messor.hosts SET risk_score = 0, risk_at = NULL"),
+    "a run that plays it down": (
+        "COMPLY_002",
+        """UPDATE messor.ingestion_runs
+              SET evidence = jsonb_set(evidence, '{nm_ingest,domainRiskScore}', '0')""",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BREAKS)
+async def test_a_broken_behaviour_fails_its_check(database: Database, what: str) -> None:
+    check, sql = BREAKS[what]
+    await database.fetch(sql)
+    report = await _audit(database)
+    assert _states(report)[check] == "fail"
+    assert not report.is_kept
+    assert check in report.said
+    (verdict,) = [one for one in report.verdicts if one.check.id == check]
+    assert verdict.found.examples
+
+
+async def test_a_selector_that_lacks_a_mode_or_has_another_fails(database: Database) -> None:
+    for offered in (("light", "standard"), (*MODES, "turbo"), ()):
+        report = await contract.audit(database, agent=AGENT, offered=offered)
+        assert _states(report)["INGEST_007"] == "fail"
+    report = await contract.audit(database, agent=AGENT, offered=None)
+    assert _states(report)["INGEST_007"] == "no data"
+
+
+async def test_what_lies_before_the_window_is_not_judged(database: Database) -> None:
+    await database.fetch(
+        "UPDATE messor.ingestion_runs SET started_at = started_at - interval '8 days'"
+    )
+    report = await contract.audit(database, agent=AGENT, offered=None, window=timedelta(days=7))
+    assert set(_states(report).values()) == {"no data"}
+    assert report.is_kept
+    assert "no data" in report.said

@@ -142,6 +142,43 @@ class Settings(BaseSettings):
         default=False, description="Whether anybody may submit domains, without an account"
     )
 
+    ai_url: str | None = Field(
+        default=None,
+        description="An OpenAI-compatible endpoint, such as https://host/v1; empty does without",
+    )
+    ai_key: SecretStr | None = Field(default=None, description="Its API key")
+    ai_model: str | None = Field(default=None, description="The model to ask there")
+    ai_input_price: Decimal = Field(
+        default=Decimal(0), ge=0, description="Price of a million tokens it reads"
+    )
+    ai_output_price: Decimal = Field(
+        default=Decimal(0), ge=0, description="Price of a million tokens it writes"
+    )
+    ai_job_tokens: int | None = Field(default=500_000, ge=0, description="Most tokens for one job")
+    ai_domain_tokens: int | None = Field(
+        default=5_000_000, ge=0, description="Most tokens for a domain in a month"
+    )
+    ai_monthly_tokens: int | None = Field(
+        default=50_000_000, ge=0, description="Most tokens in a month"
+    )
+    ai_job_budget: Decimal | None = Field(
+        default=None, ge=0, description="Most to spend on one job"
+    )
+    ai_domain_budget: Decimal | None = Field(
+        default=None, ge=0, description="Most to spend on a domain in a month"
+    )
+    ai_monthly_budget: Decimal | None = Field(
+        default=Decimal(10), ge=0, description="Most to spend in a month"
+    )
+    ai_output_tokens: int = Field(default=2_000, ge=1, description="Most tokens of one answer")
+    ai_chunk_chars: int = Field(
+        default=12_000, ge=200, description="Characters of a page in one question"
+    )
+    ai_chunks: int = Field(default=4, ge=1, description="Most questions about one page")
+    ai_timeout: float = Field(
+        default=60.0, gt=0, description="Seconds the model has for one answer"
+    )
+
     retention_months: int = Field(
         default=13, ge=0, description="Months that logs are kept; 0 keeps them for ever"
     )

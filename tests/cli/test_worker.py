@@ -60,9 +60,9 @@ def test_a_broker_of_another_kind_is_refused(
 @pytest.mark.parametrize(
     "only, asked, visits, jobs, concurrency",
     [
-        (None, None, True, {"audit"}, 16),
-        (None, 4, True, {"audit"}, 4),
-        (None, 400, True, {"audit"}, 16),
+        (None, None, True, {"audit", "webhook"}, 16),
+        (None, 4, True, {"audit", "webhook"}, 4),
+        (None, 400, True, {"audit", "webhook"}, 16),
         ("audit", 400, False, {"audit"}, 400),
         (" visit ", None, True, set(), 16),
     ],

@@ -6,6 +6,7 @@ import asyncio
 from decimal import Decimal
 from typing import Any
 
+import aiohttp
 import pytest
 
 from messor.errors import UsageError
@@ -62,6 +63,18 @@ async def test_what_is_asked_is_fenced_schema_bound_and_without_tools(database: 
         assert "facial" not in system["content"]
     first, second = (prompt("extract").messages("x")[1]["content"] for _ in range(2))
     assert first != second
+
+
+async def test_the_stand_in_says_that_it_is_one_and_wants_its_key() -> None:
+    async with ModelStandIn(api_key=KEY) as standin, aiohttp.ClientSession() as session:
+        url = f"{standin.base_url}/v1/chat/completions"
+        async with session.post(url, json={"model": "little"}) as answer:
+            assert answer.headers["X-Messor-Stand-In"] == "model"
+            assert answer.status == 401
+        headers = {"Authorization": f"Bearer {KEY}"}
+        async with session.post(url, json={"model": "little"}, headers=headers) as answer:
+            assert answer.status == 400
+            assert (await answer.json())["error"]["param"] == "messages"
 
 
 async def test_the_same_question_is_asked_once(database: Database) -> None:

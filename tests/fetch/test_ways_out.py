@@ -135,12 +135,22 @@ TO_OPERATORS = {
     ("fetch/services/health.py", "ClientSession"),
     ("fetch/proxies/tunnel.py", "create_connection"),  # to the proxy itself
 }
-# Programs of our own: a worker, the reader's cage, the database's shell.
+# To webhooks: the guard judges the address of every socket; they are no sites and need no permit.
+TO_WEBHOOKS = {
+    ("ops/webhooks/delivering.py", "ClientSession"),
+    ("ops/webhooks/delivering.py", "TCPConnector"),
+}
+# Programs of our own: workers, readers of pages, the database's shell; and a worker that has grown
+# too large and becomes a new one.
 PROGRAMS = {
     ("cli/db.py", "create_subprocess_exec"),
-    ("cli/worker.py", "create_subprocess_exec"),
+    ("cli/worker.py", "execv"),
     ("engine/cage.py", "create_subprocess_exec"),
+    ("engine/readers.py", "create_subprocess_exec"),
+    ("queue/supervisor.py", "create_subprocess_exec"),
 }
+# Not a way out but in: the address that the console and the API listen on.
+LISTENING = {("cli/serving.py", "socket")}
 # The browser is driven in its own room, which starts it behind the pinning proxy.
 DRIVERS = {
     ("fetch/browser/chromium.py", "playwright"),
@@ -203,7 +213,7 @@ def constants(call: ast.Call) -> dict[str, object]:
 
 def test_every_way_out_is_known() -> None:
     found = {(name, call) for name, tree in sources() for call in calls(tree) & WAYS_OUT}
-    assert found == TO_SITES | TO_OPERATORS | PROGRAMS
+    assert found == TO_SITES | TO_OPERATORS | TO_WEBHOOKS | PROGRAMS | LISTENING
 
 
 def test_no_other_library_goes_out() -> None:
@@ -246,7 +256,8 @@ def test_no_module_is_imported_by_a_name_made_up() -> None:
 
 
 def test_no_client_takes_the_environments_proxy_or_follows_redirects() -> None:
-    files = {file for file, call in TO_SITES | TO_OPERATORS if call == "ClientSession"}
+    known = TO_SITES | TO_OPERATORS | TO_WEBHOOKS
+    files = {file for file, call in known if call == "ClientSession"}
     for file in files:
         (session,) = calls_of("ClientSession", file)
         assert constants(session)["trust_env"] is False, file
@@ -256,6 +267,19 @@ def test_no_client_takes_the_environments_proxy_or_follows_redirects() -> None:
         assert constants(asked[0])["allow_redirects"] is False, file
     verbs = {"put", "patch", "delete", "options", "head", "ws_connect"}
     assert not {file for file, tree in sources() if file in files and calls(tree) & verbs}
+
+
+def test_webhooks_go_by_the_guard() -> None:
+    (connector,) = calls_of("TCPConnector", "ops/webhooks/delivering.py")
+    given = {keyword.arg: ast.unparse(keyword.value) for keyword in connector.keywords}
+    assert given["socket_factory"] == "self._guard.socket_factory"
+    assert given["resolver"] == "resolver"
+
+
+def test_the_listening_socket_only_listens() -> None:
+    tree = dict(sources())["cli/serving.py"]
+    assert "bind" in calls(tree)
+    assert not calls(tree) & {"connect", "connect_ex", "sendto"}
 
 
 def test_the_session_of_sites_is_used_in_one_place() -> None:

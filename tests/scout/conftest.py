@@ -43,7 +43,7 @@ class Bench:
         key: str = KEY,
         cost: str | None = None,
         budget: str | None = None,
-        timeout: float = 20.0,
+        seconds: float = 20.0,
         **knobs: object,
     ) -> tuple[EngineStandIn, Hired]:
         stand_in = STAND_INS[name](self.index, **knobs)  # type: ignore[arg-type]
@@ -54,7 +54,7 @@ class Bench:
             key=SecretStr(key),
             cost=None if cost is None else Decimal(cost),
             monthly_budget=None if budget is None else Decimal(budget),
-            timeout=timeout,
+            timeout=seconds,
         )
         settings = options.settings_for(kind)
         engine = kind(settings)

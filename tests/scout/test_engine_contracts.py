@@ -132,7 +132,7 @@ async def test_nothing_found_is_an_empty_page(bench: Bench, name: str) -> None:
 async def test_an_answer_that_is_lost_may_have_been_counted(
     bench: Bench, name: str, failure: Failure
 ) -> None:
-    stand_in, hired = await bench.hire(name, timeout=0.2 if failure is Failure.SILENT else 20)
+    stand_in, hired = await bench.hire(name, seconds=0.2 if failure is Failure.SILENT else 20)
     stand_in.failure = failure
     with pytest.raises(SearchFaultError) as caught:
         await hired.engine.search(QUERY, PROFILE)

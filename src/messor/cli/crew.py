@@ -18,6 +18,7 @@ from messor.cli.running import stopping_on_signals
 from messor.engine.worker import Worker
 from messor.errors import UnavailableError, UsageError
 from messor.ops import auditing
+from messor.ops.webhooks import delivering
 from messor.queue.broker.options import options_of
 from messor.queue.company import Companion, Company
 from messor.queue.handlers import Handlers, Register, handlers_for
@@ -28,7 +29,7 @@ from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
 
-ROOMS: tuple[Register, ...] = (auditing.register,)
+ROOMS: tuple[Register, ...] = (auditing.register, delivering.register)
 
 VISIT = "visit"
 VISIT_CONNECTIONS = 4

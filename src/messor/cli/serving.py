@@ -61,6 +61,7 @@ class Doors:
         return self._settings.public_url or f"http://{named}:{port}"
 
     def stop(self) -> None:
+        self._api.state.house.is_closing = True  # streams of events end by themselves
         self._server.should_exit = True
 
     async def run(self) -> None:

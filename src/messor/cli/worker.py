@@ -14,6 +14,7 @@ from messor.cli.extract import Following
 from messor.cli.output import run, say
 from messor.cli.running import stopping_on_signals
 from messor.errors import UsageError
+from messor.ops.webhooks.dispatching import Dispatcher
 from messor.queue.broker.options import options_of
 from messor.queue.company import Companion, Company
 from messor.queue.memory import MEGABYTE, resident_bytes
@@ -120,6 +121,7 @@ async def _up(workers: int, *, console: bool) -> None:
         members: list[Companion] = [
             Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
         ]
+        members.append(Dispatcher(session.database))
         if settings.broker_url is not None:
             members.append(_relay(settings, session))
         if workers:

@@ -74,7 +74,10 @@ def summary(lines: Iterable[Line]) -> dict[str, int]:
 
 
 def _understand(text: str) -> _Wish:
-    cells = [cell.strip() for cell in next(csv.reader([text.replace("\x00", "")]))]
+    try:
+        cells = [cell.strip() for cell in next(csv.reader([text.replace("\x00", "")]))]
+    except csv.Error as error:
+        raise UsageError(f"This is not a line of CSV: {error}.") from error
     depth = cells[1] if len(cells) > 1 and cells[1] else "3"
     if not (depth.isascii() and depth.isdigit() and len(depth) <= 3):
         raise UsageError(f"{depth[:50]!r} is not a depth; the line is: domain, depth, context.")

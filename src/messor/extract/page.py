@@ -40,7 +40,7 @@ class Page:
 
     def inner(self, element: Element) -> str:
         """The source between an element's tags, empty when it cannot be told."""
-        place = _place(element)
+        place = place_of(element)
         if place is None or place.end_tag is None:
             return self._unclosed(element)
         start, end = place.start_tag.end_offset, place.end_tag.start_offset
@@ -48,7 +48,7 @@ class Page:
 
     def attribute(self, element: Element, name: str) -> str:
         """The source of an attribute's value, empty when it has none."""
-        place = _place(element)
+        place = place_of(element)
         span = None if place is None else place.attrs.get(name)
         if span is None:
             return ""
@@ -57,12 +57,12 @@ class Page:
 
     def start(self, element: Element) -> int:
         """Where an element's start tag begins in the source, -1 when it has none."""
-        place = _place(element)
+        place = place_of(element)
         return -1 if place is None else self._at(place.start_tag.start_offset)
 
     def _unclosed(self, element: Element) -> str:
         """The text of an element without an end tag, when it stands there in one piece."""
-        place = _place(element)
+        place = place_of(element)
         text = element.text.strip()
         if place is None or not text:
             return ""
@@ -81,7 +81,7 @@ class Page:
         return offset + bisect_left(self._returns, offset) if self._returns else offset
 
 
-def _place(element: Element) -> SourceLocation | None:
+def place_of(element: Element) -> SourceLocation | None:
     """Where an element stands; nowhere when its attributes' names cannot be told."""
     try:
         return element.source_location

@@ -12,6 +12,8 @@ from bisect import bisect_left
 
 from turbohtml import Element
 
+from messor.extract.page import place_of
+
 # A comment, a tag, an entity, white space or anything else; linear on any input.
 _TOKEN = re.compile(
     r"<!--(?:.*?-->|.*)|<[a-zA-Z/!?][^>]*+(?:>|\Z)|&(?:#?[0-9a-zA-Z]{1,32}+);?|\s++|[^<&\s]++|.",
@@ -41,7 +43,7 @@ class Source:
 
     def before(self, element: Element, *, closing: bool) -> int | None:
         """Where the element's start tag, or its end tag, begins."""
-        place = element.source_location
+        place = place_of(element)
         if place is None:
             return None
         tag = place.end_tag if closing else place.start_tag
@@ -49,7 +51,7 @@ class Source:
 
     def after(self, element: Element, *, closing: bool) -> int | None:
         """Where the element's start tag, or its end tag, ends."""
-        place = element.source_location
+        place = place_of(element)
         if place is None:
             return None
         tag = (place.end_tag if closing else None) or place.start_tag
@@ -63,7 +65,7 @@ class Source:
 
     def attribute(self, element: Element, name: str) -> str:
         """The value of an attribute as written, without its quotation marks."""
-        place = element.source_location
+        place = place_of(element)
         span = place.attrs.get(name) if place else None
         if span is None:
             return ""

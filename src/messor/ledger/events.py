@@ -22,11 +22,12 @@ SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::jsonb
 """
 
 AFTER = """
-SELECT tx::text::bigint AS tx, id, occurred_at, type, actor, domain_id, page_id, data
-  FROM messor.events
- WHERE (tx, id) > ($1::text::xid8, $2)
-   AND tx < pg_snapshot_xmin(pg_current_snapshot())
- ORDER BY tx, id LIMIT $3
+SELECT e.tx::text::bigint AS tx, e.id, e.occurred_at, e.type, e.actor, e.domain_id, e.page_id,
+       e.data
+  FROM messor.events e
+ WHERE (e.tx, e.id) > ($1::text::xid8, $2)
+   AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
+ ORDER BY e.tx, e.id LIMIT $3
 """
 
 

@@ -37,6 +37,16 @@ LOGS = (
     "jobs_history",
 )
 
+# Answers of the API, kept for those who ask the same again.
+FORGET_ANSWERS = """
+WITH gone AS (
+  DELETE FROM messor.idempotency_keys WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM messor.idempotency_keys WHERE expires_at < (SELECT messor.clock())
+     LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1
+)
+SELECT count(*)::int FROM gone
+"""
+
 REAP_WORKERS = "SELECT messor.reap_workers()"
 
 # A runner that knows the job's type claims it anyway; this is for types that have none now.
@@ -154,6 +164,7 @@ async def end_ingestions(connection: Connection, _: Place) -> Done:
 async def forget_visitors(connection: Connection, place: Place) -> Done:
     """Sessions, links and limits that no longer matter to anybody."""
     swept = await upkeep.sweep(connection, ROWS_PER_STEP)
+    swept["idempotency_keys"] = await connection.fetchval(FORGET_ANSWERS, ROWS_PER_STEP)
     more = any(count == ROWS_PER_STEP for count in swept.values())
     return Done({"access_rows_deleted": sum(swept.values())}, place if more else None)
 

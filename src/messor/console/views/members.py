@@ -113,7 +113,7 @@ async def _page(
     status: int = 200,
 ) -> Response:
     rows = await members.listing(call.desk.database, MOST)
-    base = str(call.request.base_url)
+    base = call.desk.settings.public_url or str(call.request.base_url)
     return await call.page(
         "members/list.html",
         status=status,

@@ -16,6 +16,8 @@ from messor.extract.dates import fold
 _REACH = 6  # lines after an instruction that may hold what it dictates
 _PIECE = 4_000  # characters of a long line looked at together
 _OVERLAP = 400
+_SHORT = 10  # a shorter line holds an order only as a sign
+_SIGN = frozenset("<>[]!:#{}")
 
 _UNDO = (
     r"ignor\w*|disregard\w*|forget|overrid\w*|bypass\w*|discard\w*|vergiss\w*|missacht\w*"
@@ -109,6 +111,8 @@ def ordering_lines(lines: Sequence[str]) -> set[int]:
 
 def is_order(line: str) -> bool:
     """Whether a line speaks to a machine, in any part of it."""
+    if len(line) < _SHORT and _SIGN.isdisjoint(line):
+        return False
     steps = range(0, max(len(line) - _OVERLAP, 1), _PIECE - _OVERLAP)
     return any(_speaks_to_a_machine(_plain(line[at : at + _PIECE])) for at in steps)
 

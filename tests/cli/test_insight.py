@@ -1,0 +1,68 @@
+"""Search and scores, as a person meets them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from messor.insight.indexing import index_waiting
+from messor.store.database import Database
+from tests.cli.conftest import Messor
+from tests.insight.making import apply_vertical, make_site, own
+
+
+async def _fill(dsn: str) -> None:
+    async with Database(dsn) as database:
+        applied = await apply_vertical(database)
+        site = await make_site(database, "clinic.test")
+        await own(database, applied, "The Clinic", "clinic.test")
+        page = await site.page("Our café treats *skin* gently.", title="Home", language="en")
+        await site.page("Skin and more skin.", title="Skin", language="en")
+        await site.record(page, "service", 0.8, name="Skin treatment")
+        async with database.transaction() as connection:
+            await index_waiting(connection)
+
+
+def test_search_answers_with_places_and_facets(messor: Messor, dsn: str) -> None:
+    asyncio.run(_fill(dsn))
+    said = messor("search", "cafe", "treat")
+    assert "Our *café* *treats*" in said.out
+    assert "https://clinic.test/" in said.out
+    found = messor("search", "skin", "--kind", "page", "--limit", "1", "--facets", "--json").json
+    assert [hit["title"] for hit in found["hits"]] == ["Skin"]
+    assert found["facets"]["by"]["kind"] == {"page": 2}
+    begin, end = found["hits"][0]["fragments"][0]["marks"][0]
+    assert found["hits"][0]["fragments"][0]["text"][begin:end] == "Skin"
+    more = messor("search", "skin", "--kind", "page", "--after", found["next"], "--json").json
+    assert [hit["title"] for hit in more["hits"]] == ["Home"]
+    assert more["next"] is None
+    assert "Nothing answers" in messor("search", "elephants").err
+    for words, sentence in (
+        (("search", "--", "-skin"), "Say what to look for"),
+        (("search", "skin", "--price", "cheap"), "A range of prices"),
+        (("search", "skin", "--price", "a.."), "A price is a number"),
+        (("search", "skin", "--price", "9..1"), "the first is the greater"),
+        (("search", "skin", "--after", "!"), "no cursor"),
+    ):
+        refused = messor(*words)
+        assert refused.code == 2
+        assert sentence in refused.err
+
+
+def test_scores_are_tried_applied_and_shown(messor: Messor, dsn: str) -> None:
+    asyncio.run(_fill(dsn))
+    assert "no score yet" in messor("scores", "show", "clinic.test").err
+    tried = messor("scores", "simulate", "wellness", "--weight", "friction=0", "--json").json
+    assert [one["domain"] for one in tried["rows"]] == ["clinic.test"]
+    assert "1 domains and 1 organisations" in messor("scores", "apply", "wellness").err
+    (shown,) = messor("scores", "show", "clinic.test", "--json").json
+    assert sum(part["contribution"] for part in shown["parts"]) == shown["score"]
+    assert "because".upper() in messor("scores", "show", "the clinic").out
+    assert "not decided anything" in messor("scores", "calibrate", "wellness").err
+    for words, code, sentence in (
+        (("scores", "simulate", "wellness", "--weight", "beauty=1"), 2, "no part 'beauty'"),
+        (("scores", "simulate", "wellness", "--weight", "cost"), 2, "PART=NUMBER"),
+        (("scores", "apply", "nothing"), 4, "nothing"),
+        (("scores", "show", "nobody"), 4, "neither a domain nor an organisation"),
+    ):
+        refused = messor(*words)
+        assert (refused.code, sentence in refused.err) == (code, True), refused.err

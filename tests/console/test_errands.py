@@ -1,0 +1,46 @@
+"""Work that outlasts its request: ended with the console, and never too much of it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from messor.console.errands import MOST, Errands
+from messor.engine.ingest import IngestRequest, Mode, ingest
+from messor.errors import UnavailableError
+from messor.settings import Settings
+from messor.store.database import Database
+from tests.crawling import until
+
+
+async def test_an_ingestion_under_way_is_ended_and_leaves_nothing_due(database: Database) -> None:
+    errands = Errands()
+    begun: list[str] = []
+    request = IngestRequest("https://one.example/", "tester", Mode.LIGHT, may_approve=True)
+    task = errands.begin(
+        ingest(database, Settings(), request, watch=lambda now: begun.append(now.trace_id))
+    )
+    await until(lambda: begun)
+    await errands.close()
+    assert task.cancelled()
+    row = await database.fetchrow("SELECT outcome, completed_at FROM messor.ingestion_runs")
+    assert row is not None
+    assert row["outcome"] == "error"
+    assert row["completed_at"] is not None
+    due = "SELECT count(*) FROM messor.crawl_tasks WHERE due_at IS NOT NULL AND kind = 'page'"
+    assert await database.fetchval(due) == 0
+
+
+async def test_there_is_an_end_to_what_is_taken_on() -> None:
+    errands, gate = Errands(), asyncio.Event()
+    for _ in range(MOST):
+        errands.require_room()
+        errands.begin(gate.wait())
+    with pytest.raises(UnavailableError):
+        errands.require_room()
+    gate.set()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    errands.require_room()
+    await errands.close()

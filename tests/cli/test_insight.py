@@ -50,6 +50,7 @@ def test_search_answers_with_places_and_facets(messor: Messor, dsn: str) -> None
 
 def test_scores_are_tried_applied_and_shown(messor: Messor, dsn: str) -> None:
     asyncio.run(_fill(dsn))
+    assert "not decided anything" in messor("scores", "calibrate", "wellness").err
     assert "no score yet" in messor("scores", "show", "clinic.test").err
     tried = messor("scores", "simulate", "wellness", "--weight", "friction=0", "--json").json
     assert [one["domain"] for one in tried["rows"]] == ["clinic.test"]
@@ -57,7 +58,7 @@ def test_scores_are_tried_applied_and_shown(messor: Messor, dsn: str) -> None:
     (shown,) = messor("scores", "show", "clinic.test", "--json").json
     assert sum(part["contribution"] for part in shown["parts"]) == shown["score"]
     assert "because".upper() in messor("scores", "show", "the clinic").out
-    assert "not decided anything" in messor("scores", "calibrate", "wellness").err
+    assert "With 1 of 20 decisions" in messor("scores", "calibrate", "wellness").out
     for words, code, sentence in (
         (("scores", "simulate", "wellness", "--weight", "beauty=1"), 2, "no part 'beauty'"),
         (("scores", "simulate", "wellness", "--weight", "cost"), 2, "PART=NUMBER"),

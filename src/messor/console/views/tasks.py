@@ -11,8 +11,9 @@ from messor.console.addresses import with_query, within
 from messor.console.call import Call
 from messor.console.screens import get, post
 from messor.errors import NotFoundError, UsageError
-from messor.frontier import control, reading
+from messor.frontier import control, reading, task_stretches
 from messor.frontier.control import Scope
+from messor.frontier.task_stretches import Stretch
 from messor.frontier.transitions import DERIVED, STORED
 
 PER_PAGE = 50
@@ -29,32 +30,43 @@ DID = {
 
 async def show(call: Call) -> Response:
     domain, status = call.query("domain").strip().lower(), call.query("status")
-    after = call.query("after")
-    batch_id = as_uuid(call.query("batch"))
-    rows = await reading.tasks(
-        call.desk.database,
-        after=int(after) if after.isdecimal() and len(after) < 19 else 0,
-        domain=domain or None,
-        status=status if status in STATUSES else None,
-        batch_id=batch_id,
-        limit=PER_PAGE + 1,
-    )
+    status = status if status in STATUSES else ""
+    batch_id, after = as_uuid(call.query("batch")), call.query("after")
+    start = int(after) if after.isdecimal() and len(after) < 19 else 0
     keeping = {"domain": domain, "status": status, "batch": batch_id}
-    more = None
-    if len(rows) > PER_PAGE:
-        more = with_query("/tasks", after=rows[PER_PAGE - 1].page_id, **keeping)
+    if status and not domain and batch_id is None:
+        found = await task_stretches.read(call.desk.database, status, after=start, limit=PER_PAGE)
+    else:
+        found = await _bounded(call, start, domain or None, status or None, batch_id)
+    more = with_query("/tasks", after=found.reached, **keeping) if found.reached else None
     return await call.page(
         "tasks/list.html",
-        rows=rows[:PER_PAGE],
+        rows=found.tasks,
         more=more,
-        first=with_query("/tasks", **keeping) if after else None,
+        first=with_query("/tasks", **keeping) if start else None,
         statuses=STATUSES,
         still=await control.is_standing_still(call.desk.database),
-        here=with_query("/tasks", after=after, **keeping),
+        here=with_query("/tasks", after=start or None, **keeping),
         domain=domain,
         wanted=status,
         batch=batch_id,
     )
+
+
+async def _bounded(
+    call: Call, after: int, domain: str | None, status: str | None, batch_id: UUID | None
+) -> Stretch:
+    """Of a domain, of a batch, or of any status: what is looked at is bounded by that."""
+    rows = await reading.tasks(
+        call.desk.database,
+        after=after,
+        domain=domain,
+        status=status,
+        batch_id=batch_id,
+        limit=PER_PAGE + 1,
+    )
+    reached = rows[PER_PAGE - 1].page_id if len(rows) > PER_PAGE else None
+    return Stretch(rows[:PER_PAGE], reached)
 
 
 async def act(call: Call) -> Response:

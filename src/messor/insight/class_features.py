@@ -1,0 +1,198 @@
+"""Features of a domain that tell its class: its name, its pages, its records, where it is found.
+
+A feature is a stable name with a sentence; what it speaks for is in `SPEAKS`. Facts come from the
+database as counts, so that nothing here reads pages.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from messor.insight.highlights import fold
+
+CLASSES = (
+    "business", "directory", "marketplace", "social", "government", "education", "nonprofit", "news",
+    "reference", "aggregator", "platform", "forum", "parked", "unknown",
+)  # fmt: skip
+
+# What a homepage says of itself, in the languages of the verticals that ship; folded.
+_SAYS: Mapping[str, str] = {
+    "directory": r"director(?:y|ies)|find (?:a|an|the best|local|your nearest)\b|list your (?:business|practice|clinic)"
+    r"|claim your (?:listing|profile|business)|add (?:your|a) (?:listing|business)|(?:browse|compare) (?:all |local )?(?:clinics|providers|businesses|companies|doctors)"
+    r"|business listings|verzeichnis|branchenbuch|annuaire|directorio|listings? (?:near|in)\b|top \d+ ",
+    "marketplace": r"marketplace|sell (?:on|with) |become a seller|start selling|seller (?:centre|center|account)|thousands of sellers"
+    r"|marktplatz|place de marche|vender en|buy and sell",
+    "news": r"breaking news|latest (?:news|headlines)|newspaper|news ?room|journalis[tm]|editorial|top stories"
+    r"|nachrichten|actualites|noticias|subscribe to (?:our )?(?:print|digital) edition|\bgazette\b|\bherald\b|\btribune\b",
+    "social": r"join the conversation|follow (?:your )?friends|share (?:photos|videos)|create an account to (?:see|follow)|social network",
+    "forum": r"\bforums?\b|discussion board|threads? and posts|message board|community q&a",
+    "government": r"official (?:web)?site of the|an official website|government (?:of|agency|website)|ministry of|city council|department of (?:health|education|labou?r)"
+    r"|bundesministerium|ministere|ministerio|municipality",
+    "education": r"\buniversity\b|\bcollege\b|faculty of|undergraduate|universitat|universite|universidad",
+    "nonprofit": r"non-?profit|charit(?:y|able)|\bfoundation\b|registered charity|donate|our mission is|gemeinnutzig|501\(c\)|stiftung|volunteer",
+    "aggregator": r"compare prices|price comparison|we compare|best deals from|search \d[\d,.]* (?:jobs|offers|sites)|all offers in one place|preisvergleich|comparateur|deals from across",
+    "parked": r"domain (?:name )?is (?:for sale|parked|available)|buy this domain|this domain (?:may be|is) for sale|parked (?:free|domain)|related searches:? .* sponsored|domain steht zum verkauf|coming soon\W*$",
+    "business": r"book (?:an appointment|now|online|a consultation)|contact us|about us|our (?:team|services|clinic|practice|products|doctors|story|treatments)"
+    r"|opening hours|call us|get a (?:quote|free quote)|request a quote|impressum|uber uns|offnungszeiten|nos services|nuestros servicios|free shipping|add to (?:cart|basket)",
+    "reference": r"encyclop(?:a?e)dia|dictionary|free knowledge|glossary of|definition and meaning",
+}  # fmt: skip
+_WORDS = {name: re.compile(pattern) for name, pattern in _SAYS.items()}
+
+# What a feature speaks for, and how much; a negative figure speaks against.
+SPEAKS: Mapping[str, Mapping[str, float]] = {
+    "ending:government": {"government": 6.0},
+    "ending:education": {"education": 6.0},
+    "ending:org": {"nonprofit": 0.8},
+    "serp:wide": {"directory": 1.6, "aggregator": 1.0, "marketplace": 0.8, "news": 0.4, "business": -1.2},
+    "serp:verticals": {"social": 0.8, "reference": 0.6, "marketplace": 0.8, "news": 0.6, "directory": 0.5, "business": -1.5},
+    "serp:narrow": {"business": 0.7, "nonprofit": 0.3},
+    "serp:local": {"business": 1.8},
+    "pages:articles": {"news": 1.6, "reference": 0.4},
+    "pages:listings": {"directory": 1.2, "aggregator": 0.8, "marketplace": 0.5},
+    "pages:products": {"business": 1.0, "marketplace": 0.8},
+    "pages:services": {"business": 1.6},
+    "pages:own": {"business": 0.8, "nonprofit": 0.4},
+    "records:many_organisations": {"directory": 2.2, "aggregator": 0.8, "business": -1.5},
+    "records:one_organisation": {"business": 1.2, "nonprofit": 0.5, "government": 0.2},
+    "records:many_brands": {"marketplace": 1.6, "aggregator": 0.8},
+    "records:services": {"business": 1.0},
+    "records:programs": {"nonprofit": 1.0, "government": 0.8},
+    "data:LocalBusiness": {"business": 1.4},
+    "data:NewsMediaOrganization": {"news": 3.0},
+    "data:NewsArticle": {"news": 1.6},
+    "data:GovernmentOrganization": {"government": 3.0},
+    "data:NGO": {"nonprofit": 3.0},
+    "data:EducationalOrganization": {"education": 2.5},
+    "data:DiscussionForumPosting": {"forum": 2.5},
+    "data:ItemList": {"directory": 0.8, "aggregator": 0.6},
+    "size:one_thin_page": {"parked": 0.8},
+}  # fmt: skip
+_SAYS_WEIGHT = (1.3, 2.0, 2.8)  # by how many different things are said; more count as three
+LISTED = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One thing that is true of a domain, as a name and as a sentence."""
+
+    name: str
+    sentence: str
+
+    @property
+    def speaks(self) -> Mapping[str, float]:
+        family, _, rest = self.name.partition(":")
+        if family == "listed":
+            return {rest: LISTED}
+        if family == "says":
+            return {rest.rstrip("+"): _SAYS_WEIGHT[rest.count("+")]}
+        return SPEAKS.get(self.name, {})
+
+
+@cache
+def known() -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The class by domain, and by ending, of the list that ships."""
+    text = (files("messor.insight") / "known_domains.toml").read_text("utf-8")
+    given = tomllib.loads(text)
+    return tuple(
+        {name: group for group, names in given[part].items() for name in names}
+        for part in ("domains", "endings")
+    )  # type: ignore[return-value] # two of them
+
+
+def features_of(facts: Mapping[str, Any]) -> list[Feature]:
+    """Everything that is true of a domain, by its facts."""
+    domain = facts["domain"]
+    found = [*_of_name(domain), *_of_serps(facts), *_of_pages(facts), *_of_records(facts)]
+    found += _of_text(facts["text"])
+    found += [
+        Feature(f"data:{kind}", f"its structured data states {kind}")
+        for kind in sorted(facts["data_types"])
+        if f"data:{kind}" in SPEAKS
+    ]
+    return found
+
+
+def _of_name(domain: str) -> list[Feature]:
+    domains, endings = known()
+    found = []
+    if domain in domains:
+        found.append(Feature(f"listed:{domains[domain]}", "it is on the list of known domains"))
+    held = [end for end in endings if domain.endswith(end) or domain == end[1:]]
+    if held:
+        end = max(held, key=len)
+        found.append(Feature(f"ending:{endings[end]}", f"its name ends in {end}"))
+    elif domain.endswith(".org"):
+        found.append(Feature("ending:org", "its name ends in .org"))
+    return found
+
+
+def _of_serps(facts: Mapping[str, Any]) -> list[Feature]:
+    found = []
+    services, keywords = facts["serp_services"], facts["serp_keywords"]
+    if services >= 4:
+        said = f"results for {keywords} keywords on {services} services name it"
+        found.append(Feature("serp:wide", said))
+    elif keywords and services <= 2:
+        found.append(Feature("serp:narrow", f"results for {services} services name it"))
+    if facts["serp_verticals"] >= 2:
+        said = f"results of {facts['serp_verticals']} verticals name it"
+        found.append(Feature("serp:verticals", said))
+    if facts["serp_local"]:
+        found.append(Feature("serp:local", "it is a local result"))
+    return found
+
+
+def _of_pages(facts: Mapping[str, Any]) -> list[Feature]:
+    total, types = facts["pages"], facts["page_types"]
+    found = []
+    for name, kinds, least in (
+        ("articles", ("article",), 0.5),
+        ("listings", ("listing",), 0.3),
+        ("products", ("product",), 0.3),
+        ("services", ("service", "pricing", "menu"), 0.15),
+    ):
+        share = sum(types.get(kind, 0) for kind in kinds) / total if total >= 3 else 0.0
+        if share >= least:
+            said = f"{share:.0%} of its {total} pages are {'/'.join(kinds)} pages"
+            found.append(Feature(f"pages:{name}", said))
+    if types.get("contact") and types.get("about"):
+        found.append(Feature("pages:own", "it has pages about itself and for contact"))
+    if total == 1 and len(facts["text"]) < 600:
+        found.append(Feature("size:one_thin_page", "it has one page with little text"))
+    return found
+
+
+def _of_records(facts: Mapping[str, Any]) -> list[Feature]:
+    found = []
+    organisations, kinds = facts["organisations"], facts["record_kinds"]
+    if organisations >= 5:
+        said = f"its pages state {organisations} different organisations"
+        found.append(Feature("records:many_organisations", said))
+    elif organisations:
+        found.append(Feature("records:one_organisation", "its pages state who it is"))
+    if facts["brands"] >= 20:
+        said = f"it sells products of {facts['brands']} brands"
+        found.append(Feature("records:many_brands", said))
+    if kinds.get("service") or kinds.get("price_item"):
+        found.append(Feature("records:services", "its pages state services or prices"))
+    if kinds.get("funding_program"):
+        found.append(Feature("records:programs", "its pages state funding programs"))
+    return found
+
+
+def _of_text(text: str) -> list[Feature]:
+    folded = fold(text).lower()
+    found = []
+    for name, pattern in _WORDS.items():
+        said = list(dict.fromkeys(match[0].strip() for match in pattern.finditer(folded)))
+        if said:
+            many = "+" * (min(len(said), len(_SAYS_WEIGHT)) - 1)
+            quotes = ", ".join(f'"{one[:60]}"' for one in said[:3])
+            found.append(Feature(f"says:{name}{many}", f"its homepage says {quotes}"))
+    return found

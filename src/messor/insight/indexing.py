@@ -1,0 +1,118 @@
+"""Making search documents of the pages and records that extraction has stored.
+
+Extraction leaves the pages it wrote in a queue; here they are taken in batches, off every hot path.
+A page's document and those of its records are made and removed together.
+"""
+
+from __future__ import annotations
+
+from messor.store.database import Connection
+
+# One at a time: a slower one must not put an older text over a newer.
+ALONE = "SELECT pg_try_advisory_xact_lock(hashtextextended('messor.search', 0))"
+
+TAKE = """
+DELETE FROM messor.search_due WHERE id = ANY (ARRAY(
+  SELECT id FROM messor.search_due ORDER BY id LIMIT $1))
+RETURNING page_id
+"""
+
+# Pages that show good content: their newest good snapshot, unless the page is gone.
+_STANDING = """
+SELECT p.id AS page_id, s.id AS snapshot_id, h.domain_id, s.title, s.description, s.language
+  FROM messor.pages p JOIN messor.hosts h ON h.id = p.host_id
+  JOIN messor.crawl_tasks t ON t.page_id = p.id AND t.kind = 'page'
+  JOIN messor.page_snapshots s ON s.id = t.snapshot_id
+  LEFT JOIN LATERAL (SELECT c.state FROM messor.page_changes c WHERE c.page_id = p.id
+                      ORDER BY c.seen_at DESC LIMIT 1) c ON true
+ WHERE p.id = ANY ($1::bigint[]) AND s.verdict IS NULL AND c.state IS DISTINCT FROM 'removed'
+"""
+
+PAGES = f"""
+WITH standing AS ({_STANDING}), gone AS (
+  DELETE FROM messor.search_documents d
+   WHERE d.page_id = ANY ($1::bigint[]) AND d.record_id IS NULL
+     AND NOT EXISTS (SELECT FROM standing g WHERE g.page_id = d.page_id)
+), made AS (
+  INSERT INTO messor.search_documents AS d (page_id, snapshot_id, domain_id, kind, title, config, words)
+  SELECT g.page_id, g.snapshot_id, g.domain_id, 'page', left(g.title, 1000), c.config,
+         messor.search_words(c.config, g.title, g.description, x.markdown)
+    FROM standing g JOIN messor.snapshot_texts x ON x.snapshot_id = g.snapshot_id
+   CROSS JOIN LATERAL (SELECT messor.text_config(g.language) AS config) c
+   ORDER BY g.page_id
+  ON CONFLICT (page_id) WHERE record_id IS NULL DO UPDATE
+     SET snapshot_id = excluded.snapshot_id, title = excluded.title, config = excluded.config,
+         words = excluded.words, indexed_at = messor.clock()
+  RETURNING 1
+)
+SELECT count(*) FROM made
+"""
+
+# Of a record all its texts are indexed. Figures come from its own fields; what is no number is none.
+RECORDS = f"""
+WITH standing AS (
+  SELECT r.id, r.page_id, r.snapshot_id, r.domain_id, r.kind, r.data, s.language
+    FROM messor.records r JOIN ({_STANDING}) s ON s.page_id = r.page_id WHERE r.state = 'current'
+), gone AS (
+  DELETE FROM messor.search_documents d
+   WHERE d.page_id = ANY ($1::bigint[]) AND d.record_id IS NOT NULL
+     AND NOT EXISTS (SELECT FROM standing g WHERE g.id = d.record_id)
+), made AS (
+  INSERT INTO messor.search_documents AS d (page_id, snapshot_id, record_id, domain_id, kind, title,
+         config, brand, category, price, currency, rating, availability, words)
+  SELECT g.page_id, g.snapshot_id, g.id, g.domain_id, g.kind, left(f.title, 1000), f.config,
+         left(f.brand, 200), left(f.category, 200), f.price, left(g.data->>'currency', 10), f.rating,
+         left(g.data->>'availability', 50),
+         messor.search_words(f.config, f.title, concat_ws(' ', f.brand, f.category), f.body)
+    FROM standing g CROSS JOIN LATERAL (
+      SELECT messor.text_config(g.language) AS config,
+             coalesce(g.data->>'product_name', g.data->>'name', g.data->>'title',
+                      g.data->>'question', g.data->>'text', g.data->>'label') AS title,
+             g.data->>'brand' AS brand,
+             CASE jsonb_typeof(g.data->'category') WHEN 'array' THEN g.data->'category'->>-1
+                  ELSE g.data->>'category' END AS category,
+             messor.figure(g.data->>'price') AS price, messor.figure(g.data->>'rating') AS rating,
+             (SELECT string_agg(v #>> '{{}}', E'\\n') FROM jsonb_path_query(g.data, '$.**') v
+               WHERE jsonb_typeof(v) = 'string') AS body
+    ) f
+   ORDER BY g.id
+  ON CONFLICT (record_id) WHERE record_id IS NOT NULL DO UPDATE
+     SET snapshot_id = excluded.snapshot_id, title = excluded.title, config = excluded.config,
+         brand = excluded.brand, category = excluded.category, price = excluded.price,
+         currency = excluded.currency, rating = excluded.rating,
+         availability = excluded.availability, words = excluded.words, indexed_at = messor.clock()
+  RETURNING 1
+)
+SELECT count(*) FROM made
+"""
+
+# Pages whose newest good snapshot has no document: those from before, or never extracted.
+CATCH_UP = """
+INSERT INTO messor.search_due (page_id)
+SELECT t.page_id FROM messor.crawl_tasks t
+  LEFT JOIN messor.search_documents d ON d.page_id = t.page_id AND d.record_id IS NULL
+ WHERE t.kind = 'page' AND t.snapshot_id IS NOT NULL AND d.snapshot_id IS DISTINCT FROM t.snapshot_id
+   AND NOT EXISTS (SELECT FROM messor.search_due q WHERE q.page_id = t.page_id)
+ ORDER BY t.page_id LIMIT $1
+"""
+
+
+async def index_waiting(connection: Connection, limit: int = 200) -> int:
+    """Index up to `limit` waiting pages in the caller's transaction; answers how many were taken.
+
+    It answers 0 when nothing waits, or while somebody else indexes.
+    """
+    if not await connection.fetchval(ALONE):
+        return 0
+    taken = await connection.fetch(TAKE, limit)
+    pages = sorted({row["page_id"] for row in taken})
+    if pages:
+        await connection.fetchval(PAGES, pages)
+        await connection.fetchval(RECORDS, pages)
+    return len(taken)
+
+
+async def catch_up(connection: Connection, limit: int = 100_000) -> int:
+    """Let pages wait whose newest content is not indexed; answers how many. Goes through all tasks."""
+    status = await connection.execute(CATCH_UP, limit)
+    return int(status.rpartition(" ")[2])

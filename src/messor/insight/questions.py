@@ -1,0 +1,58 @@
+"""Questions as people type them: words, "phrases", -exclusions, OR, and begin* for beginnings.
+
+The words themselves are understood by PostgreSQL; here only beginnings are told apart from the
+rest, which its reading of questions does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from messor.errors import UsageError
+
+MAX_LENGTH = 500
+MAX_BEGINNINGS = 10
+LEAST_LETTERS = 2  # of a beginning; one letter begins half of everything
+_PARTS = re.compile(r'-?"[^"]*"?|\S+')
+_BEGINNING = re.compile(r"(-?)(\w+)\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for: `words` as PostgreSQL reads them, and beginnings, wanted or not."""
+
+    words: str
+    beginnings: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The same question in one form."""
+        return "\x1f".join((self.words, *self.beginnings, "-", *self.unwanted))
+
+
+def understand(typed: str) -> Question:
+    """A question as typed; raises with a sentence when nothing can be looked for by it."""
+    clean = typed.replace("\x00", " ").strip()
+    if len(clean) > MAX_LENGTH:
+        raise UsageError(f"A question has {MAX_LENGTH} characters at most; this has {len(clean)}.")
+    parts = _PARTS.findall(clean)
+    words: list[str] = []
+    beginnings: dict[str, list[str]] = {"": [], "-": []}
+    for at, part in enumerate(parts):
+        found = _BEGINNING.fullmatch(part)
+        if found is None:
+            words.append(part)
+            continue
+        if "or" in (one.lower() for one in (*parts[max(at - 1, 0) : at], *parts[at + 1 : at + 2])):
+            raise UsageError(f"{part} cannot stand beside OR: ask for it in a question of its own.")
+        if len(found[2]) < LEAST_LETTERS:
+            raise UsageError(f"{part} begins too much: give {LEAST_LETTERS} letters or more.")
+        beginnings[found[1]].append(found[2])
+    if sum(map(len, beginnings.values())) > MAX_BEGINNINGS:
+        raise UsageError(f"A question has {MAX_BEGINNINGS} beginnings (word*) at most.")
+    wanted = [part for part in words if not part.startswith("-") and re.search(r"\w", part)]
+    if not wanted and not beginnings[""]:
+        raise UsageError('Say what to look for: words, "a phrase" or a begin*.')
+    return Question(" ".join(words), tuple(beginnings[""]), tuple(beginnings["-"]))

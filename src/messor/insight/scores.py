@@ -1,0 +1,164 @@
+"""What a score is made of: parts between 0 and 1, each with its weight, its share and a sentence.
+
+A part that nothing is known of takes no part: no answer is not a zero. Where the facts come from,
+and what follows from scores, is `insight.scoring`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from messor.errors import UsageError
+from messor.verticals.model import SCORE_PARTS
+
+LEVELS = (("A", 0.65), ("B", 0.45), ("C", 0.25), ("D", 0.0))  # the least score of each
+COST_OF_NOTHING = 0.01  # a good page that costs this much, in the ledger's money, is worth nothing
+DAYS = {"hourly": 1 / 24, "daily": 1, "weekly": 7, "monthly": 30, "quarterly": 91, "yearly": 365}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a domain, or of all domains of an organisation together."""
+
+    pages: int = 0  # with good content
+    changed: int = 0  # of them, changed in the window
+    extracted: int = 0
+    yielding: int = 0  # pages that state a record of the vertical's kinds
+    records: int = 0
+    confidence: float = 0.0  # summed over the records
+    risk: float | None = None  # of the riskiest host, 0 to 100; None: never visited
+    good_fetches: int = 0
+    cost: float = 0.0
+    visibility: float | None = None  # None: nothing was measured
+    leader: float = 0.0  # the greatest visibility of its vertical
+
+    def __add__(self, other: Facts) -> Facts:
+        risks = [one.risk for one in (self, other) if one.risk is not None]
+        return Facts(
+            self.pages + other.pages,
+            self.changed + other.changed,
+            self.extracted + other.extracted,
+            self.yielding + other.yielding,
+            self.records + other.records,
+            self.confidence + other.confidence,
+            max(risks, default=None),
+            self.good_fetches + other.good_fetches,
+            self.cost + other.cost,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    name: str
+    value: float | None  # None: not known
+    weight: float
+    contribution: float  # to the score
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score with its parts; contributions add up to it."""
+
+    value: float
+    level: str
+    parts: tuple[Part, ...]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        return [asdict(part) for part in self.parts]
+
+
+def score(facts: Facts, weights: Mapping[str, float]) -> Score | None:
+    """The score of what is known; None when nothing is that has any weight."""
+    values = {name: measure(facts) for name, measure in MEASURES.items()}
+    total = sum(weights[name] for name, (value, _) in values.items() if value is not None)
+    if total <= 0:
+        return None
+    parts = tuple(
+        Part(
+            name,
+            value,
+            weights[name],
+            0.0 if value is None else weights[name] * value / total,
+            sentence,
+        )
+        for name, (value, sentence) in values.items()
+    )
+    whole = min(max(sum(part.contribution for part in parts), 0.0), 1.0)
+    return Score(whole, level_of(whole), parts)
+
+
+def level_of(value: float) -> str:
+    # Nine places: a score that is exactly a level's least must not miss it by a rounding.
+    return next(name for name, least in LEVELS if round(value, 9) >= least)
+
+
+def checked_weights(given: Mapping[str, float], usual: Mapping[str, float]) -> dict[str, float]:
+    """The usual weights with some of them set otherwise."""
+    unknown = sorted(set(given) - set(SCORE_PARTS))
+    if unknown:
+        raise UsageError(f"There is no part {unknown[0]!r}; there are {', '.join(SCORE_PARTS)}.")
+    for name, weight in given.items():
+        if not 0 <= weight <= 100:
+            raise UsageError(f"The weight of {name} is from 0 to 100; {weight} is not.")
+    merged = {**usual, **given}
+    if sum(merged.values()) <= 0:
+        raise UsageError("Some weight must be more than 0.")
+    return merged
+
+
+def _visibility(facts: Facts) -> tuple[float | None, str]:
+    if facts.visibility is None:
+        return None, "no result page of its vertical was seen well in the window"
+    if facts.leader <= 0:
+        return 0.0, "nobody of its vertical is seen on result pages"
+    value = min(facts.visibility / facts.leader, 1.0)
+    return value, f"visibility {facts.visibility:.4f}, where the leader has {facts.leader:.4f}"
+
+
+def _share(part: int, whole: int, sentence: str, unknown: str) -> tuple[float | None, str]:
+    if whole <= 0:
+        return None, unknown
+    return min(part / whole, 1.0), sentence.format(part=part, whole=whole)
+
+
+def _content_change(facts: Facts) -> tuple[float | None, str]:
+    said = "{part} of {whole} pages changed in the window"
+    return _share(facts.changed, facts.pages, said, "no page of it was read yet")
+
+
+def _record_yield(facts: Facts) -> tuple[float | None, str]:
+    said = "{part} of {whole} extracted pages state a record that is wanted"
+    return _share(facts.yielding, facts.extracted, said, "no page of it was extracted yet")
+
+
+def _quality(facts: Facts) -> tuple[float | None, str]:
+    if not facts.records:
+        return None, "it states no record whose quality could be told"
+    value = min(facts.confidence / facts.records, 1.0)
+    return value, f"its {facts.records} records are {value:.2f} sure on average"
+
+
+def _friction(facts: Facts) -> tuple[float | None, str]:
+    if facts.risk is None:
+        return None, "none of its hosts was ever visited"
+    return 1 - min(facts.risk, 100.0) / 100, f"its riskiest host stands at {facts.risk:.0f} of 100"
+
+
+def _cost(facts: Facts) -> tuple[float | None, str]:
+    if not facts.good_fetches:
+        return None, "no page of it was fetched well in the window"
+    each = facts.cost / facts.good_fetches
+    return max(0.0, 1 - each / COST_OF_NOTHING), f"a good page cost {each:.4f} on average"
+
+
+MEASURES = {
+    "visibility": _visibility,
+    "content_change": _content_change,
+    "record_yield": _record_yield,
+    "quality": _quality,
+    "friction": _friction,
+    "cost": _cost,
+}

@@ -1,0 +1,256 @@
+"""Search over pages and records: PostgreSQL's full text, with filters, facets and a cursor.
+
+Each document is asked in its own language. Highlights are made for the page of results alone. What
+a question may hold is `insight.questions`; making the documents is `insight.indexing`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from messor.errors import UsageError
+from messor.insight.highlights import START, STOP, Fragment, fragments
+from messor.insight.questions import Question, understand
+from messor.store.database import Connection, Database
+
+MOST = 100
+COUNTED = 50_000  # matches that are counted for facets; more are "at least"
+VALUES = 20  # of a facet
+PRICE_EDGES = (10, 25, 50, 100, 250, 500, 1000)
+HEADLINE = 50_000  # characters of a text in which places are looked for
+
+# The languages in use, by hopping through the index; each with the question in it.
+_ASKED = """
+WITH RECURSIVE used (config) AS (
+  (SELECT config FROM messor.search_documents ORDER BY config LIMIT 1)
+  UNION ALL
+  SELECT (SELECT d.config FROM messor.search_documents d WHERE d.config > used.config
+           ORDER BY d.config LIMIT 1) FROM used WHERE used.config IS NOT NULL
+), parts AS (
+  SELECT u.config, websearch_to_tsquery(u.config::regconfig, messor.fold($1)) AS words,
+         (SELECT string_agg(messor.fold(b) || ':*', ' & ') FROM unnest($2::text[]) b) AS beginnings,
+         (SELECT string_agg('!' || messor.fold(b) || ':*', ' & ') FROM unnest($3::text[]) b) AS unwanted
+    FROM used u WHERE u.config IS NOT NULL
+), asked AS (
+  -- Adding nothing to a question leaves it as it is.
+  SELECT config, words
+         && coalesce(to_tsquery(config::regconfig, beginnings), ''::tsquery)
+         && coalesce(to_tsquery(config::regconfig, unwanted), ''::tsquery) AS question
+    FROM parts
+), matched AS (
+  SELECT d.*, n.domain, a.question FROM asked a
+    JOIN messor.search_documents d ON d.config = a.config AND d.words @@ a.question
+    JOIN messor.domains n ON n.id = d.domain_id
+   WHERE numnode(a.question) > 0
+     AND ($4::text[] IS NULL OR d.kind = ANY ($4)) AND ($5::text[] IS NULL OR n.domain = ANY ($5))
+     AND ($6::text[] IS NULL OR d.brand = ANY ($6))
+     AND ($7::text[] IS NULL OR d.category = ANY ($7))
+     AND ($8::text[] IS NULL OR d.availability = ANY ($8))
+     AND ($9::numeric IS NULL OR d.price >= $9) AND ($10::numeric IS NULL OR d.price <= $10)
+     AND ($11::text IS NULL OR d.currency = $11) AND ($12::numeric IS NULL OR d.rating >= $12)
+)"""
+
+FIND = f"""{_ASKED}, ranked AS (
+  SELECT m.*, ts_rank_cd(m.words, m.question, 1) AS rank FROM matched m
+), chosen AS (
+  SELECT * FROM ranked WHERE $13::float4 IS NULL OR (rank, id) < ($13, $14::bigint)
+   ORDER BY rank DESC, id DESC LIMIT $15
+)
+SELECT c.id, c.kind, c.page_id, c.record_id, c.snapshot_id, c.domain, p.url, c.title, c.brand,
+       c.category, c.price, c.currency, c.rating, c.availability, c.rank, o.original,
+       ts_headline(c.config::regconfig, messor.fold(o.original), c.question, $16) AS marked
+  FROM chosen c JOIN messor.pages p ON p.id = c.page_id
+  LEFT JOIN messor.records r ON r.id = c.record_id
+  LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = c.snapshot_id AND c.record_id IS NULL
+ CROSS JOIN LATERAL (
+   SELECT translate(left(coalesce(x.markdown,
+            (SELECT string_agg(v #>> '{{}}', ' · ') FROM jsonb_path_query(r.data, '$.**') v
+              WHERE jsonb_typeof(v) = 'string'), ''), {HEADLINE}), E'\\x02\\x03', '  ') AS original) o
+ ORDER BY c.rank DESC, c.id DESC
+"""
+
+FACETS = f"""{_ASKED}, counted AS (
+  SELECT m.domain, m.kind, m.brand, m.category, m.availability,
+         CASE WHEN m.price IS NOT NULL THEN
+           coalesce(m.currency, '?') || ' ' || width_bucket(m.price, $13::numeric[]) END AS price,
+         floor(m.rating)::int::text AS rating
+    FROM matched m LIMIT $14
+)
+SELECT CASE 0 WHEN grouping(domain) THEN 'domain' WHEN grouping(kind) THEN 'kind'
+              WHEN grouping(brand) THEN 'brand' WHEN grouping(category) THEN 'category'
+              WHEN grouping(availability) THEN 'availability' WHEN grouping(price) THEN 'price'
+              WHEN grouping(rating) THEN 'rating' ELSE 'all' END AS facet,
+       coalesce(domain, kind, brand, category, availability, price, rating) AS value,
+       count(*) AS documents
+  FROM counted
+ GROUP BY GROUPING SETS ((domain), (kind), (brand), (category), (availability), (price), (rating), ())
+"""
+MARKS = f"StartSel={START}, StopSel={STOP}, HighlightAll=true"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents are wanted; empty or None: any."""
+
+    kinds: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    brands: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    availability: tuple[str, ...] = ()
+    price_from: Decimal | None = None
+    price_to: Decimal | None = None
+    currency: str | None = None
+    rating_from: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        low, high = self.price_from, self.price_to
+        if low is not None and high is not None and low > high:
+            raise UsageError(f"No price is from {low} to {high}: the first is the greater one.")
+
+    def values(self) -> tuple[Any, ...]:
+        lists = (self.kinds, self.domains, self.brands, self.categories, self.availability)
+        return (
+            *(list(one) or None for one in lists),
+            self.price_from,
+            self.price_to,
+            self.currency,
+            self.rating_from,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document that answers a question."""
+
+    kind: str  # page, or the record's
+    page_id: int
+    record_id: int | None
+    snapshot_id: int
+    domain: str
+    url: str
+    title: str | None
+    brand: str | None
+    category: str | None
+    price: Decimal | None
+    currency: str | None
+    rating: Decimal | None
+    availability: str | None
+    rank: float
+    fragments: tuple[Fragment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of results; `next` is the cursor of the following one."""
+
+    hits: list[Hit]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """How many documents answer, in all and by each facet's most frequent values."""
+
+    total: int
+    is_exact: bool  # False: at least so many
+    by: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+NO_FILTERS = Filters()
+
+
+async def search(
+    source: Connection | Database,
+    typed: str,
+    filters: Filters = NO_FILTERS,
+    *,
+    after: str | None = None,
+    limit: int = 20,
+) -> Found:
+    """The documents that answer best, a page of them; `after` is the cursor of the page before."""
+    question = understand(typed)
+    if not 1 <= limit <= MOST:
+        raise UsageError(f"A page of results has 1 to {MOST}; {limit} were asked for.")
+    rank, last = _opened(after, question, filters) if after is not None else (None, None)
+    rows = await source.fetch(FIND, *_asked(question, filters), rank, last, limit + 1, MARKS)
+    hits = [_hit(row) for row in rows[:limit]]
+    if len(rows) <= limit:
+        return Found(hits, None)
+    return Found(hits, _sealed(rows[limit - 1], question, filters))
+
+
+async def facets(
+    source: Connection | Database, typed: str, filters: Filters = NO_FILTERS
+) -> Facets:
+    """The counts of everything that answers, by domain, kind, brand, category, price and rating."""
+    question = understand(typed)
+    edges = [Decimal(edge) for edge in PRICE_EDGES]
+    rows = await source.fetch(FACETS, *_asked(question, filters), edges, COUNTED + 1)
+    total = sum(row["documents"] for row in rows if row["facet"] == "all")
+    by: dict[str, dict[str, int]] = {}
+    for row in sorted(rows, key=lambda row: (-row["documents"], row["value"] or "")):
+        values = by.setdefault(row["facet"], {})
+        if row["facet"] != "all" and row["value"] is not None and len(values) < VALUES:
+            name = _price_range(row["value"]) if row["facet"] == "price" else row["value"]
+            values[name] = row["documents"]
+    by.pop("all", None)
+    return Facets(min(total, COUNTED), total <= COUNTED, by)
+
+
+def _asked(question: Question, filters: Filters) -> Sequence[Any]:
+    return (
+        question.words,
+        list(question.beginnings),
+        list(question.unwanted),
+        *filters.values(),
+    )
+
+
+def _hit(row: Any) -> Hit:
+    found = fragments(row["original"], row["marked"])
+    values = {name: row[name] for name in Hit.__slots__ if name != "fragments"}
+    return Hit(**values, fragments=tuple(found))
+
+
+def _price_range(value: str) -> str:
+    """`EUR 2` as `EUR 25 to 50`."""
+    currency, _, number = value.rpartition(" ")
+    at = int(number)
+    if at <= 0:
+        return f"{currency} under {PRICE_EDGES[0]}"
+    if at == len(PRICE_EDGES):
+        return f"{currency} {PRICE_EDGES[-1]} and more"
+    return f"{currency} {PRICE_EDGES[at - 1]} to {PRICE_EDGES[at]}"
+
+
+def _stamp(question: Question, filters: Filters) -> str:
+    text = repr((question.text, filters.values()))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _sealed(row: Any, question: Question, filters: Filters) -> str:
+    place = msgspec.json.encode([row["rank"], row["id"], _stamp(question, filters)])
+    return base64.urlsafe_b64encode(place).decode().rstrip("=")
+
+
+def _opened(cursor: str, question: Question, filters: Filters) -> tuple[float, int]:
+    try:
+        raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        rank, last, stamp = msgspec.json.decode(raw, type=tuple[float, int, str])
+    except (binascii.Error, msgspec.DecodeError, ValueError) as error:
+        raise UsageError(
+            "This is no cursor: use the one that came with the page before."
+        ) from error
+    if stamp != _stamp(question, filters):
+        raise UsageError("This cursor belongs to another question: start from the first page.")
+    if not (0 <= last < 2**63 and 0 <= rank < 1e30):
+        raise UsageError("This is no cursor: use the one that came with the page before.")
+    return rank, last

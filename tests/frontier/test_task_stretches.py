@@ -1,0 +1,45 @@
+"""Tasks of one status, stretch by stretch: none is missed, none is told twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from messor.frontier import control, task_stretches
+from messor.frontier.control import Scope
+from messor.store.database import Database
+from tests.console import seeding
+from tests.crawling import admit
+
+
+async def _all(database: Database, status: str, *, limit: int, stretch: int) -> list[str]:
+    found: list[str] = []
+    after: int | None = 0
+    while after is not None:
+        part = await task_stretches.read(
+            database, status, after=after, limit=limit, stretch=stretch
+        )
+        found += [task.url for task in part.tasks]
+        assert all(task.status == status for task in part.tasks)
+        after = part.reached
+    return found
+
+
+@pytest.mark.parametrize("limit, stretch", [(50, 1_000), (2, 1_000), (50, 3), (1, 1)])
+async def test_every_status_is_found_whole(database: Database, limit: int, stretch: int) -> None:
+    one, two = await admit(database, "one.example"), await admit(database, "two.example")
+    for number in range(7):
+        await seeding.add_page(database, one, f"https://one.example/{number}")
+        await seeding.add_page(database, two, f"https://two.example/{number}")
+    await database.fetch(
+        """UPDATE messor.crawl_tasks t SET status = 'failed' FROM messor.pages p
+            WHERE p.id = t.page_id AND p.url LIKE 'https://one.example/_' AND t.kind = 'page'"""
+    )
+    await control.act(database, "pause", await Scope.domain(database, "two.example"), actor="x")
+    failed = await _all(database, "failed", limit=limit, stretch=stretch)
+    assert failed == [f"https://one.example/{number}" for number in range(7)]
+    paused = await _all(database, "paused", limit=limit, stretch=stretch)
+    assert {f"https://two.example/{number}" for number in range(7)} <= set(paused)
+    assert not any("one.example" in url for url in paused)
+    assert len(paused) == len(set(paused))
+    assert "https://one.example/" in await _all(database, "queued", limit=limit, stretch=stretch)
+    assert await _all(database, "cancelled", limit=limit, stretch=stretch) == []

@@ -12,7 +12,7 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -49,6 +49,18 @@ class AllowedNetworks(BaseModel):
             ip_address(address.strip("[]"))
             int(port)
         return value
+
+
+class EngineOptions(BaseModel):
+    """One search engine; what is left out is the engine's usual."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: str | None = None
+    key: SecretStr | None = None
+    cost: Decimal | None = Field(default=None, ge=0)  # of one search
+    monthly_budget: Decimal | None = Field(default=None, ge=0)
+    timeout: float = Field(default=30.0, gt=0, le=120)  # well within the hold on a search
 
 
 class Settings(BaseSettings):
@@ -140,6 +152,11 @@ class Settings(BaseSettings):
     )
     public_submission: bool = Field(
         default=False, description="Whether anybody may submit domains, without an account"
+    )
+
+    search_engines: dict[str, EngineOptions] = Field(
+        default_factory=dict,
+        description="Search engines by name, asked in this order: url, key, cost, monthly_budget",
     )
 
     ai_url: str | None = Field(

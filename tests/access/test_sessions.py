@@ -173,7 +173,9 @@ def test_a_form_is_known_by_its_token() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [None, "", "x", "A" * 64, "é" * 64, "=" * 64, csrf_token("another cookie")]
+    "given",
+    [None, "", "x", "A" * 64, "é" * 64, "=" * 64, csrf_token("another cookie")],
+    ids=["none", "empty", "short", "letters", "accents", "padding", "anothers"],
 )
 def test_a_form_without_its_token_is_refused(given: str | None) -> None:
     with pytest.raises(ForgedRequestError, match="Load the page again"):

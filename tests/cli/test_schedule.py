@@ -39,7 +39,7 @@ def test_what_runs_next_and_why(messor: Messor) -> None:
     assert said.out.splitlines()[0].split("  ")[0] == "NAME"
     assert "*/5 * * * *" in line_of(said.out, "O-Sweeper")
     assert "default" in line_of(said.out, "O-Daily")
-    assert "not available: comes with scouting" in line_of(said.out, "O-SERP")
+    assert "not available: needs a search engine" in line_of(said.out, "O-SERP")
     assert "makes pages due by their domain's track level" in said.out
     assert "Nobody has led yet" in said.out
 
@@ -48,11 +48,11 @@ def test_the_same_for_machines(messor: Messor) -> None:
     found = messor("schedule", "show", "--json").json
     assert found["leader"] is None
     by_name = {schedule["name"]: schedule for schedule in found["schedules"]}
-    usual = ["O-Daily", "O-Sweeper", "O-Robots", "O-Audit"]
-    assert list(by_name) == [*usual, "O-SERP", "O-Score", "O-Classify"]
+    usual = ["O-Daily", "O-Sweeper", "O-Robots", "O-Audit", "O-Domains"]
+    assert list(by_name) == [*usual, "O-Index", "O-Classify", "O-Score", "O-SERP"]
     assert by_name["O-Daily"]["next_run_at"] > found["now"]
     assert by_name["O-Daily"]["why"] == "default"
-    assert [name for name in by_name if not by_name[name]["available"]] == list(by_name)[4:]
+    assert [name for name in by_name if not by_name[name]["available"]] == ["O-SERP"]
 
 
 def test_another_cadence_and_back(messor: Messor) -> None:
@@ -118,8 +118,7 @@ def test_catching_up_and_who_leads(messor: Messor, dsn: str) -> None:
         (("set", "O-Daily", "99 * * * *"), 2, "99 is no minute: these go from 0 to 59."),
         (("set", "O-Daily", "daily"), 2, "'daily' is not a cadence"),
         (("set", "O-Nothing", "@daily"), 4, "There is no orchestrator 'O-Nothing'"),
-        (("set", "O-SERP", "@daily"), 5, "O-SERP is not available: it comes with scouting."),
-        (("run", "O-Score"), 5, "O-Score is not available: it comes with scouting."),
+        (("set", "O-SERP", "@daily"), 5, "O-SERP is not available: it needs a search engine"),
         (("reset", "O-Daily"), 5, "O-Daily runs by its usual cadence already."),
         (("enable", "O-Daily"), 5, "O-Daily is on already."),
     ],

@@ -127,8 +127,7 @@ BREAKS = {
     ),
     "pages before robots.txt": (
         "INGEST_002",
-        """DELETE FROM messor.http_fetches f USING messor.crawl_tasks t
-            WHERE t.page_id = f.page_id AND t.kind = 'robots'""",
+        "UPDATE messor.robots_files SET fetched_at = fetched_at + interval '1 hour'",
     ),
     "pages before the sitemap": (
         "INGEST_002",

@@ -26,7 +26,16 @@ from tests.schedule.leading import LEASE_SECONDS
 from tests.schedule.marks import counting
 
 ROOT = Path(__file__).parents[2]
-USUAL = ("O-Daily", "O-Sweeper", "O-Robots", "O-Audit", "O-Domains")
+USUAL = (
+    "O-Daily",
+    "O-Sweeper",
+    "O-Robots",
+    "O-Audit",
+    "O-Domains",
+    "O-Index",
+    "O-Classify",
+    "O-Score",
+)
 PATIENCE = 60.0  # processes take long to start on a busy machine
 Start = Callable[[str], Awaitable[asyncio.subprocess.Process]]
 

@@ -11,8 +11,9 @@ from pydantic import SecretStr
 
 from messor.fetch.services.breaker import Breaker
 from messor.scout import keywords
-from messor.scout.engines.options import EngineOptions
+from messor.scout.engines.options import settings_for
 from messor.scout.engines.registry import Hired, engine_class
+from messor.settings import EngineOptions
 from messor.store.database import Database
 from messor.verticals import files, verticals
 from messor.verticals.verticals import Applied
@@ -56,7 +57,7 @@ class Bench:
             monthly_budget=None if budget is None else Decimal(budget),
             timeout=seconds,
         )
-        settings = options.settings_for(kind)
+        settings = settings_for(kind, options)
         engine = kind(settings)
         self._stack.push_async_callback(engine.close)
         breaker = Breaker(now=lambda: self.seconds)

@@ -10,9 +10,9 @@ from uuid import UUID
 from pydantic import SecretStr
 
 from messor.scout.engines.model import SearchProfile
-from messor.scout.engines.options import EngineOptions
 from messor.scout.engines.registry import hire
 from messor.scout.searching import Searcher, Wanted
+from messor.settings import EngineOptions
 from messor.store.database import Database
 from messor.world.engines.standin import KEY
 

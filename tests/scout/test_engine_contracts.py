@@ -6,7 +6,7 @@ import pytest
 
 from messor.scout.engines import registry
 from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile
-from messor.scout.engines.options import EngineOptions
+from messor.settings import EngineOptions
 from messor.world.engines import open_engines
 from messor.world.services.standin import Failure
 from messor.world.world import World

@@ -25,11 +25,28 @@ from messor.queue.handlers import Handlers, Register, handlers_for
 from messor.queue.lifeline import Lifeline
 from messor.queue.memory import Ceiling
 from messor.queue.runner import Limits, Runner
+from messor.scout import tracking
+from messor.scout.engines.registry import hire
+from messor.scout.searching import Searcher
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
 
-ROOMS: tuple[Register, ...] = (auditing.register, delivering.register)
+
+def register_searches(handlers: Handlers, settings: Settings, database: Database) -> None:
+    """Snapshots of search engines, where any is configured."""
+    if not settings.search_engines:
+        return
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        hired = []  # only what there is to do is asked for
+    else:
+        hired = hire(settings.search_engines)
+    tracking.register(handlers, database, Searcher(database, hired))
+
+
+ROOMS: tuple[Register, ...] = (auditing.register, delivering.register, register_searches)
 
 VISIT = "visit"
 VISIT_CONNECTIONS = 4

@@ -13,10 +13,10 @@ from messor.errors import UsageError
 from messor.scout import candidates as rows
 from messor.scout import discovery, exploring, spending
 from messor.scout.candidates import Candidate
-from messor.scout.engines.options import ScoutSettings
 from messor.scout.engines.registry import engine_class, hire, known
 from messor.scout.exploring import Explored
 from messor.scout.searching import Searcher
+from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.session import open_session
 from messor.verticals import verticals
@@ -55,7 +55,7 @@ def search(vertical: str, limit: int, as_json: bool) -> None:
     Example:
       messor scout search funding --limit 20
     """
-    settings = ScoutSettings()
+    settings = Settings()
     if not settings.search_engines:
         raise UsageError(
             f"No search engine is configured. Set search_engines in messor.toml: {', '.join(known())}."
@@ -221,7 +221,7 @@ def engines(as_json: bool) -> None:
     Example:
       messor scout engines
     """
-    given = ScoutSettings().search_engines
+    given = Settings().search_engines
     order = {name: place for place, name in enumerate(given, 1)}
     found = []
     for name in sorted(known(), key=lambda name: (order.get(name, len(order) + 1), name)):

@@ -64,6 +64,7 @@ async def read(
     assert chosen is not None
     rows = await source.fetch(READ, chosen["page_ids"], status, limit)
     found = [KnownTask(**row) for row in rows]
+    reached: int | None
     if len(found) == limit:
         reached = found[-1].page_id
     elif chosen["possible"] == POSSIBLE:

@@ -38,10 +38,14 @@ _SAYS: Mapping[str, str] = {
     "nonprofit": r"non-?profit|charit(?:y|able)|\bfoundation\b|registered charity|donate|our mission is|gemeinnutzig|501\(c\)|stiftung|volunteer",
     "aggregator": r"compare prices|price comparison|we compare|best deals from|search \d[\d,.]* (?:jobs|offers|sites)|all offers in one place|preisvergleich|comparateur|deals from across",
     "parked": r"domain (?:name )?is (?:for sale|parked|available)|buy this domain|this domain (?:may be|is) for sale|parked (?:free|domain)|related searches:? .* sponsored|domain steht zum verkauf|coming soon\W*$",
-    "business": r"book (?:an appointment|now|online|a consultation)|contact us|about us|our (?:team|services|clinic|practice|products|doctors|story|treatments)"
-    r"|opening hours|call us|get a (?:quote|free quote)|request a quote|impressum|uber uns|offnungszeiten|nos services|nuestros servicios|free shipping|add to (?:cart|basket)",
+    "business": r"book (?:an appointment|now|online|a consultation)|our (?:clinic|practice|products|doctors|treatments|workshop|menu|prices)\b"
+    r"|opening hours|call us|get a (?:quote|free quote)|request a quote|offnungszeiten|unsere praxis|nuestra clinica|notre cabinet|free shipping|add to (?:cart|basket)",
     "reference": r"encyclop(?:a?e)dia|dictionary|free knowledge|glossary of|definition and meaning",
 }  # fmt: skip
+# What nearly every site says of itself, most of all those that are nobody else's list.
+_OWN = re.compile(
+    r"\b(?:contact us|about us|our (?:team|services|story)|impressum|uber uns|kontakt|nos services|nuestros servicios)\b"
+)
 _WORDS = {name: re.compile(pattern) for name, pattern in _SAYS.items()}
 
 # What a feature speaks for, and how much; a negative figure speaks against.
@@ -63,6 +67,7 @@ SPEAKS: Mapping[str, Mapping[str, float]] = {
     "records:many_brands": {"marketplace": 1.6, "aggregator": 0.8},
     "records:services": {"business": 1.0},
     "records:programs": {"nonprofit": 1.0, "government": 0.8},
+    "text:own": {"business": 0.6, "nonprofit": 0.3},
     "data:LocalBusiness": {"business": 1.4},
     "data:NewsMediaOrganization": {"news": 3.0},
     "data:NewsArticle": {"news": 1.6},
@@ -189,6 +194,8 @@ def _of_records(facts: Mapping[str, Any]) -> list[Feature]:
 def _of_text(text: str) -> list[Feature]:
     folded = fold(text).lower()
     found = []
+    if own := _OWN.search(folded):
+        found.append(Feature("text:own", f'its homepage says "{own[0]}"'))
     for name, pattern in _WORDS.items():
         said = list(dict.fromkeys(match[0].strip() for match in pattern.finditer(folded)))
         if said:

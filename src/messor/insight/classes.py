@@ -64,7 +64,7 @@ WITH asked AS (SELECT unnest($1::text[]) COLLATE "C" AS domain), named AS (
 ), home AS (
   -- The page nearest to the root; its beginning says what the site is.
   SELECT DISTINCT ON (n.domain) n.domain,
-         concat_ws(E'\\n', s.title, s.description, left(x.markdown, 6000)) AS text,
+         concat_ws(E'\\n', left(s.title, 300), left(s.description, 1000), left(x.markdown, 6000)) AS text,
          ARRAY(SELECT DISTINCT v #>> '{}' FROM jsonb_path_query(x.data, '$.**."@type"') v
                 WHERE jsonb_typeof(v) = 'string' LIMIT 50) AS data_types
     FROM named n JOIN messor.hosts h ON h.domain_id = n.id JOIN messor.pages p ON p.host_id = h.id

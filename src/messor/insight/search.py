@@ -39,7 +39,7 @@ WITH RECURSIVE used (config) AS (
          (SELECT string_agg(messor.fold(b) || ':*', ' & ') FROM unnest($2::text[]) b) AS beginnings,
          (SELECT string_agg('!' || messor.fold(b) || ':*', ' & ') FROM unnest($3::text[]) b) AS unwanted
     FROM used u WHERE u.config IS NOT NULL
-), asked AS (
+), asked AS MATERIALIZED (
   -- Adding nothing to a question leaves it as it is.
   SELECT config, words
          && coalesce(to_tsquery(config::regconfig, beginnings), ''::tsquery)
@@ -47,7 +47,9 @@ WITH RECURSIVE used (config) AS (
     FROM parts
 ), matched AS (
   SELECT d.*, n.domain, a.question FROM asked a
-    JOIN messor.search_documents d ON d.config = a.config AND d.words @@ a.question
+    -- Not "=": by that the planner would join all documents with their languages first.
+    JOIN messor.search_documents d
+      ON d.config IS NOT DISTINCT FROM a.config AND d.words @@ a.question
     JOIN messor.domains n ON n.id = d.domain_id
    WHERE numnode(a.question) > 0
      AND ($4::text[] IS NULL OR d.kind = ANY ($4)) AND ($5::text[] IS NULL OR n.domain = ANY ($5))

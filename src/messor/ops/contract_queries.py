@@ -66,30 +66,33 @@ EVIDENCE = f"""{RUNS}, judged AS (
        WHERE jsonb_typeof(r.nm -> k.name) IS DISTINCT FROM k.type) lacking
 ){ANSWER}"""
 
-# Pages that a run chose itself are fetched after robots.txt and after sitemap or homepage.
+# Pages that a run chose itself are fetched after robots.txt and after sitemap or homepage. Of a
+# domain's sitemaps the first that became known are the first that are read.
 DISCOVERY = f"""{RUNS}, chosen AS (
-  SELECT r.id AS run_id, r.trace_id, r.nm, r.domain_id, r.started_at, r.completed_at,
-         min(f.fetched_at) AS first_at
+  SELECT r.id AS run_id, r.trace_id, r.nm, r.domain_id, r.completed_at,
+         min(f.fetched_at) AS first_at,
+         count(*) FILTER (WHERE b.id IS NULL
+                          OR b.fetched_at > f.fetched_at + interval '1 second') AS unruled
     FROM runs r JOIN fetches f ON f.run_id = r.id
+    LEFT JOIN messor.robots_files b ON b.id = f.robots_id
    WHERE r.mode <> 'user_assisted' AND f.reason NOT IN ('homepage', 'asked for')
      AND f.reason NOT LIKE '% redirects here'
-   GROUP BY 1, 2, 3, 4, 5, 6
+   GROUP BY 1, 2, 3, 4, 5
 ), led AS (
-  SELECT c.run_id, min(d.fetched_at) FILTER (WHERE t.kind = 'robots') AS robots_at,
-         min(d.fetched_at) FILTER (WHERE t.kind <> 'robots') AS source_at
-    FROM chosen c JOIN messor.hosts h ON h.domain_id = c.domain_id
-    JOIN messor.crawl_tasks t ON t.host_id = h.id AND (
-           t.kind IN ('robots', 'sitemap') OR t.page_id IN (
-             SELECT i.page_id FROM messor.ingestion_pages i
-              WHERE i.run_id = c.run_id AND i.reason = 'homepage'))
-    JOIN messor.http_fetches d ON d.page_id = t.page_id AND d.fetched_at <= c.completed_at
+  SELECT c.run_id, min(d.fetched_at) AS source_at
+    FROM chosen c CROSS JOIN LATERAL (
+      (SELECT s.page_id FROM messor.hosts h JOIN messor.sitemaps s ON s.host_id = h.id
+        WHERE h.domain_id = c.domain_id ORDER BY s.page_id LIMIT 20)
+      UNION ALL
+      SELECT i.page_id FROM messor.ingestion_pages i
+       WHERE i.run_id = c.run_id AND i.reason = 'homepage') source
+    JOIN messor.http_fetches d ON d.page_id = source.page_id AND d.fetched_at <= c.completed_at
    GROUP BY 1
 ), judged AS (
   SELECT c.run_id, c.trace_id, c.nm -> 'discoverySources' ? 'sitemap' AS is_special, CASE
     WHEN jsonb_array_length(c.nm -> 'discoverySources') = 0
       THEN 'it chose pages and names no source'
-    WHEN l.robots_at IS NULL OR l.robots_at > c.first_at
-      THEN 'it fetched a page before robots.txt'
+    WHEN c.unruled > 0 THEN 'it fetched a page before robots.txt'
     WHEN l.source_at > c.first_at THEN 'it fetched a page before sitemap and homepage'
     END AS fault
     FROM chosen c LEFT JOIN led l USING (run_id)
@@ -186,7 +189,8 @@ PROTECTION = f"""{RUNS}, met AS (
       THEN 'it is blocked and used pages'
     WHEN r.outcome = 'blocked' AND NOT EXISTS (
            SELECT FROM messor.events e
-            WHERE e.domain_id = r.domain_id AND e.type = 'ingestion.blocked'
+            WHERE e.domain_id = r.domain_id AND e.occurred_at >= r.started_at
+              AND e.type = 'ingestion.blocked'
               AND e.data ->> 'traceId' = r.trace_id) THEN 'it is blocked and nobody was told'
     WHEN EXISTS (SELECT FROM messor.tiles t JOIN messor.page_snapshots s ON s.id = t.snapshot_id
                   WHERE t.run_id = r.id AND s.verdict IS NOT NULL)

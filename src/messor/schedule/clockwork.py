@@ -15,12 +15,16 @@ import asyncpg
 from messor.errors import LeaseLostError, UnavailableError
 from messor.schedule import leader, plan
 from messor.schedule.auditing import AUDIT
+from messor.schedule.classifying import CLASSIFY
 from messor.schedule.daily import DAILY
 from messor.schedule.domain_life import DOMAINS
+from messor.schedule.indexing import INDEX
 from messor.schedule.leader import Leadership
 from messor.schedule.orchestrators import Registry
 from messor.schedule.robots import ROBOTS
 from messor.schedule.runs import Runner, begin_due
+from messor.schedule.scoring import SCORE
+from messor.schedule.serp import SERP
 from messor.schedule.sweeping import kept_months, sweeper
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
@@ -34,7 +38,10 @@ Repair = Callable[[], Awaitable[None]]
 
 def standard_registry(settings: Settings) -> Registry:
     """The orchestrators of this release."""
-    return Registry(DAILY, sweeper(kept_months(settings)), ROBOTS, AUDIT, DOMAINS)
+    known = [DAILY, sweeper(kept_months(settings)), ROBOTS, AUDIT, DOMAINS, INDEX, CLASSIFY, SCORE]
+    if settings.search_engines:
+        known.append(SERP)
+    return Registry(*known)
 
 
 class Clockwork:

@@ -59,19 +59,7 @@ RESERVED = (
         "O-SERP",
         "asks search engines for the keywords whose tier is due",
         "30 4 * * *",
-        "comes with scouting",
-    ),
-    Reserved(
-        "O-Score",
-        "scores organisations and sets the track levels of their domains",
-        "0 5 * * mon",
-        "comes with scouting",
-    ),
-    Reserved(
-        "O-Classify",
-        "tells what kind of site a new domain is",
-        "45 * * * *",
-        "comes with scouting",
+        "needs a search engine: MESSOR_SEARCH_ENGINES",
     ),
 )
 

@@ -15,7 +15,8 @@ from importlib.metadata import EntryPoint, entry_points
 from messor.errors import UsageError
 from messor.fetch.services.breaker import Breaker
 from messor.scout.engines.engine import Engine
-from messor.scout.engines.options import EngineOptions
+from messor.scout.engines.options import settings_for
+from messor.settings import EngineOptions
 
 GROUP = "messor.search_engines"
 OWN = {
@@ -72,7 +73,7 @@ def hire(options: Mapping[str, EngineOptions]) -> list[Hired]:
     """The configured engines, in their order; call it within a running loop."""
     # All are looked up before the first is made: an engine that is made holds connections.
     chosen = [
-        (kind, given.settings_for(kind))
+        (kind, settings_for(kind, given))
         for kind, given in ((engine_class(name), given) for name, given in options.items())
     ]
     return [Hired(kind(settings), settings.monthly_budget, Breaker()) for kind, settings in chosen]

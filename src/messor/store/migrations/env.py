@@ -13,19 +13,30 @@ from messor.store.database import is_plain_loopback
 # Partitions begin at midnight UTC, whatever the server's own time zone.
 TIMEOUTS = "SET lock_timeout = '5s'; SET statement_timeout = '30min'; SET timezone = 'UTC'"
 
+# Another's migration may take its time; that is no table's lock.
+TURN = (
+    "SET LOCAL lock_timeout = '30min'",
+    "SELECT pg_advisory_xact_lock(hashtextextended('messor.migrate', 0))",
+    "SET LOCAL lock_timeout = '5s'",
+)
+
 
 def run(connection: Connection) -> None:
     for statement in TIMEOUTS.split(";"):
         connection.execute(text(statement))
+    _wait_for_turn(connection)
     connection.execute(text("CREATE SCHEMA IF NOT EXISTS messor"))
     connection.commit()
     context.configure(connection=connection, version_table_schema="messor")
     with context.begin_transaction():
-        # Several processes may start at once; the first one migrates, the others find it done.
-        connection.execute(
-            text("SELECT pg_advisory_xact_lock(hashtextextended('messor.migrate', 0))")
-        )
+        _wait_for_turn(connection)
         context.run_migrations()
+
+
+def _wait_for_turn(connection: Connection) -> None:
+    """Several processes may start at once; the first one migrates, the others find it done."""
+    for statement in TURN:
+        connection.execute(text(statement))
 
 
 async def connect_and_run() -> None:

@@ -26,9 +26,12 @@ from messor.engine.ingest import IngestRequest, ingest
 from messor.engine.why import explain
 from messor.errors import MessorError
 from messor.frontier import tasks
+from messor.queue.company import Company
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.registry.submissions import Asker
+from messor.schedule import clockwork
+from messor.schedule.clockwork import Clockwork
 from messor.settings import AllowedNetworks, Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
@@ -190,23 +193,25 @@ async def _ask_for(database: Database, wanted: Mapping[str, str]) -> None:
 
 @contextlib.asynccontextmanager
 async def _ingestions(settings: Settings, session: Session) -> AsyncIterator[None]:
-    """Records and profiles being made while the worker runs; one profile is blocked."""
+    """Records and profiles being made while the worker runs, and the schedule kept."""
 
     async def make() -> None:
         for name in INGESTED:
             request = IngestRequest(f"http://{name}/", LOCAL_ADMIN, "light", may_approve=True)
             await ingest(session.database, settings, request)
 
-    extraction = Following(settings, session)
-    making, extracting = asyncio.create_task(make()), asyncio.create_task(extraction.run())
+    usual = clockwork.standard_registry(settings)
+    schedule = Clockwork(session.database, usual, asyncio.Event(), repair=session.repair)
+    beside = Company([Following(settings, session), schedule])
+    making, running = asyncio.create_task(make()), asyncio.create_task(beside.run())
     try:
         yield
     finally:
         making.cancel()
-        extraction.stop()
+        beside.stop()
         with contextlib.suppress(asyncio.CancelledError, MessorError):
             await making
-        await extracting
+        await running
 
 
 async def _explain_examples(settings: Settings, session: Session) -> None:

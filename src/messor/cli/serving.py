@@ -69,6 +69,7 @@ class Doors:
             await self._server.serve(sockets=[self._socket])
         finally:
             await self._api.state.house.close()
+            await self._console.state.errands.close()
             self._passwords.close()
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:

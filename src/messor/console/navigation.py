@@ -17,9 +17,13 @@ class Entry:
     icon: str  # of Font Awesome, without its prefix
     act: Act
     on_phone: bool = True  # in the bar at the bottom
+    also: tuple[str, ...] = ()  # other paths it stands for
 
     def is_here(self, path: str) -> bool:
-        return path == self.path or (self.path != "/" and path.startswith(f"{self.path}/"))
+        return any(
+            path == own or (own != "/" and path.startswith(f"{own}/"))
+            for own in (self.path, *self.also)
+        )
 
 
 MENU = (
@@ -29,7 +33,14 @@ MENU = (
     Entry("Submit", "/submit", "circle-plus", Act.DOMAINS_SUBMIT),
     Entry("Why?", "/why", "route", Act.READ, on_phone=False),
     Entry("Intelligence", "/orbit", "binoculars", Act.READ, on_phone=False),
-    Entry("Tasks and jobs", "/tasks", "list-check", Act.READ, on_phone=False),
+    Entry(
+        "Tasks and jobs",
+        "/tasks",
+        "list-check",
+        Act.READ,
+        on_phone=False,
+        also=("/batches", "/jobs"),
+    ),
     Entry("Schedule", "/schedule", "calendar-days", Act.READ, on_phone=False),
     Entry("Health", "/admin/orbits/health", "heart-pulse", Act.READ, on_phone=False),
     Entry("Proxies", "/proxies", "network-wired", Act.PROXIES_MANAGE, on_phone=False),

@@ -71,6 +71,8 @@ PEOPLE = (
     ("task_batches", "submitted_by"),
     ("ingestion_runs", "requested_by"),
     ("orbits", "owner"),
+    ("flag_decisions", "decided_by"),
+    ("relevance_models", "trained_by"),
     ("events", "actor"),
 )
 RENAME = """

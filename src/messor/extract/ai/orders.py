@@ -28,7 +28,7 @@ _RULES = (
     r"|anweisung\w*|regeln|instruccion\w*|instruc\w*|consignes?|istruzion\w*|instructies|polecen\w*"
 )
 _MACHINE = (
-    r"a\.?i\.?|llms?|gpt\w*|chatgpt|claude|gemini|language models?|assistants?|chatbots?|copilot"
+    r"a\.?i\.?|llms?|\w{0,16}gpt\w{0,16}|language models?|assistants?|chatbots?"
     r"|crawlers?|scrapers?|bots?|agents?|extractors?|parsers?|machine readers?|ki|sprachmodell\w*"
     r"|modele de langage|modelo de lenguaje|automated (?:readers?|systems?)"
 )

@@ -69,6 +69,7 @@ async def house(request: pytest.FixtureRequest, web: LittleWeb, dsn: str, tmp_pa
         "MESSOR_ALLOWED_NETWORKS": settings.allowed_networks.model_dump_json(),
         "MESSOR_WORKER_LEASE": "3",
         "MESSOR_BROWSER": "off",
+        "MESSOR_LISTEN_PORT": "0",
     }
     broker: RabbitMQ | None = None
     if request.param == "celery":
@@ -97,7 +98,7 @@ async def ask_for_audits(database: Database, letter: str) -> None:
 
 
 async def until(database: Database, statement: str, wanted: Any) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(180):
         while await database.fetchval(statement) != wanted:  # noqa: ASYNC110 - a database has no event
             await asyncio.sleep(0.05)
 

@@ -117,7 +117,8 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
 
 
 def test_up_runs_workers_and_stops_them(dsn: str, tmp_path: Path) -> None:
-    with started(tmp_path, "up", "--workers", "2", MESSOR_DATABASE_URL=dsn) as process:
+    environment = {"MESSOR_DATABASE_URL": dsn, "MESSOR_LISTEN_PORT": "0"}
+    with started(tmp_path, "up", "--workers", "2", **environment) as process:
         wait_for(process, "is at work")
         wait_for(process, "is at work")
         process.send_signal(signal.SIGTERM)

@@ -25,9 +25,6 @@ from messor.queue.handlers import Handlers, Register, handlers_for
 from messor.queue.lifeline import Lifeline
 from messor.queue.memory import Ceiling
 from messor.queue.runner import Limits, Runner
-from messor.scout import tracking
-from messor.scout.engines.registry import hire
-from messor.scout.searching import Searcher
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
@@ -37,6 +34,10 @@ def register_searches(handlers: Handlers, settings: Settings, database: Database
     """Snapshots of search engines, where any is configured."""
     if not settings.search_engines:
         return
+    from messor.scout import tracking  # noqa: PLC0415 - most workers start without it
+    from messor.scout.engines.registry import hire  # noqa: PLC0415 - see above
+    from messor.scout.searching import Searcher  # noqa: PLC0415 - see above
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -10,7 +10,6 @@ import click
 
 from messor.access import links
 from messor.cli.crew import Crew, Duties, job_types, needing_broker
-from messor.cli.extract import Following
 from messor.cli.output import run, say
 from messor.cli.running import stopping_on_signals
 from messor.errors import UsageError
@@ -19,8 +18,7 @@ from messor.queue.broker.options import options_of
 from messor.queue.company import Companion, Company
 from messor.queue.memory import MEGABYTE, resident_bytes
 from messor.queue.supervisor import Supervisor
-from messor.schedule import clockwork, leader
-from messor.schedule.clockwork import Clockwork
+from messor.schedule import leader
 from messor.settings import Settings
 from messor.store.session import Session, open_session
 
@@ -117,22 +115,34 @@ async def _up(workers: int, *, console: bool) -> None:
     """Keep everything of one machine running; with a broker, feed it."""
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
-        registry = clockwork.standard_registry(settings)
-        members: list[Companion] = [
-            Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
-        ]
+        members: list[Companion] = [_schedule(settings, session)]
         members.append(Dispatcher(session.database))
         if settings.broker_url is not None:
             members.append(_relay(settings, session))
         if workers:
             members.append(_supervisor(settings, workers, []))
-            members.append(Following(settings, session))
+            members.append(_extraction(settings, session))
         say(f"PostgreSQL is up; {workers} workers. Ctrl-C stops everything cleanly.")
         if console:
             members.append(await _open_doors(settings, session))
         company = Company(members, farewell_seconds=FAREWELL_SECONDS)
         async with stopping_on_signals(company):
             await company.run()
+
+
+def _schedule(settings: Settings, session: Session) -> Companion:
+    """What runs by itself, when it is this process's turn to lead."""
+    from messor.schedule import clockwork  # noqa: PLC0415 - workers start without it
+
+    registry = clockwork.standard_registry(settings)
+    return clockwork.Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
+
+
+def _extraction(settings: Settings, session: Session) -> Companion:
+    """Makes records of what the workers bring."""
+    from messor.cli.extract import Following  # noqa: PLC0415 - workers start without it
+
+    return Following(settings, session)
 
 
 async def _open_doors(settings: Settings, session: Session) -> Companion:

@@ -12,7 +12,8 @@ up: .venv/run
 	$(BIN)/messor up
 
 test: .venv/dev
-	$(BIN)/pytest -n 3 --dist loadgroup
+	$(BIN)/pytest -n 3 --dist loadgroup -m "not alone"
+	$(BIN)/pytest -m alone
 
 check: .venv/dev
 	$(BIN)/ruff check .

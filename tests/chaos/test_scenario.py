@@ -7,8 +7,9 @@ from chaos.stage import Plan
 
 from messor.errors import UnavailableError
 
+pytestmark = pytest.mark.alone
 
-@pytest.mark.xdist_group("chaos")
+
 async def test_a_short_crawl_under_kills_and_a_stall() -> None:
     plan = Plan(
         "politeness",
@@ -25,7 +26,6 @@ async def test_a_short_crawl_under_kills_and_a_stall() -> None:
     assert [check for check in report.checks if not check.ok] == [], report.said
 
 
-@pytest.mark.xdist_group("chaos")
 async def test_a_short_crawl_of_shared_addresses() -> None:
     plan = Plan(
         "addresses",
@@ -45,7 +45,6 @@ async def test_a_short_crawl_of_shared_addresses() -> None:
     assert [check for check in report.checks if not check.ok] == [], report.said
 
 
-@pytest.mark.xdist_group("chaos")
 async def test_a_short_crawl_by_workers_cut_off_from_the_database() -> None:
     plan = Plan(
         "cuts", seed=3, hosts=8, workers=2, cuts=1, pages=8, delay=0.4, lease=1.5, seconds=60.0
@@ -54,7 +53,6 @@ async def test_a_short_crawl_by_workers_cut_off_from_the_database() -> None:
     assert [check for check in report.checks if not check.ok] == [], report.said
 
 
-@pytest.mark.xdist_group("chaos")
 async def test_a_short_crawl_by_workers_whose_clocks_are_wrong() -> None:
     try:
         find_faketime()

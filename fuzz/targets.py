@@ -12,6 +12,7 @@ from contextlib import suppress
 import msgspec
 
 from fuzz.seeds import SEPARATOR
+from messor.extract.main import read_main
 from messor.web import encodings, html, sitemaps, suffixes, urls
 from messor.web.robots import Robots
 
@@ -133,7 +134,7 @@ def page(data: bytes) -> None:
                 _require_href(href)
         _require(len(reading.hrefs) == len(reading.links), "one href as written for each link")
     with suppress(html.TooComplexError):
-        _require_storable((html.main_text(text),), "a main text")
+        _require_storable((read_main(text, address).text,), "a main text")
 
 
 def suffix(data: bytes) -> None:

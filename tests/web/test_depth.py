@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from messor.web.depth import MAX_DEPTH, is_too_deep
-from messor.web.html import TooComplexError, main_text, read_page
+from messor.web.html import TooComplexError, parse_document, read_page
 from tests.web.conftest import CORPORA
 
 URL = "https://a.example/"
@@ -46,7 +46,7 @@ def test_deep_pages_are_refused_before_they_are_parsed(name: str) -> None:
     with pytest.raises(TooComplexError, match=f"more than {MAX_DEPTH} elements"):
         read_page(DEEP[name], URL)
     with pytest.raises(TooComplexError):
-        main_text(DEEP[name])
+        parse_document(DEEP[name])
 
 
 @pytest.mark.parametrize("name", FLAT)

@@ -248,8 +248,3 @@ def _measure_text(document: Document, reading: PageReading, size: int) -> None:
 
 def _cells(document: Document) -> int:
     return len(document.select("td")) + len(document.select("th"))
-
-
-def main_text(html: str) -> str:
-    """The text of a page's main part, without navigation and the like."""
-    return storable(parse_document(html).main_text())

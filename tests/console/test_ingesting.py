@@ -203,6 +203,7 @@ async def _browse(
 
 async def _shoot(page: Page, name: str) -> None:
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    await page.wait_for_selector("main")
     if SHOTS:
         await page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
     try:

@@ -114,9 +114,12 @@ UPDATE messor.lanes l SET worker_id = NULL, slots = 0, claimed_at = NULL,
 
 # Lanes before hosts, as in a flush: the other way round the two could wait for each other.
 LOCK_HOST = """
-SELECT FROM messor.lanes l JOIN messor.hosts h ON h.id = l.host_id
+SELECT 1 FROM messor.lanes l JOIN messor.hosts h ON h.id = l.host_id
  WHERE h.host = $1 FOR NO KEY UPDATE OF l
 """
+
+# There is no lane to lock before there is one, so those who would make it go one after the other.
+LOCK_NEW_HOST = "SELECT pg_advisory_xact_lock(hashtextextended('messor.host.' || $1, 0))"
 
 OPEN_HOST = """
 WITH host AS (
@@ -329,8 +332,10 @@ async def give_back(connection: Connection, worker_id: int, given: Sequence[Give
 
 
 async def open_host(connection: Connection, domain_id: UUID, host: str) -> int:
-    """The host's id; it and its lane are made when missing."""
-    await connection.execute(LOCK_HOST, host)
+    """The host's id; it and its lane are made when missing. Lane before host, as all who lock both."""
+    if await connection.fetchval(LOCK_HOST, host) is None:
+        await connection.execute(LOCK_NEW_HOST, host)
+        await connection.execute(LOCK_HOST, host)
     host_id: int = await connection.fetchval(OPEN_HOST, domain_id, host)
     return host_id
 

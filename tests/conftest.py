@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -19,6 +21,8 @@ from messor.store.server import EmbeddedServer
 from messor.world import WorldProcess
 
 CORPORA = Path(__file__).parent.parent.parent / "shared" / "corpora"
+IN_MEMORY = Path("/dev/shm")
+ROOM_FOR_A_SERVER = 2 << 30
 _numbers = itertools.count()
 
 
@@ -48,9 +52,20 @@ def _waive_fsync(server: EmbeddedServer) -> None:
 
 
 @pytest.fixture(scope="session")
-def server_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """In memory where that has room: a database is cloned there ten times as fast as on a disk."""
+    usable = IN_MEMORY.is_dir() and os.access(IN_MEMORY, os.W_OK)
+    if not usable or shutil.disk_usage(IN_MEMORY).free < ROOM_FOR_A_SERVER:
+        yield tmp_path_factory.mktemp("server")
+        return
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY, prefix="messor-test-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def server_dsn(server_folder: Path) -> Iterator[str]:
     """An embedded server whose database `template_messor` is migrated and waits to be cloned."""
-    server = EmbeddedServer(tmp_path_factory.mktemp("server"))
+    server = EmbeddedServer(server_folder)
     dsn = server.acquire()
     try:
         _waive_fsync(server)

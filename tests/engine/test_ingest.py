@@ -163,6 +163,17 @@ async def test_a_light_run_reads_at_most_twelve_pages_of_five_hundred(
         assert set(done.as_response()) == {"success", "tiles", "evidence"}
 
 
+async def test_a_standard_run_reads_at_most_twenty_five_pages_after_robots_and_sitemap(
+    database: Database, tmp_path: Path
+) -> None:
+    async with scene(database, tmp_path, shop(80)) as site:
+        done = await site.ingest(Mode.STANDARD)
+        assert done.outcome == "success"
+        assert site.web.paths("one.test")[0] == "/robots.txt"
+        assert done.evidence["nm_ingest"]["discoverySources"].count("sitemap") == 1
+        assert len(site.pages_asked) == done.evidence["nm_ingest"]["pagesUsed"] == 25
+
+
 async def test_a_run_leaves_nothing_due_and_a_record_of_itself(
     database: Database, tmp_path: Path
 ) -> None:
@@ -514,15 +525,18 @@ async def test_what_makes_no_sense_is_refused_in_a_sentence(
     assert await value(database, "SELECT count(*) FROM messor.domains") == 0
 
 
-async def test_the_pace_of_the_mode_is_kept(database: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode, least", [(Mode.LIGHT, 0.795), (Mode.STANDARD, 0.995)])
+async def test_the_pace_of_the_mode_is_kept(
+    database: Database, tmp_path: Path, mode: Mode, least: float
+) -> None:
     rooms: dict[str, Room] = {"/": page("home", "/about"), "/about": page("about")}
     async with scene(database, tmp_path, rooms, delay=None) as site:
-        done = await site.ingest(Mode.LIGHT)
+        done = await site.ingest(mode)
         assert done.outcome == "success"
         times = [asked.arrived_ns for asked in site.web.requests("one.test")]
         gaps = [after - before for before, after in pairwise(times)]
         assert len(gaps) >= 2
-        assert min(gaps) >= 795_000_000
+        assert min(gaps) >= least * 1e9
 
 
 async def test_two_runs_at_once_share_what_they_fetch(database: Database, tmp_path: Path) -> None:

@@ -130,6 +130,75 @@ async def test_a_service_that_fails_costs_nothing_that_was_there(
     assert await database.fetchval("SELECT title FROM messor.page_snapshots") == "A small page"
 
 
+@pytest.mark.parametrize("failure", [Failure.TOO_MANY, Failure.INTERNAL, Failure.BUSY])
+async def test_when_one_service_fails_the_next_is_asked(
+    database: Database, tmp_path: Path, failure: Failure
+) -> None:
+    async with (
+        LittleWeb(tmp_path, {"one.test": ROOMS}) as web,
+        Crawl4AIStandIn(render(ROOMS)) as c4,
+        FirecrawlStandIn(render(ROOMS)) as fc,
+    ):
+        c4.failure = failure
+        services = {"crawl4ai_url": c4.base_url, "firecrawl_url": fc.base_url}
+        await admit(database, HOME, delay=0.01)
+        await crawl(web.settings(**services, firecrawl_key="k"), database)
+    assert [hop[:2] for hop in await hops(database)] == [
+        ("http", "empty"),
+        ("crawl4ai", "error"),
+        ("firecrawl", "ok"),
+    ]
+    assert (await outcomes(database))[HOME] == "ok"
+
+
+@pytest.mark.parametrize("failure", [Failure.TOO_MANY, Failure.INTERNAL, Failure.BUSY])
+async def test_when_every_service_fails_the_page_is_tried_again_in_an_hour(
+    database: Database, tmp_path: Path, failure: Failure
+) -> None:
+    async with (
+        LittleWeb(tmp_path, {"one.test": ROOMS}) as web,
+        FirecrawlStandIn(render(ROOMS)) as fc,
+    ):
+        fc.failure = failure
+        await admit(database, HOME, delay=0.01)
+        await crawl(web.settings(firecrawl_url=fc.base_url, firecrawl_key="k"), database)
+    assert [hop[:2] for hop in await hops(database)] == [
+        ("http", "empty"),
+        ("firecrawl", "error"),
+    ]
+    waiting = await database.fetchrow(
+        "SELECT t.status, t.due_at - f.fetched_at AS wait FROM messor.crawl_tasks t"
+        " JOIN messor.pages p ON p.id = t.page_id JOIN messor.http_fetches f ON f.page_id = p.id"
+        " WHERE p.url = $1 ORDER BY f.fetched_at DESC LIMIT 1",
+        HOME,
+    )
+    assert waiting is not None
+    assert waiting["status"] == "pending"
+    assert timedelta(minutes=59) < waiting["wait"] < timedelta(hours=2)
+
+
+@pytest.mark.parametrize(
+    "sentences, asked",
+    [(20, ["http", "crawl4ai"]), (400, ["http"])],
+    ids=["little text", "much text"],
+)
+async def test_a_page_nearly_all_markup_is_rendered_where_it_has_little_text(
+    database: Database, tmp_path: Path, sentences: int, asked: list[str]
+) -> None:
+    words = "Rye, spelt and oats. " * sentences
+    body = f"<title>Good bread</title><p>{words}</p><div data-x='{'x' * 40 * len(words)}'></div>"
+    rooms: dict[str, Room] = {"/": Answer(200, (("Content-Type", HTML),), body.encode())}
+    async with (
+        LittleWeb(tmp_path, {"one.test": rooms}) as web,
+        Crawl4AIStandIn(render(ROOMS)) as c4,
+    ):
+        await admit(database, HOME, delay=0.01)
+        await crawl(web.settings(crawl4ai_url=c4.base_url), database)
+    found = await hops(database)
+    assert [hop[0] for hop in found] == asked
+    assert found[0][2] == "text_ratio"
+
+
 @pytest.mark.skipif(
     why_unavailable(BrowserLimits()) is not None, reason=str(why_unavailable(BrowserLimits()))
 )

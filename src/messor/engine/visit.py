@@ -169,7 +169,7 @@ class Visitor:
             else:
                 hops, answer = await self._read(visit, task, fetched)
                 fetched = answer.fetched
-                again = schedule(lane, task, fetched, len(hops))
+                again = schedule(lane, task, fetched, hops)
                 harvest = Harvest(lane, task, decision, again, fetched.outcome, fetched, hops=hops)
                 self._keep(harvest, answer)
             await self._heed(visit, fetched)
@@ -351,9 +351,13 @@ def refuse(lane: Lane, task: Task, decision: Decision) -> Harvest:
     return Harvest(lane, task, decision, again, decision.rule)
 
 
-def schedule(lane: Lane, task: Task, fetched: Fetched, hops: int) -> Schedule:
+def schedule(lane: Lane, task: Task, fetched: Fetched, hops: Sequence[Fetched]) -> Schedule:
     """When the page is due again."""
-    if fetched.outcome in RETRYABLE:
+    # An empty page is tried again soon where it was a service that failed, and not the page.
+    unhelped = fetched.outcome is Outcome.EMPTY and any(
+        hop.error_type == PROVIDER_FAULT for hop in hops
+    )
+    if unhelped or fetched.outcome in RETRYABLE:
         wait = max(fetched.retry_after or 0.0, EXHAUSTED_SECONDS if hops else 0.0)
         return cadence.after_failure(task, lane.policy.frequency, wait)
     if lane.policy.harvest == "asked":

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import asyncpg
+import hypothesis
 import pytest
 
 from messor.settings import Settings
@@ -24,6 +25,10 @@ CORPORA = Path(__file__).parent.parent.parent / "shared" / "corpora"
 IN_MEMORY = Path("/dev/shm")
 ROOM_FOR_A_SERVER = 2 << 30
 _numbers = itertools.count()
+
+# How long an example takes is the machine's affair.
+hypothesis.settings.register_profile("messor", deadline=None)
+hypothesis.settings.load_profile("messor")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from messor.errors import UsageError
-from messor.extract.ai import Subject
+from messor.extract.ai import PageOnHand, Subject
 from messor.extract.ai.asking import KINDS, answer_schema, check_answer, fields_of
 from messor.extract.ai.prompting import prompt
 from messor.extract.records import unsupported
@@ -31,7 +31,7 @@ async def said(
     mind = lambda *_: {kind: list(records)}  # noqa: E731 - a mind of one thought
     async with bench(database, ModelStandIn(api_key=KEY, mind=mind, obeys=False)) as b:
         view = page(body)
-        reading = await b.reader.read(view, SUBJECT, [kind])
+        reading = await b.reader.read(PageOnHand(view), SUBJECT, [kind])
         for record in reading.records:
             assert unsupported(record, view.source.text) == []
             assert kind == "product" or problems(record) == []

@@ -36,7 +36,10 @@ _NOBODY = re.compile(
 
 def may_have(text: str) -> bool:
     """A quick look for a sign of an address."""
-    return "@" in text or _AT.search(text) is not None
+    if "@" in text:
+        return True
+    bracketed = "(" in text or "[" in text or "{" in text or "<" in text
+    return bracketed and _AT.search(text) is not None
 
 
 def read_email(text: str) -> str | None:

@@ -7,6 +7,7 @@ left to the reader of opening hours.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from messor.extract.dates import fold
 from messor.extract.day_words import DAYS_OF_WEEK
@@ -35,6 +36,7 @@ _IN_RANGES = frozenset(("man", "per", "car", "sex", "to", "la", "we", "st", "sal
 _NAME = r"[^\W\d_]{1,14}(?:-feira)?"
 _RANGE = re.compile(rf"(?<!\w)({_NAME})\.?{_TO}({_NAME})(?!\w)")
 _WORD = re.compile(rf"(?<!\w){_NAME}(?!\w)")
+_letters = re.compile(r"[^\W\d_]+").findall
 _TIME = r"(\d{1,2})(?:\s?[:.h]\s?(\d{2}))?\s?(?:(a\.?m\.?|p\.?m\.?)(?![a-z])|uhr|h(?![a-z])|u(?![a-z])|kl)?"
 _FROM = r"(?:(?<!\w)(?:from|von|de|dalle|od|kl\.?|c|\u0441)\s)?"
 _HOURS = re.compile(rf"(?<![\d:.,-]){_FROM}{_TIME}{_TO}(?:kl\.?\s)?{_TIME}(?![\d:]|\.\d)")
@@ -54,6 +56,8 @@ def read_days(text: str) -> list[str] | None:
     if _ALL.search(folded):
         return list(DAYS)
     found: set[int] = set(range(5)) if _WEEKDAYS.search(folded) else set()
+    if not found and _INDEX.keys().isdisjoint(_letters(folded)):
+        return None
     folded = _HOURS.sub(" ; ", folded)
     for match in _RANGE.finditer(folded):
         first, last = _INDEX.get(match[1]), _INDEX.get(match[2])
@@ -66,6 +70,12 @@ def read_days(text: str) -> list[str] | None:
         if match[0] in _INDEX and match[0] not in _IN_RANGES:
             found.add(_INDEX[match[0]])
     return [DAYS[number] for number in sorted(found)] or None
+
+
+@lru_cache(maxsize=4096)
+def is_day(word: str) -> bool:
+    """Whether a word names a day, or days."""
+    return read_days(word) is not None
 
 
 def read_hours(text: str) -> list[dict[str, str]] | None:

@@ -13,22 +13,14 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from turbohtml import Document, Element
-
+from messor.extract.page import Page
 from messor.extract.passages import Passage
-from messor.extract.spans import Source
-from messor.extract.structured.json_text import read_json_values
+from messor.extract.structured import items as structured
 
 MAX_ITEMS = 1_000
-MAX_SCRIPT = 1024 * 1024
 _MAX_DEPTH = 24
 
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*+)"(\s*+:)?|(-?\d[\d.eE+\-]*+)', re.DOTALL)
-# The attribute that holds the value of an element, where it is not its text.
-_VALUES = {
-    "a": "href", "area": "href", "link": "href", "img": "src", "iframe": "src", "source": "src",
-    "time": "datetime", "data": "value", "meter": "value", "object": "data",
-}  # fmt: skip
 
 
 class Item(ABC):
@@ -158,49 +150,64 @@ class JsonItem(Item):
 class TreeItem(Item):
     """An item of microdata or RDFa: elements of the page."""
 
-    def __init__(self, scope: Element, type_names: str, method: str, source: Source) -> None:
-        self.types = frozenset(_short(each) for each in type_names.split())
-        self.properties: dict[str, list[Element]] = {}
-        self.within: dict[str, list[Item]] = {}
-        self.scope = scope
+    def __init__(self, item: structured.Item, method: str, page: Page) -> None:
+        self.types = frozenset(_short(each) for each in item.types)
+        self._item = item
         self._method = method
-        self._source = source
+        self._page = page
+
+    @cached_property
+    def _properties(self) -> dict[str, list[structured.Value | structured.Item]]:
+        found: dict[str, list[structured.Value | structured.Item]] = {}
+        for name, values in self._item.properties.items():
+            found.setdefault(_short(name), []).extend(values)
+        return found
 
     def texts(self, name: str) -> list[Passage]:
         path = f"{'/'.join(sorted(self.types))}.{name}"
-        found = [self._passage(element, path) for element in self.properties.get(name, ())]
+        found = [
+            Passage(self._method, self._quote(value), path)
+            for value in self._properties.get(name, ())
+            if isinstance(value, structured.Value)
+        ]
         return [passage for passage in found if passage.quote.strip()]
 
-    def _passage(self, element: Element, path: str) -> Passage:
-        quote = ""
-        for attribute in ("content", _VALUES.get(element.tag, "")):
-            if attribute and element.attr(attribute):
-                quote = self._source.attribute(element, attribute)
-                break
-        else:
-            quote = self._source.inside(element)
-        return Passage(self._method, quote, path)
+    def _quote(self, value: structured.Value) -> str:
+        if value.attribute is None:
+            return self._page.source.inside(value.element)
+        return self._page.source.attribute(value.element, value.attribute)
 
     def items(self, name: str) -> list[Item]:
-        return self.within.get(name, [])
+        return [
+            TreeItem(value, self._method, self._page)
+            for value in self._properties.get(name, ())
+            if isinstance(value, structured.Item)
+        ]
 
 
-def json_items(document: Document, source: Source) -> list[Item]:
+def json_items(page: Page) -> list[Item]:
     """Items of all JSON-LD scripts, those within others too."""
     found: list[Item] = []
-    for script in document.select('script[type^="application/ld+json" i]')[:MAX_ITEMS]:
-        text = script.text
-        if len(text) > MAX_SCRIPT:
-            continue
-        nodes = list(_nodes(read_json_values(text, literal=True)))
+    for script in page.scripts:
+        nodes = list(_nodes(script.values))
         named = {
             node["@id"]: node
             for node in nodes
             if isinstance(node.get("@id"), str) and len(node) > 1
         }
-        shared = _Script(source.inside(script) or text, named)
+        shared = _Script(page.source.inside(script.element) or script.element.text, named)
         found.extend(JsonItem(node, shared) for node in nodes[: MAX_ITEMS - len(found)])
     return [item for item in found if item.types]
+
+
+def tree_items(page: Page) -> list[Item]:
+    """Items of microdata and RDFa, those within others too."""
+    return [
+        TreeItem(item, syntax.name, page)
+        for syntax in (structured.MICRODATA, structured.RDFA)
+        for item in page.items(syntax)[:MAX_ITEMS]
+        if item.types
+    ]
 
 
 def _nodes(value: Any) -> Iterator[dict[str, Any]]:
@@ -215,35 +222,3 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
             stack.extend(
                 (each, depth + 1) for each in reversed(value) if isinstance(each, (dict, list))
             )
-
-
-def tree_items(document: Document, source: Source) -> list[Item]:
-    """Items of microdata and RDFa, those within others too."""
-    found: list[Item] = []
-    for method, scope, kind, name in (
-        ("microdata", "itemscope", "itemtype", "itemprop"),
-        ("rdfa", "typeof", "typeof", "property"),
-    ):
-        scopes = document.select(f"[{scope}]")[:MAX_ITEMS]
-        if not scopes:
-            continue
-        items = {each: TreeItem(each, each.attr(kind) or "", method, source) for each in scopes}
-        for element in document.select(f"[{name}]")[: 4 * MAX_ITEMS]:
-            _place(element, items, (scope, name))
-        found.extend(item for item in items.values() if item.types)
-    return found
-
-
-def _place(element: Element, items: dict[Element, TreeItem], names: tuple[str, str]) -> None:
-    scope, name = names
-    parent = element.parent
-    owner = parent.closest(f"[{scope}]") if isinstance(parent, Element) else None
-    holder = items.get(owner) if owner is not None else None
-    if holder is None or holder.scope is element:
-        return
-    inner = items.get(element)
-    for each in (element.attr(name) or "").split()[:8]:
-        if inner is None:
-            holder.properties.setdefault(_short(each), []).append(element)
-        else:
-            holder.within.setdefault(_short(each), []).append(inner)

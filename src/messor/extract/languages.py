@@ -5,8 +5,10 @@ from __future__ import annotations
 from turbohtml.detect import detect_language
 
 _ENOUGH = 120  # characters
-_PLENTY = 3_000
+_FIRST = 800  # of these mostly enough is known, at half the cost
+_PLENTY = 2_000
 _SURE = 0.8
+_AT_ONCE = 0.95
 
 # ISO 639-3, as the detector answers, to the two letters of ISO 639-1.
 _CODES = """
@@ -24,7 +26,9 @@ def written_in(text: str) -> str:
     """The language of a text as two letters; nothing when it is too short or not clear."""
     if len(text) < _ENOUGH:
         return ""
-    found = detect_language(text[:_PLENTY])
+    found = detect_language(text[:_FIRST])
+    if len(text) > _FIRST and (found.language is None or found.confidence < _AT_ONCE):
+        found = detect_language(text[:_PLENTY])
     if found.language is None or found.confidence < _SURE:
         return ""
     return _TWO_LETTERS.get(found.language, "")

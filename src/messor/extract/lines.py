@@ -78,33 +78,34 @@ class _Reading:
     def read(self) -> list[Line]:
         """A walk in document order, without recursion: pages nest as deep as they like."""
         parts = self._parts
-        block, region = self._body, ""
-        stack: list[tuple[Element, str, Iterator[Node], bool]] = []
-        stack.append((block, region, iter(block.children), True))
-        while stack and len(self._lines) < MAX_LINES:
-            block, region, rest, breaks = stack[-1]
-            for node in rest:
-                if isinstance(node, Text):
-                    data = node.data
+        block, region, breaks = self._body, "", True
+        nodes: Iterator[Node] = iter(block)
+        above: list[tuple[Element, str, bool, Iterator[Node]]] = []
+        while len(self._lines) < MAX_LINES:
+            for node in nodes:
+                kind = type(node)  # they are final classes, and this is the innermost loop
+                if kind is Text:
+                    data: str = node.data  # type: ignore[attr-defined]
                     if parts or not data.isspace():
                         parts.append(data)
-                elif isinstance(node, Element) and (tag := node.tag) not in _UNSEEN:
-                    if tag in INLINE:
-                        if parts and isinstance(node.previous_sibling, Element):
-                            parts.append(" ")  # side by side: rarely one word
-                        stack.append((block, region, iter(node.children), False))
-                    else:
-                        self._flush(block, region, (node, False))
-                        within = _REGIONS.get(tag, region)
-                        stack.append((node, within, iter(node.children), True))
+                elif kind is Element and (tag := node.tag) not in _UNSEEN:  # type: ignore[attr-defined]
+                    above.append((block, region, breaks, nodes))
+                    nodes, breaks = iter(node), tag not in INLINE
+                    if breaks:
+                        self._break(block, region, (node, False))  # type: ignore[arg-type]
+                        block, region = node, _REGIONS.get(tag, region)  # type: ignore[assignment]
+                    elif parts and type(node.previous_sibling) is Element:
+                        parts.append(" ")  # side by side: rarely one word
                     break
             else:
-                stack.pop()
                 if breaks:
-                    self._flush(block, region, (block, True))
+                    self._break(block, region, (block, True))
+                if not above:
+                    break
+                block, region, breaks, nodes = above.pop()
         return self._lines
 
-    def _flush(self, block: Element, region: str, mark: _Mark) -> None:
+    def _break(self, block: Element, region: str, mark: _Mark) -> None:
         if self._parts:
             text = " ".join("".join(self._parts).split())[:MAX_LINE]
             self._parts.clear()

@@ -26,13 +26,14 @@ MAX_HEADINGS = 200
 MAX_LINKS = 500
 _MAX_NAME = 100
 _SENTENCE = 40  # characters of a line that is more than a name
-_PLENTY = 3_000
+_PLENTY = 2_000
 
 _FEEDS = {
     "application/rss+xml": "rss",
     "application/atom+xml": "atom",
     "application/feed+json": "json",
 }
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _LANGUAGE = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z])"
 )
@@ -151,7 +152,10 @@ def _title(page: PageView, found: Metadata) -> str:
 
 def _headings(page: PageView) -> list[Heading]:
     found = []
-    for element in page.document.select("h1, h2, h3, h4, h5, h6")[: 2 * MAX_HEADINGS]:
+    # A tag alone is looked up; a list of them is a walk over the whole tree.
+    elements = [each for tag in _HEADINGS for each in page.document.select(tag)]
+    elements.sort(key=page.page.start)
+    for element in elements[: 2 * MAX_HEADINGS]:
         text = one_line(one_space(element.text), MAX_TITLE)
         if text:
             found.append(Heading(int(element.tag[1]), text))

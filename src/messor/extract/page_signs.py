@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from messor.extract.dates import fold
 from messor.extract.lines import Line
@@ -61,15 +62,23 @@ _PRICE = re.compile(
     r"[$€£¥₹₩₺]\s?\d|(?:Rs\.?|CHF|EUR|USD|kr\.?)\s?\d"
     r"|\d\s?(?:€|zł|kr|Kč|₽|₸|₺|TL|Ft|lei|грн|тг|\u0440\u0443\u0431|원|円|元|EUR|USD|CHF)(?!\w)"
 )
+_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+")
 _NOT_FOUND = re.compile(r"(?<!\d)(?:404|403|410|500|502|503)(?!\d)")
 _BASKET = (
     '[class*="add-to-cart" i], [class*="addtocart" i], [class*="add_to_cart" i], [id*="addtocart" i],'
     ' [id*="add-to-cart" i], [class*="buy-button" i], [class*="btn-buy" i], [class*="add-to-b" i]'
 )
+# Selectors that begin with a tag are looked up; others, and lists, are walks over the whole tree.
 _QUANTITY = (
-    'input[name*="qty" i], input[name*="quantity" i], select[name*="quantity" i],'
-    ' select[name*="qty" i], input[id*="quantity" i]'
+    'input[name*="qty" i]', 'input[name*="quantity" i]', 'select[name*="quantity" i]',
+    'select[name*="qty" i]', 'input[id*="quantity" i]',
+)  # fmt: skip
+_BYLINES = ("time[datetime]", 'a[rel~="author"]', '[class*="byline" i], [rel~="author"]')
+_CARDS = tuple(
+    f"{tag}[class*='{name}']"
+    for tag in ("div", "li", "article", "section", "a")
+    for name in ("product-card", "product-item")
 )
 _ASKING = frozenset(("h2", "h3", "h4", "h5", "dt", "summary", "button"))
 _ENTRIES = 5  # articles on one page that make it a listing
@@ -193,7 +202,7 @@ def _read_shop(page: PageView, signs: Signs) -> None:
         signs.add("product", 1.2, f"a button says {button!r}")
     if page.document.select_one(_BASKET) is not None:
         signs.add("product", 0.7, "a way into the cart")
-    if page.document.select_one(_QUANTITY) is not None:
+    if any(page.document.select_one(field) is not None for field in _QUANTITY):
         signs.add("product", 0.7, "a field for a quantity")
     if page.document.select_one('[itemprop="price"]') is not None:
         signs.add("product", 0.5, "a price is marked")
@@ -219,10 +228,12 @@ def _read_layout(page: PageView, signs: Signs) -> None:
     body = [line for line in page.lines if line.region not in ("nav", "footer")]
     long = [line for line in body if len(line.text) >= _LONG and line.element.tag in ("p", "div")]
     _read_paragraphs(page, body, long, signs)
-    questions = sum(1 for line in body if len(line.text) < 200 and _asks(line))
+    questions = 0
+    if any(mark in page.folded for mark in QUESTION_MARKS):
+        questions = sum(1 for line in body if len(line.text) < 200 and _asks(line))
     if questions >= 4:
         signs.add("faq", min(2.0, 0.3 * questions), f"{questions} headings are questions")
-    prices = sum(1 for line in body if len(line.text) < 60 and _PRICE.search(line.text))
+    prices = sum(1 for line in body if len(line.text) < 60 and _has_price(line.text))
     if prices >= 8 and len(long) < 6:
         signs.add("listing", min(1.4, 0.08 * prices), f"{prices} prices")
         signs.add("menu", 0.3, f"{prices} prices")
@@ -234,10 +245,16 @@ def _read_layout(page: PageView, signs: Signs) -> None:
         _read_shop(page, signs)
 
 
+@lru_cache(maxsize=8192)
+def _has_price(text: str) -> bool:
+    """Whether a short line tells a price; remembered, for the pages of a site repeat their lines."""
+    return _DIGIT.search(text) is not None and _PRICE.search(text) is not None
+
+
 def _read_paragraphs(page: PageView, body: list[Line], long: list[Line], signs: Signs) -> None:
     """Running text speaks for an article, many entries with little text each for a listing."""
     articles = len(page.document.select("article"))
-    cards = len(page.document.select("[class*='product-card'], [class*='product-item']"))
+    cards = sum(len(page.document.select(card)) for card in _CARDS)
     many = articles >= _ENTRIES or cards >= 2 * _ENTRIES
     share = sum(len(line.text) for line in long) / max(1, sum(len(line.text) for line in body))
     if len(long) >= 4:
@@ -249,7 +266,7 @@ def _read_paragraphs(page: PageView, body: list[Line], long: list[Line], signs: 
         signs.add("listing", 0.8, f"{max(articles, cards)} entries")
     if articles == 1:
         signs.add("article", 0.5, "one article element")
-    if page.document.select_one('[class*="byline" i], [rel~="author"], time[datetime]') is not None:
+    if any(page.document.select_one(sign) is not None for sign in _BYLINES):
         signs.add("article", 0.4, "a byline or time")
 
 

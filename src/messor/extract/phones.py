@@ -32,7 +32,16 @@ _LABEL = re.compile(
     r"durchwahl|zentrale|service-?hotline|free ?phone|toll[ -]free)\s?[.:]{0,2}\s?(?:nr\.?|no\.?)?[\s:]{0,3}$"
 )
 _FAX = re.compile(r"(?:^|[\s(|•])(?:fax|telefax|faks|факс|f)\s?[.:]{0,2}[\s:]{0,3}$")
-_UNSAID = re.compile(r"[^\d+]")
+# The last words of all labels, written backwards: most numbers are preceded by something else,
+# and that costs one look.
+_LAST_WORD = re.compile(r"[\s.:]*([^\W\d_]+)")
+_ENDS = """
+    tel telefon telephone telefono telefone telefoon telefonnummer phone fon ph mobile mobil mob
+    movil cellulare cell call us on at bel ons appelez nous au an unter llamanos llamenos al chiamaci
+    chiama ligue zadzwon ring handy hotline servicehotline rufnummer vert puh puhelin tlf gsm t p
+    whatsapp телефон тел моб τηλ τηλεφωνο durchwahl zentrale freephone free fax telefax faks факс f
+    """
+_LABEL_ENDS = frozenset(word[::-1] for word in _ENDS.split())
 
 
 def read_phone(text: str, region: str | None = None) -> str | None:
@@ -66,10 +75,22 @@ def numbers(text: str) -> Iterator[tuple[str, str]]:
     """Numbers of a line as written, each with what it is called: "phone", "fax" or nothing."""
     for match in _NUMBER.finditer(text):
         before = fold(text[max(0, match.start() - 40) : match.start()])
-        if _FAX.search(before):
-            yield match[0].strip(), "fax"
-        else:
-            yield match[0].strip(), "phone" if _LABEL.search(before) else ""
+        yield match[0].strip(), _called(before)
+
+
+def names_country(written: str) -> bool:
+    """Whether a number as written may say by itself which country it is of."""
+    return written.startswith(("+", "00", "("))
+
+
+def _called(before: str) -> str:
+    """What a folded text that ends before a number calls it."""
+    last = _LAST_WORD.match(before[::-1])
+    if last is None or not (last[1] in _LABEL_ENDS or last[1].startswith(("rn", "on"))):
+        return ""
+    if _FAX.search(before):
+        return "fax"
+    return "phone" if _LABEL.search(before) else ""
 
 
 def is_alone(text: str) -> bool:

@@ -110,18 +110,17 @@ def _country(page: PageView) -> str | None:
     return region if region in phonenumbers.SUPPORTED_REGIONS else None
 
 
-def addresses(lines: list[Line]) -> list[Address]:
-    """Addresses in visible text."""
-    found: list[Address] = []
-    for number, line in enumerate(lines):
-        if len(line.text) > _MAX_LINE or not _CODE.search(line.text):
-            continue
-        address = next(
-            filter(None, (_at(lines, number, *place) for place in _places(line.text))), None
-        )
-        if address is not None:
-            found.append(address)
-    return found
+def may_hold_place(text: str) -> bool:
+    """Whether a line may name a place with its postal code."""
+    if len(text) > _MAX_LINE or not _CODE.search(text):
+        return False
+    return next(_places(text), None) is not None
+
+
+def address_at(lines: list[Line], number: int) -> Address | None:
+    """The address whose code and place stand in a line, the street there or shortly before."""
+    places = _places(lines[number].text)
+    return next(filter(None, (_at(lines, number, *place) for place in places)), None)
 
 
 def _at(lines: list[Line], number: int, code: str, place: str, begin: int) -> Address | None:

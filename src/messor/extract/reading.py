@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from messor.extract.flags import Flag, read_flags
 from messor.extract.main import MainContent, read_main
 from messor.extract.metadata import Metadata, read_metadata
-from messor.extract.page import Page
 from messor.extract.page_type import OTHER, PageType, page_type
 from messor.extract.parsers import Parser, Parsers
 from messor.extract.parsers.registry import Pins, UnknownParserError
@@ -85,7 +84,7 @@ def read_records(
     found = Extraction(page_type=_by_status(status))
     parsers = parsers or installed_parsers()
     try:
-        page = PageView.on(Page.read(html, url))
+        page = PageView.of(html, url)
     except TooComplexError as error:
         found.warnings.append(str(error))
         found.unread = {kind for parser in parsers for kind in parser.kinds}

@@ -9,10 +9,9 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_left
+from itertools import accumulate
 
-from turbohtml import Element
-
-from messor.extract.page import place_of
+from turbohtml import Element, SourceLocation
 
 # A comment, a tag, an entity, white space or anything else; linear on any input.
 _TOKEN = re.compile(
@@ -32,14 +31,15 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._breaks: list[int] | None = None if "\r\n" in text else []
+        self._breaks: list[int] | None = None  # found when the first offset is asked for
 
     def _offset(self, counted: int) -> int:
         """An offset of the parser's, as one of the text."""
         if self._breaks is None:
-            found = (match.start() for match in re.finditer("\r\n", self.text))
-            self._breaks = [start - number for number, start in enumerate(found)]
-        return counted + bisect_left(self._breaks, counted)
+            parts = self.text.split("\r\n")
+            ends = accumulate(map(len, parts[:-1]))
+            self._breaks = [end + number for number, end in enumerate(ends)]
+        return counted + bisect_left(self._breaks, counted) if self._breaks else counted
 
     def before(self, element: Element, *, closing: bool) -> int | None:
         """Where the element's start tag, or its end tag, begins."""
@@ -59,9 +59,11 @@ class Source:
 
     def inside(self, element: Element) -> str:
         """What stands between the element's tags; nothing where one is missing."""
-        begin = self.after(element, closing=False)
-        end = self.before(element, closing=True)
-        return "" if begin is None or end is None else self.text[begin:end]
+        place = place_of(element)
+        if place is None or place.end_tag is None:
+            return ""
+        begin, end = place.start_tag.end_offset, place.end_tag.start_offset
+        return self.text[self._offset(begin) : self._offset(end)]
 
     def attribute(self, element: Element, name: str) -> str:
         """The value of an attribute as written, without its quotation marks."""
@@ -85,6 +87,14 @@ class Source:
         if plain >= 0:
             return wanted
         return _quote(self.text[begin:end], wanted)
+
+
+def place_of(element: Element) -> SourceLocation | None:
+    """Where an element stands; nowhere when its attributes' names cannot be told."""
+    try:
+        return element.source_location
+    except UnicodeDecodeError:  # a lone surrogate in a name
+        return None
 
 
 def squashed(text: str) -> str:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from turbohtml import Document, Element
+from turbohtml import Element
 
 from messor.extract.dates import fold
 from messor.extract.items import Item, json_items, tree_items
 from messor.extract.lines import Line, read_lines
 from messor.extract.page import Page
 from messor.extract.passages import Passage
-from messor.extract.spans import Source
 from messor.web.urls import parse
 
 MAX_METAS = 1_000
@@ -25,21 +24,17 @@ MAX_ANCHORS = 5_000
 class PageView:
     """A page: where it is, its decoded source, its tree, and what is read from them on demand."""
 
-    def __init__(self, url: str, source: str, document: Document) -> None:
-        self.url = url
-        self.source = Source(source)
-        self.document = document
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.url = page.url
+        self.source = page.source
+        self.document = page.document
         self.notes: dict[str, object] = {}  # what readers found and share with others
 
     @classmethod
     def of(cls, source: str, url: str) -> PageView:
         """The view of a page that is parsed here."""
-        return cls.on(Page.read(source, url))
-
-    @classmethod
-    def on(cls, page: Page) -> PageView:
-        """The view of a page that was parsed for other readers too."""
-        return cls(page.url, page.html, page.document)
+        return cls(Page.read(source, url))
 
     @cached_property
     def path(self) -> str:
@@ -78,7 +73,7 @@ class PageView:
     @cached_property
     def items(self) -> list[Item]:
         """All items of schema.org, JSON-LD first."""
-        return json_items(self.document, self.source) + tree_items(self.document, self.source)
+        return json_items(self.page) + tree_items(self.page)
 
     def items_of(self, types: frozenset[str]) -> list[Item]:
         return [item for item in self.items if item.is_a(types)]
@@ -101,6 +96,11 @@ class PageView:
     @cached_property
     def anchors(self) -> list[Element]:
         return self.document.select("a[href]")[:MAX_ANCHORS]
+
+    @cached_property
+    def links(self) -> list[tuple[Element, str]]:
+        """Anchors with their addresses as written."""
+        return [(anchor, anchor.attr("href") or "") for anchor in self.anchors]
 
     def said(self, line: Line, text: str | None = None) -> Passage:
         """A line, or a text within it, as a passage."""

@@ -6,6 +6,7 @@ Only what a fixed table of phrases knows is an action, so that a menu is not tak
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from turbohtml import Element
 
@@ -20,7 +21,11 @@ from messor.extract.view import PageView
 KIND = "call_to_action"
 MAX_ACTIONS = 60
 _MAX_LABEL = 60
-_BUTTONS = 'button, input[type="submit"], input[type="button"], [role="button"]'
+# One by one, because a tag is looked up where a list of selectors is a walk over the whole tree.
+_BUTTONS = (
+    "button", 'input[type="submit"]', 'input[type="button"]', 'div[role="button"]',
+    'span[role="button"]', 'a[role="button"]', 'li[role="button"]', 'label[role="button"]',
+)  # fmt: skip
 _LOOK = re.compile(r"btn|button|cta", re.IGNORECASE)
 _ENTRIES = frozenset(("contact", "learn_more"))
 _TRIM = " .!?\u2192\u00bb\u203a>\u25b6\u25ba*|\u2022-\u2013:\u2026"
@@ -48,7 +53,7 @@ def find(page: PageView) -> list[Record]:
     """The calls to action of a page; the same one is named once."""
     found: list[Record] = []
     seen: set[tuple[str, str]] = set()
-    for element in (*page.anchors, *page.document.select(_BUTTONS)[:500]):
+    for element in (*page.anchors, *_buttons(page)):
         label = element.text if element.tag != "input" else element.attr("value") or ""
         if not 1 < len(label) <= 4 * _MAX_LABEL or not _may_be(label):
             continue
@@ -65,6 +70,12 @@ def find(page: PageView) -> list[Record]:
     return distinct(found)
 
 
+def _buttons(page: PageView) -> list[Element]:
+    found = {each: None for button in _BUTTONS for each in page.document.select(button)}
+    return sorted(found, key=page.page.start)[:500]
+
+
+@lru_cache(maxsize=8192)
 def _may_be(label: str) -> bool:
     """A cheap look at the first word."""
     words = label.split(None, 1)

@@ -83,8 +83,7 @@ def _profiles(page: PageView) -> list[Record | None]:
     """Profiles in social networks that the page links to from anywhere but its running text."""
     found: dict[str, Record | None] = {}
     written = page_type(page).name in ("article", "listing", "search")
-    for anchor in page.anchors:
-        href = anchor.attr("href") or ""
+    for anchor, href in page.links:
         if "//" not in href or href in found:
             continue
         if read_network(href) is None or (written and anchor.closest("p, article") is not None):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from messor.extract.dates import read_date
 from messor.extract.evidence import Field
 from messor.extract.items import Item
-from messor.extract.kinds.making import SHOWN, STATED, distinct, make, said
+from messor.extract.kinds.making import SHOWN, STATED, make, said, stated_or_shown
 from messor.extract.kinds.organisation import address_fields
 from messor.extract.labels import Label, labels
 from messor.extract.page_type import page_type
@@ -37,11 +39,8 @@ _WHEN, _UNTIL, _WHERE, _BY = (frozenset(words.split(", ")) for words in _LABELS.
 def find(page: PageView) -> list[Record]:
     """The events of a page."""
     stated = [_stated(item) for item in page.items_of(TYPES)[:MAX_EVENTS]]
-    found = [record for record in stated if record is not None]
-    if not found and page_type(page).name == "event":
-        shown = _shown(page)
-        found = [shown] if shown is not None else []
-    return distinct(found)
+    may_show = page_type(page).name == "event"
+    return stated_or_shown(stated, partial(_shown, page) if may_show else None)
 
 
 def _stated(item: Item) -> Record | None:

@@ -5,11 +5,13 @@ A page states one where its title names funding and at least two of those are la
 
 from __future__ import annotations
 
+from functools import partial
+
 from messor.extract.amounts import MONEY
 from messor.extract.dates import fold
 from messor.extract.evidence import Field
 from messor.extract.items import Item
-from messor.extract.kinds.making import SHOWN, distinct, make, said
+from messor.extract.kinds.making import SHOWN, make, said, stated_or_shown
 from messor.extract.kinds.opportunity import labelled
 from messor.extract.kinds.opportunity_words import (
     AMOUNT,
@@ -33,11 +35,8 @@ _SILENT = frozenset(("product", "listing", "search", "legal", "login", "cart", "
 def find(page: PageView) -> list[Record]:
     """The funding programs of a page."""
     stated = [_stated(item) for item in page.items_of(_GRANTS)[:50]]
-    found = [record for record in stated if record is not None]
-    if not found and page_type(page).name not in _SILENT:
-        shown = _shown(page)
-        found = [shown] if shown is not None else []
-    return distinct(found)
+    may_show = page_type(page).name not in _SILENT
+    return stated_or_shown(stated, partial(_shown, page) if may_show else None)
 
 
 def _stated(item: Item) -> Record | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from messor.extract.evidence import Field
 from messor.extract.items import Item
@@ -60,3 +60,13 @@ def distinct(records: list[Record]) -> list[Record]:
             seen.add(key)
             kept.append(record)
     return kept
+
+
+def stated_or_shown(
+    stated: Iterable[Record | None], shown: Callable[[], Record | None] | None
+) -> list[Record]:
+    """What structured data states; where it states nothing, what the visible page does, if asked."""
+    found = [record for record in stated if record is not None]
+    if not found and shown is not None and (record := shown()) is not None:
+        found = [record]
+    return distinct(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from messor.extract.dates import fold
-from messor.extract.hours import read_days, read_hours, statements
+from messor.extract.hours import is_day, read_days, read_hours, statements
 from messor.extract.items import Item
 from messor.extract.kinds.making import SHOWN, STATED, distinct, field_of, make, said
 from messor.extract.lines import Line
@@ -64,12 +64,12 @@ def _written(passage: Passage) -> Record | None:
 
 
 def _shown(page: PageView) -> list[Record]:
-    labelled = any(label in page.folded for label in _LABELS)
-    if not labelled and len(_TIMES.findall(page.folded)) < 2:
+    labels = [label for label in _LABELS if label in page.folded]
+    if not labels and len(_TIMES.findall(page.folded)) < 2:
         return []
     found: list[Record] = []
     days: Line | None = None  # a line of days alone, which waits for its hours
-    for line in _near_labels(page) if labelled else page.lines:
+    for line in _near_labels(page, labels) if labels else page.lines:
         if len(line.text) > _MAX_LINE or not (len(line.text) < 40 or _DIGIT.search(line.text)):
             days = None
             continue
@@ -77,15 +77,15 @@ def _shown(page: PageView) -> list[Record]:
         found.extend(records)
         if len(found) >= MAX_HOURS:
             break
-    return found if labelled or len(found) >= _ENOUGH else []
+    return found if labels or len(found) >= _ENOUGH else []
 
 
-def _near_labels(page: PageView) -> list[Line]:
+def _near_labels(page: PageView, labels: list[str]) -> list[Line]:
     """The lines that a label may announce."""
     until = -1
     found = []
     for line, folded in zip(page.lines, page.folded.split("\n"), strict=True):
-        if any(label in f"\n{folded}\n" for label in _LABELS):
+        if any(label in f"\n{folded}\n" for label in labels):
             until = line.number + _REACH
         if line.number <= until:
             found.append(line)
@@ -95,8 +95,10 @@ def _near_labels(page: PageView) -> list[Line]:
 def _of_line(page: PageView, line: Line, days: Line | None) -> tuple[list[Record], Line | None]:
     """The records that a line completes, and the line itself when it only names days."""
     named = read_days(line.text)
+    if not named and days is None:
+        return [], None
     hours = read_hours(line.text)
-    if not _is_terse(line.text):
+    if (not named and hours is None) or not _is_terse(line.text):
         return [], None
     if named and hours is not None:
         passages = [page.said(line, piece) for piece in statements(line.text)]
@@ -118,5 +120,5 @@ def _made(days: Passage, hours: Passage) -> Record | None:
 def _is_terse(text: str) -> bool:
     """Whether a line says hardly more than days and hours."""
     words = _WORD.findall(fold(text))
-    telling = [word for word in words if read_days(word) is None]
+    telling = [word for word in words if not is_day(word)]
     return len(telling) <= 3 + len(words) // 4

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from messor.extract.dates import fold
 from messor.extract.evidence import NORMALISERS, Field
 from messor.extract.items import Item
-from messor.extract.kinds.making import GUESSED, SHOWN, STATED, distinct, make, said
+from messor.extract.kinds.making import GUESSED, SHOWN, STATED, make, said, stated_or_shown
 from messor.extract.kinds.opportunity_words import CLOSES, KINDS, PLACE, WHO
 from messor.extract.labels import Label, labels
 from messor.extract.page_type import page_type
@@ -35,11 +36,8 @@ def read_kind(text: str) -> str | None:
 def find(page: PageView) -> list[Record]:
     """The opportunities of a page."""
     stated = [_stated(item) for item in page.items_of(_JOBS)[:100]]
-    found = [record for record in stated if record is not None]
-    if not found and page_type(page).name not in _SILENT:
-        shown = _shown(page)
-        found = [shown] if shown is not None else []
-    return distinct(found)
+    may_show = page_type(page).name not in _SILENT
+    return stated_or_shown(stated, partial(_shown, page) if may_show else None)
 
 
 def _stated(item: Item) -> Record | None:

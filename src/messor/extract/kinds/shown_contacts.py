@@ -8,26 +8,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 
 from turbohtml import Element
 
 from messor.extract import phones
 from messor.extract.dates import fold
-from messor.extract.emails import emails, may_have, read_email
+from messor.extract.emails import emails, read_email
 from messor.extract.evidence import Field
+from messor.extract.kinds.contact_cues import EMAIL, PHONE, PLACE, cues_of
 from messor.extract.kinds.making import GUESSED, LINKED, SHOWN, make
 from messor.extract.lines import Line
 from messor.extract.page_type import page_type
-from messor.extract.places import addresses, country_of
+from messor.extract.places import address_at, country_of
 from messor.extract.records import Record
 from messor.extract.view import PageView
 
 KIND = "contact"
 MAX_CONTACTS = 200
+_ELSEWHERE = ("http", "/", "#")  # how nearly all links begin
 _GAP = 6  # lines between the parts of one contact
 _MAX_LINE = 400
 
-_DIGITS = re.compile(r"\d[\d\s().\u2010-\u2015/·\-\xa0]{4}")
 # Pages on which a number that stands alone is the site's own.
 _OWN = frozenset(("contact", "about", "legal", "home"))
 _NAME = re.compile(
@@ -96,14 +98,14 @@ def _finds(page: PageView) -> list[_Find]:
     country = country_of(page)
     told = _linked(page, country, found)
     tries = 0
-    for line in page.lines:
-        text = line.text
-        if len(text) <= _MAX_LINE and tries < 4 * MAX_CONTACTS:
-            if may_have(text):
+    cued = [(line, cues) for line in page.lines if (cues := cues_of(line.text))]
+    for line, cues in cued:
+        if len(line.text) <= _MAX_LINE and tries < 4 * MAX_CONTACTS:
+            if cues & EMAIL:
                 tries += _read_emails(page, line, told, found)
-            if _DIGITS.search(text):
+            if cues & PHONE:
                 tries += _read_phones(page, line, country, told, found)
-    _read_addresses(page, found)
+    _read_addresses(page, [line for line, cues in cued if cues & PLACE], found)
     _read_names(page, found)
     return found
 
@@ -111,9 +113,10 @@ def _finds(page: PageView) -> list[_Find]:
 def _linked(page: PageView, country: str | None, found: list[_Find]) -> set[str]:
     """What mailto: and tel: links say; answers the values found."""
     told: set[str] = set()
-    places = {line.element: line.number for line in reversed(page.lines)}
-    for anchor in page.anchors:
-        href = anchor.attr("href") or ""
+    places: dict[Element, int] = {}
+    for anchor, href in page.links:
+        if href.startswith(_ELSEWHERE):
+            continue
         kind = href[:7].strip().lower()
         if kind.startswith("mailto:"):
             name, normaliser = "email", "email"
@@ -127,6 +130,7 @@ def _linked(page: PageView, country: str | None, found: list[_Find]) -> set[str]
             value = passage.field(phones.normaliser(country), SHOWN)
         if value is not None and len(found) < 2 * MAX_CONTACTS:
             told.add(str(value.value))
+            places = places or {line.element: line.number for line in reversed(page.lines)}
             found.append(_Find(_place(anchor, places), name, value))
     return told
 
@@ -163,7 +167,7 @@ def _read_phones(
     for written, called in phones.numbers(line.text):
         tries += 1
         name = called or (_announced(page, line) if line.text.startswith(written[:4]) else "")
-        number = phones.read_phone(written)
+        number = phones.read_phone(written) if phones.names_country(written) else None
         if number is None and not name:
             continue
         region = None if number else country
@@ -191,8 +195,9 @@ def _announced(page: PageView, line: Line) -> str:
     return label
 
 
-def _read_addresses(page: PageView, found: list[_Find]) -> None:
-    for address in addresses(page.lines)[:MAX_CONTACTS]:
+def _read_addresses(page: PageView, placed: list[Line], found: list[_Find]) -> None:
+    made = (address_at(page.lines, line.number) for line in placed)
+    for address in islice(filter(None, made), MAX_CONTACTS):
         for name, (line, text) in (
             ("street", address.street),
             ("postal_code", address.postal_code),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from messor.extract.kinds import FINDERS, find_records
 from messor.extract.kinds.making import PARSER, PARSER_VERSION
-from messor.extract.page import Page
 from messor.extract.page_type import page_type
 from messor.extract.parsers.protocol import Parser
 from messor.extract.products import amazon, generic
+from messor.extract.products.ranking import Ranking
 from messor.extract.records import Record
 from messor.extract.view import PageView
 
@@ -19,6 +19,11 @@ _PUBLISHED = frozenset(
 _PRICES = frozenset(("product:price:amount", "og:price:amount"))
 
 PRODUCT_KINDS = frozenset(("product", "product_offer", "product_variant", "image"))
+
+
+def learnt_version(number: int) -> str:
+    """What the products parser is called with this ranking."""
+    return f"{generic.VERSION}+{number}"
 
 
 class AmazonParser:
@@ -33,16 +38,24 @@ class AmazonParser:
         return amazon.is_amazon(page.url)
 
     def parse(self, page: PageView) -> list[Record]:
-        return amazon.read_amazon(_page(page))
+        return amazon.read_amazon(page.page)
 
 
 class ProductParser:
-    """Products anywhere but on what is surely an article, and publishes none."""
+    """Products anywhere but on what is surely an article, and publishes none.
+
+    With a learnt ranking it is a version of its own: "1+3" is version 1 with ranking 3.
+    """
 
     name = generic.PARSER
     version = generic.VERSION
     kinds = PRODUCT_KINDS
     is_generic = True
+
+    def __init__(self, ranking: Ranking | None = None) -> None:
+        self._ranking = ranking
+        if ranking is not None:
+            self.version = learnt_version(ranking.version)
 
     def accepts(self, page: PageView) -> bool:
         kind = page_type(page)
@@ -51,7 +64,7 @@ class ProductParser:
         return not _PUBLISHED.isdisjoint(page.types) or not _PRICES.isdisjoint(page.metas)
 
     def parse(self, page: PageView) -> list[Record]:
-        return generic.read_products(_page(page))
+        return generic.read_products(page.page, ranking=self._ranking, version=self.version)
 
 
 class StatementParser:
@@ -75,8 +88,3 @@ PRODUCTS = ProductParser()
 STATEMENTS = StatementParser()
 
 BUILTIN: tuple[Parser, ...] = (AMAZON, PRODUCTS, STATEMENTS)
-
-
-def _page(view: PageView) -> Page:
-    """The same page for readers that go by its tree alone."""
-    return Page(view.source.text, view.url, view.document)

@@ -22,6 +22,8 @@ GROUP = "messor.parsers"
 # The version of each parser that is to read, by the parser's name.
 Pins = Mapping[str, str]
 
+_MAX_CHOICES = 256  # remembered; one for each way in which domains pin versions
+
 _NUMBERS = re.compile(r"\d+")
 _CANDIDATE = re.compile(r"rc|alpha|beta|dev|candidate", re.IGNORECASE)
 
@@ -37,6 +39,7 @@ class Parsers:
 
     def __init__(self, parsers: Iterable[Parser] = BUILTIN) -> None:
         self._known: dict[tuple[str, str], Parser] = {}
+        self._chosen: dict[tuple[frozenset[tuple[str, str]], bool], list[Parser]] = {}
         for parser in parsers:
             self.add(parser)
 
@@ -50,6 +53,7 @@ class Parsers:
 
     def add(self, parser: Parser) -> None:
         """Take a parser in; two different ones of one name and version cannot be told apart."""
+        self._chosen.clear()
         key = parser.name, parser.version
         if self._known.setdefault(key, parser) is not parser:
             raise UsageError(f"There are two parsers called {parser.name} {parser.version}.")
@@ -74,7 +78,14 @@ class Parsers:
 
     def chosen(self, *, pins: Pins | None = None, generic: bool = False) -> list[Parser]:
         """One version of each parser, in the order in which they are asked about a page."""
-        pins = pins or {}
+        key = frozenset((pins or {}).items()), generic
+        if key not in self._chosen:
+            if len(self._chosen) >= _MAX_CHOICES:
+                self._chosen.clear()
+            self._chosen[key] = self._choose(pins or {}, generic=generic)
+        return self._chosen[key]
+
+    def _choose(self, pins: Pins, *, generic: bool) -> list[Parser]:
         names = dict.fromkeys(parser.name for parser in self)
         settled = {parser.name for parser in self if not is_candidate(parser.version)}
         chosen = [self.get(name, pins.get(name)) for name in names if name in settled | pins.keys()]

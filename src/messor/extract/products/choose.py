@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any
 
 from messor.extract.evidence import Field, make_field
 from messor.extract.products.pool import Pool
+from messor.extract.products.ranking import Ranking, features_of
 
 # Below these a value is more likely wrong than right.
 LEAST_PRICE = 0.3
@@ -24,13 +26,27 @@ _PUBLISHED = ("json_ld", "microdata", "rdfa")
 _CODE = re.compile(r"urrency[\w-]{0,10}[\"']?\s{0,3}[:=,]\s{0,3}[\"']([A-Z]{3})[\"']")
 
 
-def chosen_fields(pool: Pool) -> dict[str, Field]:
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A value that a page offers for a field: all that say it, and how sure they are together."""
+
+    said: list[Field]
+    score: float
+
+    @property
+    def value(self) -> Any:
+        return self.said[0].value
+
+
+def chosen_fields(pool: Pool, ranking: Ranking | None = None) -> dict[str, Field]:
     """One value for each field of the product, as far as the page states it."""
     fields: dict[str, Field] = {}
-    for name, candidates in pool.found.items():
-        best = choose_sku(candidates, pool.page.url) if name == "sku" else agreed(candidates)
-        if best is not None:
-            fields[name] = best
+    for name in pool.found:
+        offers = offered(pool, name)
+        least = LEAST_SKU if name == "sku" else 0.0
+        best = preferred(name, offers, ranking)
+        if best is not None and offers[best].score >= least:
+            fields[name] = _backed(offers[best])
     price = fields.get("price")
     if price is not None and (price.value == 0 or price.confidence < LEAST_PRICE):
         del fields["price"]
@@ -42,41 +58,61 @@ def chosen_fields(pool: Pool) -> dict[str, Field]:
     return fields
 
 
+def offered(pool: Pool, name: str) -> list[Offer]:
+    """The values found for a field, in the order they were met."""
+    if name != "sku":
+        return _offers(pool.found[name])
+    address = _key(pool.page.url)
+    groups = _grouped(pool.found[name], _key)
+    return [Offer(said, _number_score(str(key), said, address)) for key, said in groups.items()]
+
+
 def agreed(candidates: list[Field]) -> Field | None:
     """The value the most sources are the most sure of, by its shortest good quote."""
+    best = max(_offers(candidates), key=lambda offer: offer.score, default=None)
+    return None if best is None else _backed(best)
+
+
+def preferred(name: str, offers: list[Offer], ranking: Ranking | None) -> int | None:
+    """Which of them is taken: the surest, unless something else was learnt."""
+    if not offers:
+        return None
+    scores = [offer.score for offer in offers]
+    if ranking is not None:
+        scores = ranking.order(name, described(offers)) or scores
+    return scores.index(max(scores))
+
+
+def described(offers: list[Offer]) -> list[dict[str, float]]:
+    """What a ranking goes by."""
+    return [
+        features_of(offer.score, [said.evidence.source for said in offer.said], place, len(offers))
+        for place, offer in enumerate(offers)
+    ]
+
+
+def _offers(candidates: list[Field]) -> list[Offer]:
     groups = _grouped(candidates, lambda value: value)
-    if not groups:
-        return None
-
-    def support(group: list[Field]) -> float:
-        doubt = 1.0
-        for sureness in _by_source(group).values():
-            doubt *= 1.0 - min(sureness, 0.99)
-        return 1.0 - doubt
-
-    group = max(groups.values(), key=support)
-    return _backed(group, support(group))
+    return [Offer(said, _support(said)) for said in groups.values()]
 
 
-def choose_sku(candidates: list[Field], url: str) -> Field | None:
-    """The article number: numbers are compared by their letters and digits alone."""
-    address = _key(url)
-    groups = _grouped(candidates, _key)
+def _support(said: list[Field]) -> float:
+    """Sources that say the same support each other."""
+    doubt = 1.0
+    for sureness in _by_source(said).values():
+        doubt *= 1.0 - min(sureness, 0.99)
+    return 1.0 - doubt
 
-    def score(key: Hashable) -> float:
-        group = groups[key]
-        sources = _by_source(group)
-        best = max(sources.values())
-        if "text" in sources and len(str(key)) >= 5 and str(key) in address:
-            best = max(best, sources["text"] + 0.2)
-        elif len(sources) == 1 and next(iter(sources)) in _PUBLISHED:
-            best *= 0.85
-        return min(0.99, best + 0.01 * (len(sources) - 1))
 
-    best = max(groups, key=score, default=None)
-    if best is None or score(best) < LEAST_SKU:
-        return None
-    return _backed(groups[best], score(best))
+def _number_score(key: str, said: list[Field], address: str) -> float:
+    """How sure an article number is: numbers are compared by their letters and digits alone."""
+    sources = _by_source(said)
+    best = max(sources.values())
+    if "text" in sources and len(key) >= 5 and key in address:
+        best = max(best, sources["text"] + 0.2)
+    elif len(sources) == 1 and next(iter(sources)) in _PUBLISHED:
+        best *= 0.85
+    return min(0.99, best + 0.01 * (len(sources) - 1))
 
 
 def _key(value: Any) -> str:
@@ -100,12 +136,12 @@ def _by_source(group: list[Field]) -> dict[str, float]:
     return sources
 
 
-def _backed(group: list[Field], confidence: float) -> Field:
-    """The group's value with its best evidence: sure, and short where several are as sure."""
-    surest = max(made.confidence for made in group)
-    good = [made for made in group if made.confidence >= surest - 0.1]
+def _backed(offer: Offer) -> Field:
+    """The value with its best evidence: sure, and short where several are as sure."""
+    surest = max(made.confidence for made in offer.said)
+    good = [made for made in offer.said if made.confidence >= surest - 0.1]
     best = min(good, key=lambda made: len(made.evidence.quote))
-    return Field(best.value, round(confidence, 3), best.evidence)
+    return Field(best.value, round(offer.score, 3), best.evidence)
 
 
 def _complete(pool: Pool, fields: dict[str, Field], price: Field) -> None:

@@ -5,6 +5,8 @@ No site is known here. Every source offers candidates to a pool; the surest of e
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from messor.extract.page import Page
 from messor.extract.products import normalise as _normalise  # noqa: F401  (names its normalisers)
 from messor.extract.products.choose import chosen_fields
@@ -20,16 +22,18 @@ from messor.extract.products.published import (
     read_meta_fields,
     read_thing,
 )
+from messor.extract.products.ranking import Ranking
 from messor.extract.products.state import read_state
 from messor.extract.products.survey import Survey, survey
 from messor.extract.products.visible import (
     read_brands,
     read_heading,
     read_labels,
+    read_price_lines,
     read_prices,
     read_reviews,
     read_stock,
-    read_window,
+    read_stock_lines,
 )
 from messor.extract.records import Record
 from messor.extract.structured.meta import Meta, read_metas
@@ -39,15 +43,31 @@ VERSION = "1"
 
 # Where a price was published for machines, embedded state has nothing to add.
 _FOR_MACHINES = ("json_ld", "microdata", "rdfa", "meta")
+# Surer than a visible price, brand or rating ever is, however many say the same.
+_SETTLED = 0.85
 
 
-def read_products(page: Page) -> list[Record]:
-    """The page's product, then its offers, variants and images; empty on a page of none."""
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All that a page offers for its product, before anything is chosen."""
+
+    pool: Pool
+    things: list[Thing]  # published ones that are the page's, the main one first
+    metas: list[Meta]
+    found: Survey
+
+
+def gather(page: Page, *, whole: bool = True) -> Gathered | None:
+    """What a page offers for each field; None where nothing hints at a product.
+
+    Unless it is to be whole, visible values are left out where published ones are surer than they
+    could ever be.
+    """
     metas = read_metas(page.document)
     found = survey(page, _titles(page, metas))
     things = _main_first(published_things(page), found)
     if not may_sell(things, metas, found):
-        return []
+        return None
     pool = Pool(page)
     if published_confidence(things, found) < LEAST:
         things = []
@@ -55,43 +75,67 @@ def read_products(page: Page) -> list[Record]:
         read_thing(pool, things[0], 0.9)
         _hear_variants(pool, things)
     read_meta_fields(pool, metas)
-    _read_visible(pool, found)
+    _read_visible(pool, found, whole=whole)
     if not _is_published(pool, "price"):
         read_state(pool, found)
-    fields = chosen_fields(pool)
-    confidence = product_confidence(things, metas, found, fields)
+    return Gathered(pool, things, metas, found)
+
+
+def read_products(
+    page: Page, *, ranking: Ranking | None = None, version: str = VERSION
+) -> list[Record]:
+    """The page's product, then its offers, variants and images; empty on a page of none."""
+    gathered = gather(page, whole=ranking is not None)
+    if gathered is None:
+        return []
+    pool, things = gathered.pool, gathered.things
+    fields = chosen_fields(pool, ranking)
+    confidence = product_confidence(things, gathered.metas, gathered.found, fields)
     if confidence < LEAST:
         return []
     images = read_images(pool)
     fields.pop("image", None)
-    return [
-        Record("product", confidence, PARSER, VERSION, fields),
-        *(
-            Record("product_offer", confidence, PARSER, VERSION, o)
-            for o in read_offers(page, things)
-        ),
-        *(
-            Record("product_variant", confidence, PARSER, VERSION, v)
-            for v in read_variants(page, things)
-        ),
-        *(Record("image", confidence, PARSER, VERSION, image) for image in images),
+    parts = [
+        ("product", [fields]),
+        ("product_offer", read_offers(page, things)),
+        ("product_variant", read_variants(page, things)),
+        ("image", images),
     ]
+    return [Record(kind, confidence, PARSER, version, part) for kind, own in parts for part in own]
 
 
-def _read_visible(pool: Pool, found: Survey) -> None:
+def _read_visible(pool: Pool, found: Survey, *, whole: bool) -> None:
+    needs_price = whole or not (_is_settled(pool, "price") and _is_published(pool, "currency"))
+    needs_brand = whole or not _is_settled(pool, "brand")
+    needs_reviews = whole or not (_is_settled(pool, "rating") and _is_settled(pool, "review_count"))
     read_heading(pool, found)
-    read_prices(pool, found)
+    if needs_price:
+        read_prices(pool, found)
     read_labels(pool, found)
-    read_brands(pool, found)
+    if needs_brand:
+        read_brands(pool, found)
     if not (_is_published(pool, "price") and _is_published(pool, "availability")):
-        read_window(pool, found)
+        window = found.window()
+        if needs_price:
+            read_price_lines(pool, found, window)
+        read_stock_lines(pool, found, window)
     read_stock(pool, found)
-    read_reviews(pool, found)
+    if needs_reviews:
+        read_reviews(pool, found)
     read_numbers(pool, found)
 
 
 def _is_published(pool: Pool, name: str) -> bool:
     return any(made.evidence.source in _FOR_MACHINES for made in pool.found[name])
+
+
+def _is_settled(pool: Pool, name: str) -> bool:
+    """Whether one value is published, and so surely that no visible one counts."""
+    published = pool.found[name]
+    return (
+        len({made.value for made in published}) == 1
+        and max(made.confidence for made in published) >= _SETTLED
+    )
 
 
 def _titles(page: Page, metas: list[Meta]) -> list[str]:

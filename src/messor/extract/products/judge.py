@@ -102,4 +102,4 @@ def _is_one_of_many(found: Survey, price: Field) -> bool:
 
 def _is_shop(found: Survey) -> bool:
     """Whether the page speaks of a cart at all."""
-    return mentions("\n".join(line.text for line in found.lines).lower(), CART_WORDS)
+    return mentions("\n".join(found.texts).lower(), CART_WORDS)

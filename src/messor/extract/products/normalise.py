@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 from messor.extract.evidence import NORMALISERS
 from messor.extract.money import currency_code, parse_price
@@ -14,6 +15,7 @@ from messor.extract.products.words import IN_STOCK, OUT_OF_STOCK, STATES, mentio
 
 MAX_AMOUNT = Decimal(10) ** 11
 _MAX_SKU = 100
+_SHORT = 60
 
 _MACHINE_NUMBER = re.compile(r"\s*-?\d{1,13}(?:\.\d{1,10})?\s*")
 _TAGS_BETWEEN_DIGITS = re.compile(r"(?<=\d)((?:\s*+<[^<>]{0,300}>)++)\s*(?=\d\d(?!\d))")
@@ -92,6 +94,16 @@ def trail(quote: str) -> str | None:
 
 def availability(text: str) -> str | None:
     """in_stock, out_of_stock, preorder, backorder, discontinued, in_store_only, limited."""
+    return _known_state(text) if len(text) <= _SHORT else _state(text)
+
+
+@lru_cache(maxsize=8192)
+def _known_state(text: str) -> str | None:
+    """The same of a short text, which the pages of a site are likely to repeat."""
+    return _state(text)
+
+
+def _state(text: str) -> str | None:
     plain = one_space(text).lower()
     name = re.sub(r"[\s_-]", "", plain.rstrip("/").rpartition("/")[2])
     if name in STATES:

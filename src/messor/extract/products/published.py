@@ -19,9 +19,8 @@ from messor.extract.structured.items import (
     Syntax,
     Value,
     all_items,
-    read_items,
 )
-from messor.extract.structured.json_ld import nodes, read_json_ld, types_of
+from messor.extract.structured.json_ld import nodes, types_of
 from messor.extract.structured.meta import Meta
 
 # Other things, such as books or events, are products when they are offered for money.
@@ -68,7 +67,7 @@ def published_things(page: Page) -> list[Thing]:
     """All products a page publishes, JSON-LD first."""
     found = [thing for thing in _json_things(page) if _is_product(thing)]
     for syntax in (MICRODATA, RDFA):
-        for item in all_items(read_items(page.document, "", syntax)):
+        for item in all_items([item for item in page.items(syntax) if not item.is_within]):
             thing = _from_item(page, item, syntax)
             if _is_product(thing):
                 found.append(thing)
@@ -83,7 +82,7 @@ def _is_product(thing: Thing) -> bool:
 
 
 def _json_things(page: Page) -> Iterator[Thing]:
-    for script in read_json_ld(page.document, literal=True):
+    for script in page.scripts:
         source = page.inner(script.element)
         for value in script.values:
             for node in nodes(value):
@@ -94,6 +93,8 @@ def _json_things(page: Page) -> Iterator[Thing]:
 def _from_json(node: dict[str, Any], source: str) -> Thing:
     def get(name: str) -> list[Thing | str]:
         given = node.get(name)
+        if given is None:
+            return []
         values = given if isinstance(given, list) else [given]
         found: list[Thing | str] = []
         for value in values[:200]:

@@ -58,7 +58,8 @@ class Survey:
     """What a walk over the page found."""
 
     page: Page
-    lines: list[Line] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)  # of its lines
+    nodes: list[Text] = field(default_factory=list)  # that hold them
     prices: list[Element] = field(default_factory=list)  # elements named as prices
     stocks: list[Element] = field(default_factory=list)  # as notes on stock
     numbers: list[Element] = field(default_factory=list)  # as article numbers
@@ -73,15 +74,25 @@ class Survey:
 
     def before(self) -> list[Line]:
         """The few lines before the heading."""
-        return self.lines[max(0, self.first - BEFORE) : self.first]
+        return self._lines(max(0, self.first - BEFORE), self.first)
 
     def window(self) -> list[Line]:
         """The lines behind the heading, up to where other products are spoken of."""
-        lines = self.lines[self.first + 1 : self.first + 1 + WINDOW]
+        lines = self._lines(self.first + 1, self.first + 1 + WINDOW)
         for number, line in enumerate(lines):
-            if len(line.text) < 60 and mentions(line.text.lower(), OTHERS):
+            if len(line.text) < 60 and _heads_others(line.text):
                 return lines[:number]
         return lines
+
+    def _lines(self, begin: int, end: int) -> list[Line]:
+        pairs = zip(self.texts[begin:end], self.nodes[begin:end], strict=True)
+        return [Line(text, node) for text, node in pairs]
+
+
+@lru_cache(maxsize=8192)
+def _heads_others(text: str) -> bool:
+    """Whether a line heads a list of other products; remembered, for a site's pages repeat it."""
+    return mentions(text.lower(), OTHERS)
 
 
 def survey(page: Page, titles: list[str]) -> Survey:
@@ -103,19 +114,20 @@ def _read_lines(found: Survey) -> dict[Element, int]:
     body = found.page.document.find("body")
     headings: dict[Element, int] = {}
     unseen = False
-    lines = found.lines
+    texts, nodes = found.texts, found.nodes
     for node in body.descendants if body is not None else ():
         if type(node) is Text:
             data = node.data
             if not unseen and len(data) <= MAX_LINE and not data.isspace():
-                lines.append(Line(data.strip(), node))
-                if len(lines) >= MAX_LINES:
+                texts.append(data.strip())
+                nodes.append(node)
+                if len(texts) >= MAX_LINES:
                     break
         elif type(node) is Element:
             tag = node.tag
             unseen = tag in _UNSEEN
             if tag in ("h1", "h2") and len(headings) < MAX_HEADINGS:
-                headings[node] = len(lines)
+                headings[node] = len(texts)
     return headings
 
 
@@ -123,26 +135,24 @@ def _sort_elements(found: Survey) -> None:
     """Gather the elements whose names say what they hold."""
     document = found.page.document
     found.buttons = document.select("button,input")[:MAX_PARTS]
+    links: list[Element] = []
+    parts = {
+        "p": found.prices, "s": found.stocks, "n": found.numbers, "t": found.trails,
+        "m": found.brands, "b": links,
+    }  # fmt: skip
     for element in document.select("[class],[id]")[:MAX_ELEMENTS]:
         own, given = element.attr("id"), element.attr("class")
-        kinds = part_of(f"{given or ''} {own}" if own else given or "")
-        if kinds:
-            _take(found, element, kinds)
+        for kind in part_of(f"{given or ''} {own}" if own else given or ""):
+            _take(parts[kind], element, kind)
     for element in document.select(_MARKED)[:MAX_ELEMENTS]:
-        kinds = part_of(" ".join(element.attr(mark) or "" for mark in _MARKS))
-        if kinds:
-            _take(found, element, kinds)
+        for kind in part_of(" ".join(element.attr(mark) or "" for mark in _MARKS)):
+            _take(parts[kind], element, kind)
+    found.buttons += links
 
 
-def _take(found: Survey, element: Element, kinds: str) -> None:
-    for kind, parts in (
-        ("p", found.prices), ("s", found.stocks), ("n", found.numbers), ("t", found.trails),
-        ("m", found.brands),
-    ):  # fmt: skip
-        if kind in kinds and len(parts) < MAX_PARTS:
-            parts.append(element)
-    if "b" in kinds and element.tag == "a" and len(found.buttons) < 2 * MAX_PARTS:
-        found.buttons.append(element)
+def _take(parts: list[Element], element: Element, kind: str) -> None:
+    if len(parts) < MAX_PARTS and (kind != "b" or element.tag == "a"):
+        parts.append(element)
 
 
 def names_of(element: Element) -> str:

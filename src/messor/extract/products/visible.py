@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 from turbohtml import Element
 
@@ -91,11 +92,14 @@ def _price_score(found: Survey, element: Element, repeated: int) -> float:
     return score - (0.15 if repeated > 5 else 0.0)
 
 
-def read_window(pool: Pool, found: Survey) -> None:
-    """Prices and notes on stock in the lines around the heading, whatever holds them."""
-    window = found.window()
+def read_price_lines(pool: Pool, found: Survey, window: list[Line]) -> None:
+    """Prices in the lines around the heading, whatever holds them."""
     _read_price_lines(pool, found, window, 0.34)
     _read_price_lines(pool, found, found.before(), 0.31)
+
+
+def read_stock_lines(pool: Pool, found: Survey, window: list[Line]) -> None:
+    """Notes on stock in the lines behind the heading, whatever holds them."""
     for number, line in enumerate(window):
         if len(line.text) > 40 or _DIGIT.search(line.text):
             continue
@@ -157,18 +161,24 @@ _LABELS = (
 
 def read_labels(pool: Pool, found: Survey) -> None:
     """What stands behind labels such as "SKU:", in the same text or in the next."""
-    for number, line in enumerate(found.lines):
-        if len(line.text) > 120:
+    texts = found.texts
+    for number, text in enumerate(texts):
+        label = _label_of(text) if len(text) <= 120 else ""
+        if not label:
             continue
-        parts = _SPLIT.split(line.text, maxsplit=1)
-        label = parts[0].strip(_AROUND_LABEL).lower()
-        if label not in labels.ANY:
-            continue
+        parts = _SPLIT.split(text, maxsplit=1)
         value = parts[1].strip() if len(parts) > 1 else ""
-        follows = found.lines[number + 1].text if number + 1 < len(found.lines) else ""
+        follows = texts[number + 1] if number + 1 < len(texts) else ""
         value = value or follows.strip(_AROUND_LABEL)
         if value and len(value) <= 80 and value in found.page.html:
             _add_labelled(pool, label, value, 1.0 if len(parts) > 1 else 0.8)
+
+
+@lru_cache(maxsize=16_384)
+def _label_of(text: str) -> str:
+    """The label that a line begins with, if it is one of a product's; a site's pages repeat it."""
+    label = _SPLIT.split(text, maxsplit=1)[0].strip(_AROUND_LABEL).lower()
+    return label if label in labels.ANY else ""
 
 
 def _add_labelled(pool: Pool, label: str, value: str, share: float) -> None:
@@ -202,8 +212,7 @@ def read_brands(pool: Pool, found: Survey) -> None:
 
 def read_reviews(pool: Pool, found: Survey) -> None:
     """Ratings and their number in the lines around the heading."""
-    for line in found.lines[max(0, found.first - 15) : found.first + 40]:
-        text = line.text
+    for text in found.texts[max(0, found.first - 15) : found.first + 40]:
         if len(text) > 60 or not _DIGIT.search(text):
             continue
         if _OUT_OF_FIVE.search(text) and _is_there(found, text):

@@ -40,13 +40,17 @@ MICRODATA = Syntax("microdata", "itemscope", "itemtype", "itemprop", "itemid")
 RDFA = Syntax("rdfa", "typeof", "typeof", "property", "resource")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Value:
     """A property's value; `attribute` is the one it was read from, None for the text."""
 
-    text: str
     element: Element
     attribute: str | None
+    given: str = ""  # by the attribute
+
+    @property
+    def text(self) -> str:
+        return self.given if self.attribute is not None else one_space(self.element.text)
 
 
 @dataclass(slots=True)
@@ -57,6 +61,7 @@ class Item:
     id: str | None
     element: Element
     properties: dict[str, list[Value | Item]] = field(default_factory=dict)
+    is_within: bool = False  # whether it is the property of another
 
     def type_names(self) -> list[str]:
         """Types without their vocabulary: `Product` of `http://schema.org/Product`."""
@@ -65,19 +70,28 @@ class Item:
 
 def read_items(document: Document, base: str = "", syntax: Syntax = MICRODATA) -> list[Item]:
     """The items of a page that are not the property of another."""
-    scopes = document.select(f"[{syntax.scope}]")[:MAX_ELEMENTS]
+    return [item for item in marked_items(document, base, syntax) if not item.is_within]
+
+
+def marked_items(
+    document: Document,
+    base: str = "",
+    syntax: Syntax = MICRODATA,
+    scopes: list[Element] | None = None,
+) -> list[Item]:
+    """All items of a page in their order, those within others too; their elements may be given."""
+    scopes = (document.select(f"[{syntax.scope}]") if scopes is None else scopes)[:MAX_ELEMENTS]
     if not scopes:
         return []
     items = [_item(element, syntax) for element in scopes]
     by_element = dict(zip(scopes, items, strict=True))
-    owned: set[int] = set()
-    for element in document.select(f"[{syntax.property}]")[:MAX_ELEMENTS]:
-        owner = _owner(element, by_element)
+    for element in document.select(f"[{syntax.scope}] [{syntax.property}]")[:MAX_ELEMENTS]:
+        owner = _owner(element, by_element, syntax)
         if owner is not None:
-            _add(owner, element, by_element, owned, base=base, syntax=syntax)
+            _add(owner, element, by_element, base=base, syntax=syntax)
     if syntax is MICRODATA:
-        _follow_references(document, by_element, base, owned)
-    return [item for item in items if id(item) not in owned]
+        _follow_references(document, by_element, base)
+    return items
 
 
 def as_json(item: Item, *, lists: bool = True, depth: int = _MAX_DEPTH) -> dict[str, Any]:
@@ -142,29 +156,26 @@ def _item(element: Element, syntax: Syntax) -> Item:
     return Item(types, element.attr(syntax.id) or None, element)
 
 
-def _owner(element: Element, by_element: dict[Element, Item]) -> Item | None:
-    for ancestor in element.ancestors:
-        if isinstance(ancestor, Element) and ancestor in by_element:
-            return by_element[ancestor]
-    return None
+def _owner(element: Element, by_element: dict[Element, Item], syntax: Syntax) -> Item | None:
+    parent = element.parent
+    scope = parent.closest(f"[{syntax.scope}]") if isinstance(parent, Element) else None
+    return by_element.get(scope) if scope is not None else None
 
 
 def _add(
     owner: Item,
     element: Element,
     by_element: dict[Element, Item],
-    owned: set[int],
     *,
     base: str,
     syntax: Syntax,
 ) -> None:
-    value: Value | Item | None = by_element.get(element)
-    if value is owner:
+    inner = by_element.get(element)
+    if inner is owner:
         return
-    if value is None:
-        value = _value(element, base)
-    else:
-        owned.add(id(value))
+    value: Value | Item = _value(element, base) if inner is None else inner
+    if inner is not None:
+        inner.is_within = True
     for name in (element.attr(syntax.property) or "").split():
         owner.properties.setdefault(_plain_name(name), []).append(value)
 
@@ -179,12 +190,12 @@ def _value(element: Element, base: str) -> Value:
     for attribute in ("content", _VALUE_ATTRIBUTES.get(tag)):
         given = element.attr(attribute) if attribute else None
         if given is not None and (given or tag == "meta"):
-            return Value(given.strip(), element, attribute)
+            return Value(element, attribute, given.strip())
     attribute = _URL_ATTRIBUTES.get(tag)
     given = element.attr(attribute) if attribute else None
     if given is not None:
-        return Value(_joined(base, given.strip()), element, attribute)
-    return Value(one_space(element.text), element, None)
+        return Value(element, attribute, _joined(base, given.strip()))
+    return Value(element, None)
 
 
 def _joined(base: str, url: str) -> str:
@@ -194,9 +205,7 @@ def _joined(base: str, url: str) -> str:
         return url
 
 
-def _follow_references(
-    document: Document, by_element: dict[Element, Item], base: str, owned: set[int]
-) -> None:
+def _follow_references(document: Document, by_element: dict[Element, Item], base: str) -> None:
     """Add what itemref points at: a bounded number of pieces, and none within another item."""
     referring = [item for item in by_element.values() if item.element.attr("itemref")]
     for item in referring[:MAX_REFERENCES]:
@@ -205,7 +214,7 @@ def _follow_references(
             if target is None or item.element in (target, *target.ancestors):
                 continue
             for element in _marked(target, by_element):
-                _add(item, element, by_element, owned, base=base, syntax=MICRODATA)
+                _add(item, element, by_element, base=base, syntax=MICRODATA)
 
 
 def _marked(root: Element, by_element: dict[Element, Item]) -> Iterator[Element]:

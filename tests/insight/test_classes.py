@@ -42,6 +42,34 @@ def test_nothing_known_is_unknown() -> None:
     assert weak.name == "unknown"
 
 
+FACTS = {
+    "serp_keywords": 0, "serp_verticals": 0, "serp_services": 0, "serp_local": False, "pages": 0,
+    "page_types": {}, "record_kinds": {}, "organisations": 0, "brands": 0, "text": "", "data_types": [],
+}  # fmt: skip
+
+
+def test_a_name_and_a_stated_type_speak() -> None:
+    text = "Opening times | Ashford Borough Council\nWaste, parking and planning."
+    facts = {**FACTS, "domain": "ashfordboroughcouncil.test", "text": text}
+    council = class_features.features_of({**facts, "data_types": ["GovernmentOffice"]})
+    assert {"called:government", "data:GovernmentOrganization"} <= {one.name for one in council}
+    assert judge("ashfordboroughcouncil.test", council, {}).name == "government"
+    dentist = class_features.features_of(
+        {**FACTS, "domain": "bright.test", "data_types": ["Dentist", "WebSite"]}
+    )
+    assert [one.name for one in dentist] == ["data:LocalBusiness"]
+    assert dentist[0].sentence == "its structured data states Dentist"
+
+
+def test_more_that_is_said_speaks_louder() -> None:
+    few, many = (
+        class_features.features_of({**FACTS, "domain": "a.test", "text": text})
+        for text in ("A forum.", "A forum: topics, threads, replies, moderators.")
+    )
+    assert judge("a.test", few, {}).confidence < judge("a.test", many, {}).confidence
+    assert judge("a.test", many, {}).name == "forum"
+
+
 async def test_sites_are_told_apart(database: Database) -> None:
     clinic = await make_site(database, "clinic.test")
     await clinic.page(CLINIC, data=[{"@type": "LocalBusiness"}], page_type="home")

@@ -133,5 +133,3 @@ async def test_a_domain_may_have_an_owner_in_each_vertical(database: Database) -
             key, outcome = await organisations.put(connection, applied, given, actor="test")
             assert outcome == "created"
             assert await organisations.owner_of(connection, applied, "both.example") == key
-    assert await organisations.on_block_of(database, "both.example") == "failover"
-    assert await organisations.on_block_of(database, "none.example") == "respect"

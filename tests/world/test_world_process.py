@@ -76,5 +76,7 @@ def test_it_ends_when_its_stdin_closes() -> None:
         said = json.loads(child.stdout.readline())
         child.stdin.close()
         assert child.wait(10) == 0
-    assert set(said) == {"port", "tls_port", "control", "names", "ca_file", "sites"}
+    assert set(said) == {
+        "port", "tls_port", "control", "names", "ca_file", "sites", "search_engines",
+    }  # fmt: skip
     assert set(said["sites"][0]) == {"host", "domain", "kind", "start_url", "pages"}

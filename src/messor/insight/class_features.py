@@ -14,72 +14,53 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from messor.insight.class_words import CALLED, DATA_KINDS, OWN, WORDS
 from messor.insight.highlights import fold
+from messor.scout.judges.titles import Title
 
 CLASSES = (
     "business", "directory", "marketplace", "social", "government", "education", "nonprofit", "news",
     "reference", "aggregator", "platform", "forum", "parked", "unknown",
 )  # fmt: skip
 
-# What a homepage says of itself, in the languages of the verticals that ship; folded.
-_SAYS: Mapping[str, str] = {
-    "directory": r"director(?:y|ies)|find (?:a|an|the best|local|your nearest)\b|list your (?:business|practice|clinic)"
-    r"|claim your (?:listing|profile|business)|add (?:your|a) (?:listing|business)|(?:browse|compare) (?:all |local )?(?:clinics|providers|businesses|companies|doctors)"
-    r"|business listings|verzeichnis|branchenbuch|annuaire|directorio|listings? (?:near|in)\b|top \d+ ",
-    "marketplace": r"marketplace|sell (?:on|with) |become a seller|start selling|seller (?:centre|center|account)|thousands of sellers"
-    r"|marktplatz|place de marche|vender en|buy and sell",
-    "news": r"breaking news|latest (?:news|headlines)|newspaper|news ?room|journalis[tm]|editorial|top stories"
-    r"|nachrichten|actualites|noticias|subscribe to (?:our )?(?:print|digital) edition|\bgazette\b|\bherald\b|\btribune\b",
-    "social": r"join the conversation|follow (?:your )?friends|share (?:photos|videos)|create an account to (?:see|follow)|social network",
-    "forum": r"\bforums?\b|discussion board|threads? and posts|message board|community q&a",
-    "government": r"official (?:web)?site of the|an official website|government (?:of|agency|website)|ministry of|city council|department of (?:health|education|labou?r)"
-    r"|bundesministerium|ministere|ministerio|municipality",
-    "education": r"\buniversity\b|\bcollege\b|faculty of|undergraduate|universitat|universite|universidad",
-    "nonprofit": r"non-?profit|charit(?:y|able)|\bfoundation\b|registered charity|donate|our mission is|gemeinnutzig|501\(c\)|stiftung|volunteer",
-    "aggregator": r"compare prices|price comparison|we compare|best deals from|search \d[\d,.]* (?:jobs|offers|sites)|all offers in one place|preisvergleich|comparateur|deals from across",
-    "parked": r"domain (?:name )?is (?:for sale|parked|available)|buy this domain|this domain (?:may be|is) for sale|parked (?:free|domain)|related searches:? .* sponsored|domain steht zum verkauf|coming soon\W*$",
-    "business": r"book (?:an appointment|now|online|a consultation)|our (?:clinic|practice|products|doctors|treatments|workshop|menu|prices)\b"
-    r"|opening hours|call us|get a (?:quote|free quote)|request a quote|offnungszeiten|unsere praxis|nuestra clinica|notre cabinet|free shipping|add to (?:cart|basket)",
-    "reference": r"encyclop(?:a?e)dia|dictionary|free knowledge|glossary of|definition and meaning",
-}  # fmt: skip
-# What nearly every site says of itself, most of all those that are nobody else's list.
-_OWN = re.compile(
-    r"\b(?:contact us|about us|our (?:team|services|story)|impressum|uber uns|kontakt|nos services|nuestros servicios)\b"
-)
-_WORDS = {name: re.compile(pattern) for name, pattern in _SAYS.items()}
+_KIND_OF = {kind: name for name, kinds in DATA_KINDS.items() for kind in kinds}
 
 # What a feature speaks for, and how much; a negative figure speaks against.
 SPEAKS: Mapping[str, Mapping[str, float]] = {
     "ending:government": {"government": 6.0},
     "ending:education": {"education": 6.0},
     "ending:org": {"nonprofit": 0.8},
-    "serp:wide": {"directory": 1.6, "aggregator": 1.0, "marketplace": 0.8, "news": 0.4, "business": -1.2},
+    "serp:wide": {"directory": 0.6, "aggregator": 0.3, "business": -0.2},
     "serp:verticals": {"social": 0.8, "reference": 0.6, "marketplace": 0.8, "news": 0.6, "directory": 0.5, "business": -1.5},
     "serp:narrow": {"business": 0.7, "nonprofit": 0.3},
-    "serp:local": {"business": 1.8},
-    "pages:articles": {"news": 1.6, "reference": 0.4},
-    "pages:listings": {"directory": 1.2, "aggregator": 0.8, "marketplace": 0.5},
-    "pages:products": {"business": 1.0, "marketplace": 0.8},
+    "serp:local": {"business": 1.8, "nonprofit": 1.2, "government": 0.3},
+    "pages:articles": {"news": 1.2, "social": 0.4, "forum": 0.4, "reference": 0.4},
+    "pages:listings": {"directory": 0.6, "aggregator": 0.3, "marketplace": 0.3},
+    "pages:products": {"business": 1.8, "marketplace": 0.5},
     "pages:services": {"business": 1.6},
-    "pages:own": {"business": 0.8, "nonprofit": 0.4},
+    "pages:own": {"business": 0.7, "nonprofit": 0.4, "government": 0.3, "education": 0.3},
     "records:many_organisations": {"directory": 2.2, "aggregator": 0.8, "business": -1.5},
-    "records:one_organisation": {"business": 1.2, "nonprofit": 0.5, "government": 0.2},
+    "records:one_organisation": {"business": 0.6, "nonprofit": 0.4, "government": 0.3, "education": 0.3},
     "records:many_brands": {"marketplace": 1.6, "aggregator": 0.8},
-    "records:services": {"business": 1.0},
-    "records:programs": {"nonprofit": 1.0, "government": 0.8},
-    "text:own": {"business": 0.6, "nonprofit": 0.3},
-    "data:LocalBusiness": {"business": 1.4},
+    "records:services": {"business": 0.6, "nonprofit": 0.4},
+    "records:programs": {"nonprofit": 1.2, "government": 0.9, "education": 0.5},
+    "text:own": {"business": 0.5, "nonprofit": 0.3},
+    "data:LocalBusiness": {"business": 2.4},
     "data:NewsMediaOrganization": {"news": 3.0},
-    "data:NewsArticle": {"news": 1.6},
-    "data:GovernmentOrganization": {"government": 3.0},
-    "data:NGO": {"nonprofit": 3.0},
-    "data:EducationalOrganization": {"education": 2.5},
+    "data:GovernmentOrganization": {"government": 3.5},
+    "data:NGO": {"nonprofit": 2.5, "government": 0.3},
+    "data:EducationalOrganization": {"education": 3.0},
     "data:DiscussionForumPosting": {"forum": 2.5},
     "data:ItemList": {"directory": 0.8, "aggregator": 0.6},
-    "size:one_thin_page": {"parked": 0.8},
+    "size:one_thin_page": {"parked": 1.2},
 }  # fmt: skip
-_SAYS_WEIGHT = (1.3, 2.0, 2.8)  # by how many different things are said; more count as three
+# By how many different things are said.
+_SAYS_WEIGHT = (1.0, 1.9, 2.7, 3.4, 4.0, 4.5, 5.0)
+_SHARES = {"business": 0.7, "parked": 2.0}  # any trade speaks so; nobody else does
+CALLED_WEIGHT = 2.0
 LISTED = 8.0
+_SHORTEST_END = 4
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +75,11 @@ class Feature:
         family, _, rest = self.name.partition(":")
         if family == "listed":
             return {rest: LISTED}
+        if family == "called":
+            return {rest: CALLED_WEIGHT}
         if family == "says":
-            return {rest.rstrip("+"): _SAYS_WEIGHT[rest.count("+")]}
+            name = rest.rstrip("+")
+            return {name: _SHARES.get(name, 1.0) * _SAYS_WEIGHT[rest.count("+")]}
         return SPEAKS.get(self.name, {})
 
 
@@ -115,10 +99,12 @@ def features_of(facts: Mapping[str, Any]) -> list[Feature]:
     domain = facts["domain"]
     found = [*_of_name(domain), *_of_serps(facts), *_of_pages(facts), *_of_records(facts)]
     found += _of_text(facts["text"])
+    found += _of_title(domain, facts["text"])
+    stated = {kind: _KIND_OF.get(kind, kind) for kind in sorted(facts["data_types"])}
+    by_kind = {name: kind for kind, name in stated.items() if f"data:{name}" in SPEAKS}
     found += [
-        Feature(f"data:{kind}", f"its structured data states {kind}")
-        for kind in sorted(facts["data_types"])
-        if f"data:{kind}" in SPEAKS
+        Feature(f"data:{name}", f"its structured data states {kind}")
+        for name, kind in by_kind.items()
     ]
     return found
 
@@ -134,6 +120,25 @@ def _of_name(domain: str) -> list[Feature]:
         found.append(Feature(f"ending:{endings[end]}", f"its name ends in {end}"))
     elif domain.endswith(".org"):
         found.append(Feature("ending:org", "its name ends in .org"))
+    return found
+
+
+def _of_title(domain: str, text: str) -> list[Feature]:
+    """What the site is called: by its name in the title of its homepage, and by its domain."""
+    title = Title.of(text.partition("\n")[0], domain)
+    name = f" {' '.join(_WORD.findall(fold(title.organisation).lower()))} "
+    label = domain.partition(".")[0]
+    words, whole = f" {label.replace('-', ' ')} ", label.replace("-", "")
+    found = []
+    for group, called in CALLED.items():
+        said = [one for one in called if f" {one} " in name or f" {one} " in words]
+        said += [
+            one
+            for one in called
+            if len(one) >= _SHORTEST_END and (whole.startswith(one) or whole.endswith(one))
+        ]
+        if said:
+            found.append(Feature(f"called:{group}", f'it is called "{said[0]}"'))
     return found
 
 
@@ -194,9 +199,9 @@ def _of_records(facts: Mapping[str, Any]) -> list[Feature]:
 def _of_text(text: str) -> list[Feature]:
     folded = fold(text).lower()
     found = []
-    if own := _OWN.search(folded):
+    if own := OWN.search(folded):
         found.append(Feature("text:own", f'its homepage says "{own[0]}"'))
-    for name, pattern in _WORDS.items():
+    for name, pattern in WORDS.items():
         said = list(dict.fromkeys(match[0].strip() for match in pattern.finditer(folded)))
         if said:
             many = "+" * (min(len(said), len(_SAYS_WEIGHT)) - 1)

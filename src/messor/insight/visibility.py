@@ -19,13 +19,6 @@ from messor.store.database import Connection, Database
 from messor.verticals.model import Scoring
 from messor.verticals.verticals import Applied
 
-# What is reckoned as somebody whom a vertical may be about. Not known is not excluded.
-COUNTED = frozenset({"business", "nonprofit", "education", "unknown"})
-# Where public bodies are what is looked for.
-ALSO_COUNTED = {
-    "funding": frozenset({"government"}),
-    "community_resources": frozenset({"government"}),
-}
 DEFAULT_WINDOW = timedelta(days=7)
 
 # $1 vertical, $2 and $3 the window, $4 rank weights, $5 to $7 tier weights, $8 counted classes.
@@ -252,8 +245,8 @@ async def competitors(
 
 
 def counted_classes(applied: Applied) -> frozenset[str]:
-    """The classes of domains that a vertical is about."""
-    return COUNTED | ALSO_COUNTED.get(applied.vertical.name, frozenset())
+    """The classes of domains that a vertical is about, as its file says."""
+    return frozenset(applied.vertical.counted_classes)
 
 
 async def _fetch(source: Connection | Database, sql: str, *args: Any) -> Sequence[Any]:

@@ -21,6 +21,22 @@ RECORD_KINDS = (
     "product",
     "service",
 )
+DOMAIN_CLASSES = (
+    "business",
+    "directory",
+    "marketplace",
+    "social",
+    "government",
+    "education",
+    "nonprofit",
+    "news",
+    "reference",
+    "aggregator",
+    "platform",
+    "forum",
+    "parked",
+    "unknown",
+)
 JUDGES = (
     "keyword",
     "domain_credibility",
@@ -131,6 +147,13 @@ class Vertical(_Part):
     judges: dict[Literal[JUDGES], Weight]  # type: ignore[valid-type] # a literal of a tuple
     relevance: Relevance
     scoring: Scoring
+    # Classes of domains that count for visibility: those the vertical is about, and what is unknown.
+    counted_classes: Annotated[tuple[Literal[DOMAIN_CLASSES], ...], Field(min_length=1)] = (  # type: ignore[valid-type] # a literal of a tuple
+        "business",
+        "nonprofit",
+        "education",
+        "unknown",
+    )
     cadence: dict[Literal["A", "B", "C", "D"], Frequency]
 
     @model_validator(mode="after")

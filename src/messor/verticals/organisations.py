@@ -53,11 +53,6 @@ OF_DOMAIN = """
 SELECT organisation_id FROM messor.organisation_domains WHERE vertical_id = $1 AND domain = $2
 """
 
-ON_BLOCK = """
-SELECT coalesce(min(v.on_block), 'respect') FROM messor.organisation_domains d
-  JOIN messor.verticals v ON v.id = d.vertical_id WHERE d.domain = $1
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class NewOrganisation:
@@ -155,9 +150,3 @@ async def owner_of(source: Connection | Database, vertical: Applied, domain: str
     if key is None:
         raise NotFoundError(f"No organisation of {vertical.vertical.name} owns {domain}.")
     return key
-
-
-async def on_block_of(source: Connection | Database, domain: str) -> str:
-    """What the verticals that have an owner for a domain say of blocks: `respect` unless one differs."""
-    policy: str = await source.fetchval(ON_BLOCK, domain)
-    return policy

@@ -16,6 +16,8 @@ import click
 import uvloop
 
 from messor.world.conditions import Conditions
+from messor.world.engines import STAND_INS
+from messor.world.market import MARKETS
 from messor.world.server import serve
 from messor.world.world import Profile, World
 
@@ -26,6 +28,8 @@ from messor.world.world import Profile, World
 @click.option("--hosts", type=click.IntRange(1, 20_000), help="Number of hosts (bench, chaos)")
 @click.option("--pages", type=click.IntRange(min=1), help="Pages per host (bench, chaos)")
 @click.option("--page-bytes", type=click.IntRange(min=2_000), default=51_000, show_default=True)
+@click.option("--market", type=click.Choice(MARKETS), help="Which market (market)")
+@click.option("--engines", default="", help="Search engines to stand in for, with commas between")
 @click.option("--log", "log_file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--epoch", type=click.IntRange(min=0), default=0)
 @click.option("--jitter-ms", type=click.IntRange(min=0), default=0)
@@ -46,6 +50,8 @@ def main(
     epoch: int,
     jitter_ms: int,
     tls: bool,
+    market: str | None,
+    engines: str,
     **conditions: Any,
 ) -> None:
     may_tls = importlib.util.find_spec("cryptography") is not None
@@ -61,8 +67,13 @@ def main(
         page_bytes=page_bytes,
         tls=tls,
         conditions=Conditions(**conditions),
+        market=market,
     )
-    uvloop.run(_run(world, log_file, epoch, jitter_ms))
+    names = [name for name in engines.split(",") if name]
+    unknown = sorted(set(names) - set(STAND_INS))
+    if unknown:
+        raise click.UsageError(f"There is no stand-in of {unknown[0]}.")
+    uvloop.run(_run(world, log_file, epoch, jitter_ms, names))
 
 
 def _allow_many_connections() -> None:
@@ -70,14 +81,22 @@ def _allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-async def _run(world: World, log_file: Path | None, epoch: int, jitter_ms: int) -> None:
+async def _run(
+    world: World, log_file: Path | None, epoch: int, jitter_ms: int, engines: list[str]
+) -> None:
     until = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, until.set)
     _watch_stdin(until)
     await serve(
-        world, until, log_file=log_file, epoch=epoch, jitter_ms=jitter_ms, announce=_announce
+        world,
+        until,
+        log_file=log_file,
+        epoch=epoch,
+        jitter_ms=jitter_ms,
+        engines=engines,
+        announce=_announce,
     )
 
 

@@ -17,6 +17,7 @@ class Content:
     description: str
     blocks: tuple[str, ...]  # markup, in order
     data: tuple[Data, ...] = ()
+    heading: str = ""  # the title up to its first dot where nothing is said
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ import json
 import select
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from messor.errors import UnavailableError
 from messor.world.conditions import Conditions
@@ -36,6 +37,8 @@ class WorldProcess:
         jitter_ms: int = 0,
         tls: bool = False,
         conditions: Conditions | None = None,
+        market: str | None = None,
+        engines: Sequence[str] = (),
         log_file: Path | None = None,
         start_timeout: float = 120.0,
     ) -> None:
@@ -55,6 +58,8 @@ class WorldProcess:
             "--addresses": conditions.addresses,
             "--pause-ms": conditions.pause_ms,
             "--stalling": conditions.stalling,
+            "--market": market,
+            "--engines": ",".join(engines) or None,
         }
         flags = {
             "--tls": tls,
@@ -121,6 +126,11 @@ class WorldProcess:
         return list(self._said["sites"])
 
     @property
+    def search_engines(self) -> dict[str, dict[str, str]]:
+        """What the setting `search_engines` must say to ask the stand-ins of this web."""
+        return dict(self._said["search_engines"])
+
+    @property
     def ca_file(self) -> str | None:
         found: str | None = self._said["ca_file"]
         return found
@@ -147,16 +157,45 @@ class WorldProcess:
         return read_log(self.log_file)
 
     def counters(self) -> dict[str, int]:
-        return self._control("/counters")
+        counters: dict[str, int] = self._control("/counters")
+        return counters
 
     def set_epoch(self, epoch: int) -> None:
+        """Let time pass, for the sites and for the search engines."""
         self._control(f"/epoch/{epoch}")
 
-    def _control(self, path: str) -> dict[str, int]:
+    def truth(self) -> dict[str, Any]:
+        """What is true of a market's domains: `messor.world.truth.Truth.as_json`."""
+        return self._control("/truth")
+
+    def serp(self, keyword: str, location: str = "", epoch: int = 0) -> dict[str, Any]:
+        """The result page that engines serve: `messor.world.truth.Serp.as_json`."""
+        asked = {"keyword": keyword, "location": location, "epoch": epoch}
+        return self._control(f"/serp?{urlencode(asked)}")
+
+    def reachable(
+        self, keywords: Iterable[str], locations: Sequence[str] = ("",), epoch: int = 0
+    ) -> set[str]:
+        """Domains with an organic or local result on some first page."""
+        pages = (self.serp(word, place, epoch) for word in keywords for place in locations)
+        return {
+            result["domain"]
+            for page in pages
+            for result in page["results"]
+            if result["block"] != "ad"
+        }
+
+    def _control(self, path: str) -> dict[str, Any]:
         door = http.client.HTTPConnection(urlsplit(self._said["control"]).netloc, timeout=30)
         try:
             door.request("POST", path)
-            counters: dict[str, int] = json.loads(door.getresponse().read())
+            answer = door.getresponse()
+            body = answer.read()
         finally:
             door.close()
-        return counters
+        if answer.status != 200:
+            raise UnavailableError(
+                f"The simulated web does not know {path}: {body.decode().strip()}"
+            )
+        said: dict[str, Any] = json.loads(body)
+        return said

@@ -11,7 +11,8 @@ import contextlib
 import json
 import socket
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,8 +20,10 @@ from typing import Any
 from messor.world.admission import Admission
 from messor.world.answers import Answer
 from messor.world.control import Control
+from messor.world.engines import Engines, SearchIndex, open_engines
 from messor.world.protocol import Wire
 from messor.world.requestlog import RequestLog
+from messor.world.truth import Truth
 from messor.world.world import World
 
 _BACKLOG = 4096
@@ -31,10 +34,19 @@ class Server:
     """A world being served; `epoch` may be changed while it runs."""
 
     def __init__(
-        self, world: World, *, log_file: Path | None = None, epoch: int = 0, jitter_ms: int = 0
+        self,
+        world: World,
+        *,
+        log_file: Path | None = None,
+        epoch: int = 0,
+        jitter_ms: int = 0,
+        engines: Sequence[str] = (),
     ) -> None:
         self.world = world
-        self.epoch = epoch
+        self._epoch = epoch
+        self._wanted = tuple(engines)
+        self._engines: Engines | None = None
+        self._hired = contextlib.AsyncExitStack()
         self.log = RequestLog(log_file)
         self.port = 0
         self.tls_port: int | None = None
@@ -57,8 +69,41 @@ class Server:
         listener = await asyncio.get_running_loop().create_server(wire.connection, "127.0.0.1", 0)
         self._listeners.append(listener)
         self.control_port = listener.sockets[0].getsockname()[1]
+        if self._wanted:
+            opened = open_engines(self.world, self._wanted, self._index)
+            self._engines = await self._hired.enter_async_context(opened)
+            self._engines.move_to(self.epoch)
+
+    @property
+    def epoch(self) -> int:
+        return self._epoch
+
+    @epoch.setter
+    def epoch(self, epoch: int) -> None:
+        """The sites and the search engines move together."""
+        self._epoch = epoch
+        if self._engines is not None:
+            self._engines.move_to(epoch)
+
+    @cached_property
+    def _index(self) -> SearchIndex:
+        return SearchIndex(self.world)
+
+    @cached_property
+    def _truth(self) -> Truth | None:
+        return Truth(self.world, self._index) if self.world.market is not None else None
+
+    def truth(self) -> dict[str, Any] | None:
+        """What is true of the domains of a market; None of any other world."""
+        return self._truth.as_json() if self._truth is not None else None
+
+    def serp(self, keyword: str, location: str, epoch: int) -> dict[str, Any] | None:
+        if self._truth is None:
+            return None
+        return self._truth.serp(keyword, location, epoch).as_json()
 
     async def stop(self) -> None:
+        await self._hired.aclose()
         for listener in self._listeners:
             listener.close()
         for wire in self._wires:
@@ -82,6 +127,7 @@ class Server:
             "names": self.names(),
             "ca_file": str(self.ca_file) if self.ca_file else None,
             "sites": [site.summary() for site in self.world.sites],
+            "search_engines": self._engines.settings if self._engines is not None else {},
         }
 
     def names(self) -> dict[str, str]:
@@ -141,10 +187,11 @@ async def serve(
     log_file: Path | None = None,
     epoch: int = 0,
     jitter_ms: int = 0,
+    engines: Sequence[str] = (),
     announce: Callable[[str], object] = print,
 ) -> None:
     """Serves until the event is set; announces itself with one line once it answers."""
-    server = Server(world, log_file=log_file, epoch=epoch, jitter_ms=jitter_ms)
+    server = Server(world, log_file=log_file, epoch=epoch, jitter_ms=jitter_ms, engines=engines)
     await server.start()
     try:
         announce(json.dumps(server.announcement()))

@@ -1,4 +1,4 @@
-"""A well-behaved host with a trade's pages, robots.txt, sitemaps and a few files.
+"""A well-behaved host with pages, robots.txt, sitemaps and a few files; a trade's host is one.
 
 Pages are rendered when first asked for and kept per edition.
 """
@@ -6,6 +6,7 @@ Pages are rendered when first asked for and kept per edition.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from messor.world import epochs, files, sitemaps
 from messor.world.answers import Answer, Request, plain
@@ -22,15 +23,17 @@ _PRICE_LIST = "/files/price-list.pdf"
 _LOGO = "/images/logo.png"
 
 
-class TradeHost:
-    def __init__(self, seed: int, charter: Charter) -> None:
+class PageHost:
+    """Serves the pages it is given: those of the menu, and the items they lead to."""
+
+    def __init__(
+        self, seed: int, charter: Charter, menu: Sequence[Page], items: Sequence[Page]
+    ) -> None:
         self._seed = seed
         self._charter = charter
         self._base = base_url(charter.host, secure=charter.secure)
-        assortment = Assortment(seed, charter)
-        standing = StandingPages(seed, charter, assortment).pages()
-        self._menu = (standing[0], *assortment.categories, *standing[1:])
-        self.pages = {p.path: p for p in (*self._menu, *assortment.items)}
+        self._menu = tuple(menu)
+        self.pages = {p.path: p for p in (*menu, *items)}
         self._documents: dict[tuple[str, int], Document] = {}
 
     def warm(self, epoch: int) -> None:
@@ -85,7 +88,7 @@ class TradeHost:
             data=data,
             brand=esc(charter.name),
             nav="".join(piece("nav_link", href=p.path, text=esc(p.name)) for p in self._menu),
-            heading=esc(content.title.partition(" · ")[0]),
+            heading=esc(content.heading or content.title.partition(" · ")[0]),
             main="".join(content.blocks),
             friends=self._friends(page),
             files_label=esc(label(charter.language, "files")),
@@ -150,3 +153,13 @@ class TradeHost:
             for page, at in seen
             if at is not None
         ]
+
+
+class TradeHost(PageHost):
+    """A trade's site, drawn from its charter."""
+
+    def __init__(self, seed: int, charter: Charter) -> None:
+        assortment = Assortment(seed, charter)
+        standing = StandingPages(seed, charter, assortment).pages()
+        menu = (standing[0], *assortment.categories, *standing[1:])
+        super().__init__(seed, charter, menu, assortment.items)

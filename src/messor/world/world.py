@@ -12,6 +12,7 @@ from enum import Enum
 from messor.world import bulk, demo
 from messor.world.answers import Answer, Request, plain
 from messor.world.conditions import Conditions
+from messor.world.market.build import MARKETS, open_market
 from messor.world.sites import Site
 
 
@@ -19,6 +20,7 @@ class Profile(Enum):
     DEMO = "demo"
     BENCH = "bench"
     CHAOS = "chaos"
+    MARKET = "market"
 
 
 class World:
@@ -32,18 +34,26 @@ class World:
         page_bytes: int = 51_000,
         tls: bool = False,
         conditions: Conditions | None = None,
+        market: str | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.profile = Profile(profile)
         self.seed = seed
         self.tls = tls
         self.conditions = conditions or Conditions()
+        self.market = open_market(market or MARKETS[0], seed) if self._is_market else None
         self.sites = self._build(hosts, pages, page_bytes, now)
         self._by_host = {site.host: site for site in self.sites}
+
+    @property
+    def _is_market(self) -> bool:
+        return self.profile is Profile.MARKET
 
     def _build(
         self, hosts: int | None, pages: int | None, page_bytes: int, now: Callable[[], float]
     ) -> tuple[Site, ...]:
+        if self.market is not None:
+            return self.market.sites
         if self.profile is Profile.BENCH:
             return bulk.bench_sites(
                 self.seed, hosts or 20, pages or 200, page_bytes, self.conditions, tls=self.tls

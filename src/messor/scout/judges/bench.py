@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from messor.scout.judges.bystanders import Bystanders
+from messor.scout.judges.compounds import Terms
 from messor.scout.judges.model import Opinion, SearchResult
 from messor.scout.judges.titles import ORGANISATION_WORDS, Title
 from messor.scout.words import Phrases, content_stems, stem
@@ -16,11 +18,28 @@ from messor.web.urls import parse as parse_url
 
 ENOUGH = 1.8  # weighted words about the topic that leave no doubt
 IN_TITLE, IN_NAME, IN_SNIPPET, IN_ADDRESS = 1.0, 0.3, 0.6, 0.5
+IN_NAME_ALONE = 0.8  # where nothing else is known, the name must do
 OF_TERM = 0.6  # what a word that goes with the topic weighs beside a service
 _SUSPECT = re.compile(r"(\d{4,})|(-[^-]*){4,}|(free|cheap|best|win|casino|loan)[a-z]*\d", re.ASCII)
 _YEAR = re.compile(r"(?<!\d)(20[0-4]\d)(?!\d)")
+# The year in which somebody began says nothing of a page's age.
+_BEGAN = re.compile(
+    r"\b(?:since|founded|established|est\.?|opened|began|started|seit|gegründet|depuis|fondée?|desde|fundad[ao])"
+    r"(?:\s+\w+){0,3}?\s+20\d\d",
+    re.IGNORECASE,
+)
+_STREET = re.compile(r"^\d+[a-z]?,?\s+\D+$|^\D+\s\d+[a-z]?$", re.IGNORECASE)
 _FOREIGN = frozenset({"xyz", "top", "click", "loan", "win", "buzz", "icu", "gq", "tk", "ml", "cf"})
+_OWN_VOICE = re.compile(
+    r"\b(?:we|us|our|ours|wir|uns|unser|unsere[mnrs]?|nous|notre|nos|somos|nuestr[oa]s?)\b",
+    re.IGNORECASE,
+)
 _TRAILING = re.compile(r"(\.\.\.|…)\s*$")
+
+
+def is_bare(snippet: str) -> bool:
+    """Whether a description describes nothing: it is empty, or the address of a house."""
+    return not snippet or (len(snippet.split()) < 7 and _STREET.match(snippet) is not None)
 
 
 def _quoted(words: list[str], most: int = 4) -> str:
@@ -31,7 +50,7 @@ class KeywordJudge:
     """Whether the words of the topic are there: in the title, the snippet and the address.
 
     Services weigh more than words that merely go with the topic. An organisation's own name weighs
-    little: a shop may be called Lamp, and sell none.
+    little: a shop may be called Lamp, and sell none. In the mouth of a bystander all weigh half.
     """
 
     name = "keyword"
@@ -39,25 +58,32 @@ class KeywordJudge:
     def __init__(self, vertical: Vertical) -> None:
         services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
         self._services = Phrases(services)
-        self._terms = Phrases(vertical.relevance.terms)
+        self._terms = Terms(vertical.relevance.terms)
         self._against = Phrases(vertical.relevance.against)
+        self._bystanders = Bystanders(vertical)
+        self._organisations = Terms(vertical.relevance.organisation_terms)
 
     def judge(self, result: SearchResult) -> Opinion:
-        title, url = Title.of(result.title), parse_url(result.url)
+        title, url = Title.of(result.title, result.domain), parse_url(result.url)
         path = re.sub(r"[-/._+%\d]+", " ", url.path if url else "")
         best: dict[str, float] = {}
         for text, weight in (
             (title.topic, IN_TITLE),
-            (title.organisation, IN_NAME),
+            (title.organisation, IN_NAME_ALONE if is_bare(result.snippet) else IN_NAME),
             (result.snippet, IN_SNIPPET),
             (path, IN_ADDRESS),
         ):
             self._weigh(text, weight, best)
         against = self._against.found_in(f"{result.title} {result.snippet}")
-        score = min(sum(best.values()) / ENOUGH, 1.0) * 0.5 ** len(against)
+        bystander = self._bystanders.look(title, result.snippet, result.domain.partition(".")[0])
+        named = bool(self._organisations.found_in(title.name_alone))
+        is_bystander = bystander.is_one(named_as_wanted=named)
+        score = min(sum(best.values()) / ENOUGH, 1.0) * 0.5 ** (len(against) + is_bystander)
         said = f"speaks of {_quoted(list(best))}" if best else "names nothing of the topic"
         if against:
             said += f"; {_quoted(against)} speak against it"
+        if is_bystander:
+            said += "; of others, it seems"
         return Opinion(score, said)
 
     def _weigh(self, text: str, weight: float, best: dict[str, float]) -> None:
@@ -121,14 +147,21 @@ class OrganisationTypeJudge:
 
     def __init__(self, vertical: Vertical) -> None:
         terms = vertical.relevance.organisation_terms
-        self._terms = Phrases(terms)
+        services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
+        self._terms = Terms(terms)
         self._others = Phrases(set(ORGANISATION_WORDS) - set(terms))
-        self._own_stems = {stem(word) for term in terms for word in term.split()}
+        # Whoever is called by what is looked for is of no other kind.
+        wanted = (*terms, *services, *vertical.relevance.terms)
+        self._own_stems = {stem(word) for text in wanted for word in text.split()}
+        self._bystanders = Bystanders(vertical)
 
     def judge(self, result: SearchResult) -> Opinion:
-        title = Title.of(result.title)
+        title = Title.of(result.title, result.domain)
         label = result.domain.partition(".")[0].replace("-", " ")
-        named = self._terms.found_in(title.organisation) or self._terms.found_in(label)
+        named = self._terms.found_in(title.organisation) or self._terms.found_in_label(label)
+        bystander = self._bystanders.look(title, result.snippet, label)
+        if bystander.is_one(named_as_wanted=bool(named and not title.is_whole)):
+            return Opinion(0.0, f"it {bystander.kind}: {_quoted(list(bystander.words))}")
         if named:
             return Opinion(1.0, f"its name says {_quoted(named)}")
         other = self._others.found_in(label)
@@ -140,6 +173,8 @@ class OrganisationTypeJudge:
         spoken = self._terms.found_in(f"{title.topic} {result.snippet}")
         if spoken:
             return Opinion(0.6, f"its description says {_quoted(spoken)}")
+        if _OWN_VOICE.search(result.snippet):
+            return Opinion(0.5, "it speaks for itself, and does not say what kind it is")
         return Opinion(0.35, "nothing says what kind of organisation it is")
 
 
@@ -156,7 +191,8 @@ class FreshnessJudge:
         if result.published_at is not None:
             days = max((now - result.published_at).days, 0)
             return Opinion(round(math.exp(-days / 730), 3), f"it is {days} days old")
-        years = [int(year) for year in _YEAR.findall(f"{result.title} {result.snippet}")]
+        text = _BEGAN.sub(" ", f"{result.title} {result.snippet}")
+        years = [int(year) for year in _YEAR.findall(text)]
         if not years:
             return Opinion(None, "it bears no date")
         age = now.year - max(years)
@@ -174,6 +210,8 @@ class SnippetQualityJudge:
         if not result.snippet:
             return Opinion(None, "there is no description")
         words = result.snippet.split()
+        if is_bare(result.snippet):
+            return Opinion(None, "the description is an address")
         distinct = len(content_stems(result.snippet)) / max(len(words), 1)
         faults = []
         if len(words) < 5:

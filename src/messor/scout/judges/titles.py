@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 _CUTS = re.compile(r"\s+[|·•\u2013\u2014»:-]\s+")
+_FINE_CUTS = re.compile(r"\s+[|·•\u2013\u2014»:-]\s+|[:,]\s+")
 
 # Words by which organisations of any kind call themselves.
 KINDS = """
@@ -37,10 +39,43 @@ class Title:
     organisation: str
     is_whole: bool
 
+    @property
+    def name_alone(self) -> str:
+        """The organisation's name, where it stands apart from what the page is about."""
+        return "" if self.is_whole else self.organisation
+
     @classmethod
-    def of(cls, text: str) -> Title:
+    def of(cls, text: str, domain: str = "") -> Title:
+        """The name is the part that the domain is made of, wherever it stands; else the last one."""
+        label = _letters(domain.partition(".")[0])
         parts = [part.strip() for part in _CUTS.split(text) if part.strip()]
+        for pieces in (parts, [p.strip() for p in _FINE_CUTS.split(text) if p.strip()]):
+            places = [place for place, piece in enumerate(pieces) if _is_of(piece, label)]
+            if places and len(pieces) > 1:
+                place = places[-1]
+                rest = pieces[:place] + pieces[place + 1 :]
+                return cls(" ".join(rest), pieces[place], is_whole=False)
         if len(parts) < 2:
             whole = parts[0] if parts else ""
+            if _is_of(whole, label):
+                return cls("", whole, is_whole=False)
             return cls(whole, whole, is_whole=True)
         return cls(" ".join(parts[:-1]), parts[-1], is_whole=False)
+
+
+def _letters(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in plain if c.isalnum() and not unicodedata.combining(c))
+
+
+def _is_of(piece: str, label: str) -> bool:
+    """Whether a domain's label is made of a name, or of all but its first word or last."""
+    if len(label) < 4:
+        return False
+    words = piece.split()
+    tried = [words, words[1:], words[:-1]]
+    made = [_letters(" ".join(some)) for some in tried if some]
+    return any(
+        len(name) >= 4 and (name == label or (name in label and len(name) * 3 >= len(label) * 2))
+        for name in made
+    )

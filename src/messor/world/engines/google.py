@@ -11,8 +11,8 @@ from urllib.parse import unquote_plus
 
 from aiohttp import web
 
-from messor.world.engines.index import Entry, Page
-from messor.world.engines.standin import EngineStandIn, number
+from messor.world.engines.index import Page
+from messor.world.engines.standin import EngineStandIn, number, text
 from messor.world.services.standin import Failure, Said, say
 
 
@@ -40,9 +40,11 @@ class SerperStandIn(EngineStandIn):
         if not isinstance(body, dict) or not body.get("q"):
             return say(Said(400, {"message": "Missing query parameter", "statusCode": 400}))
         page = number(body.get("page"), 1, 100, 1)
-        return say(Said(200, self._page(body, self.look(body["q"], page))))
+        return say(
+            Said(200, self.page(body, self.look(body["q"], page, place=text(body.get("location")))))
+        )
 
-    def _page(self, asked: dict[str, Any], page: Page) -> dict[str, Any]:
+    def page(self, asked: dict[str, Any], page: Page) -> dict[str, Any]:
         table: dict[str, Any] = {
             "searchParameters": {**asked, "type": "search", "engine": "google"},
             "organic": [
@@ -51,7 +53,7 @@ class SerperStandIn(EngineStandIn):
                     "link": entry.url,
                     "snippet": entry.snippet(page.words),
                     "position": place,
-                    "date": "Jan 5, 2026",
+                    **({"date": "Jan 5, 2026"} if entry.is_dated else {}),
                 }
                 for place, entry in enumerate(page.organic, 1)
             ],
@@ -68,7 +70,7 @@ class SerperStandIn(EngineStandIn):
                     "position": n,
                     "title": e.title,
                     "address": "1 High Street",
-                    "website": _home(e),
+                    "website": e.home,
                     "cid": "1",
                 }
                 for n, e in enumerate(page.local, 1)
@@ -129,7 +131,8 @@ class SerpApiStandIn(EngineStandIn):
             return self.bad("Missing query `q` parameter.")
         if "uule" in asked and "location" in asked:
             return self.bad("`uule` and `location` parameters can't be used together.")
-        page = self.look(asked["q"], 1 + number(asked.get("start"), 0, 990, 0) // 10)
+        number_ = 1 + number(asked.get("start"), 0, 990, 0) // 10
+        page = self.look(asked["q"], number_, place=text(asked.get("location")))
         return say(Said(200, self._page({"engine": "google", "q": asked["q"]}, page)))
 
     def _page(self, asked: dict[str, str], page: Page) -> dict[str, Any]:
@@ -157,8 +160,8 @@ class SerpApiStandIn(EngineStandIn):
                 "position": n,
                 "title": e.title,
                 "address": "1 High Street",
-                "links": {"website": _home(e)},
-                "website": _home(e),
+                "links": {"website": e.home},
+                "website": e.home,
             }
             for n, e in enumerate(page.local, 1)
         ]
@@ -256,7 +259,7 @@ class DataForSEOStandIn(EngineStandIn):
                     0,
                 )
             )
-        page = self.look(unquote_plus(task["keyword"]))
+        page = self.look(unquote_plus(task["keyword"]), place=text(task.get("location_name")))
         if not page.organic:
             empty = {"status_code": 40102, "status_message": "No Search Results.", "result": None}
             return say(self._answer(empty, self.cost))
@@ -300,7 +303,7 @@ def _items(page: Page) -> list[dict[str, Any]]:
             "local_pack",
             place,
             title=entry.title,
-            url=_home(entry),
+            url=entry.home,
             phone="+44 20 7946 0100",
             cid="1",
             is_paid=False,
@@ -320,8 +323,3 @@ def _items(page: Page) -> list[dict[str, Any]]:
     put("people_also_ask", 1, items=questions)
     put("related_searches", 1, items=page.related)
     return items
-
-
-def _home(entry: Entry) -> str:
-    scheme, _, rest = entry.url.partition("://")
-    return f"{scheme}://{rest.partition('/')[0]}/"

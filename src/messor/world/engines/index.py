@@ -10,19 +10,22 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
 
 from messor.world.documents import modified_at
 from messor.world.epochs import share
 from messor.world.sites import Site
-from messor.world.tradehost import TradeHost
+from messor.world.tradehost import PageHost
 from messor.world.world import World
 
 LOCAL_KINDS = frozenset({"clinic", "restaurant", "firm", "relief"})
 BUYERS = frozenset({"shop", "firm", "clinic"})
 DRIFT = 0.25  # of a page's score, from epoch to epoch
 MOST = 100
+OF_ONE_DOMAIN = 2
+DATED = frozenset({"press", "forum", "reviewer"})  # whose pages bear a date, in a market
 
 _WORD = re.compile(r"[a-zà-öø-ÿß]+", re.IGNORECASE)
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL | re.IGNORECASE)
@@ -30,6 +33,8 @@ _DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"', re.IGNO
 _NOT_TEXT = re.compile(
     r"<(script|style|nav|header|footer)\b.*?</\1>|<[^>]+>", re.DOTALL | re.IGNORECASE
 )
+_PASSAGE = re.compile(r"<(p|dd|summary)\b[^>]*>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<[^>]+>")
 _NOINDEX = re.compile(r'<meta name="robots"[^>]*noindex', re.IGNORECASE)
 
 
@@ -45,14 +50,23 @@ class Entry:
     description: str
     text: str
     modified: str  # ISO date
+    sentences: tuple[str, ...] = ()
+    is_dated: bool = True  # whether engines show when it was written
+
+    def published(self, hour: str = "") -> str | None:
+        return f"{self.modified}{hour}" if self.is_dated else None
 
     def snippet(self, words: set[str]) -> str:
-        """A passage with one of the words, or the description."""
-        sentences = re.split(r"(?<=[.!?])\s+", self.text)
-        for sentence in sentences:
+        """A sentence with one of the words, or the description."""
+        for sentence in self.sentences:
             if words & set(_words(sentence)) and 40 <= len(sentence) <= 300:
                 return sentence
         return self.description or self.text[:160]
+
+    @property
+    def home(self) -> str:
+        scheme, _, rest = self.url.partition("://")
+        return f"{scheme}://{rest.partition('/')[0]}/"
 
 
 @dataclass(slots=True)
@@ -72,8 +86,26 @@ def _words(text: str) -> list[str]:
     return [_stem(word.lower()) for word in _WORD.findall(text)]
 
 
+def _sentences(html: str) -> Iterator[str]:
+    """The sentences of a page's passages; menus hold none."""
+    for passage in _PASSAGE.finditer(html):
+        text = unescape(" ".join(_TAG.sub(" ", passage[2]).split()))
+        yield from re.split(r"(?<=[.!?])\s+", text)
+
+
 def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
+def _spread(ranked: list[Entry]) -> list[Entry]:
+    """No more than two pages of a domain before all others had their turn."""
+    seen: Counter[str] = Counter()
+    first: list[Entry] = []
+    rest: list[Entry] = []
+    for entry in ranked:
+        seen[entry.domain] += 1
+        (first if seen[entry.domain] <= OF_ONE_DOMAIN else rest).append(entry)
+    return first + rest
 
 
 class SearchIndex:
@@ -83,11 +115,18 @@ class SearchIndex:
         self._world = world
         self._epochs: dict[int, _Postings] = {}
 
-    def search(self, query: str, epoch: int = 0, page: int = 1, size: int = 10) -> Page:
+    def search(
+        self, query: str, epoch: int = 0, page: int = 1, size: int = 10, place: str = ""
+    ) -> Page:
+        """What is shown to who asks from that place, which counts in a market alone."""
         postings = self._epochs.get(epoch)
         if postings is None:
             postings = self._epochs[epoch] = _Postings(self._entries(epoch))
-        ranked = postings.ranked(query, self._world.seed, epoch)
+        if self._world.market is None:
+            ranked = postings.ranked(query, self._world.seed, epoch)
+        else:
+            place = ",".join(part.strip().lower() for part in place.split(","))
+            ranked = _spread(postings.ranked(query, self._world.seed, epoch, place))
         shown = ranked[(page - 1) * size : page * size]
         found = Page(shown, words=set(_words(query)), total=len(ranked))
         if page == 1:
@@ -114,7 +153,7 @@ class SearchIndex:
         return [
             entry
             for site in self._world.sites
-            if isinstance(site.responder, TradeHost)
+            if isinstance(site.responder, PageHost)
             for path in site.responder.pages
             if (entry := self._entry(site, path, epoch)) is not None
         ]
@@ -137,6 +176,8 @@ class SearchIndex:
             unescape(described[1]) if described else "",
             unescape(" ".join(_NOT_TEXT.sub(" ", html).split())),
             f"{modified_at(min(epoch, 50)):%Y-%m-%d}",
+            tuple(_sentences(html)),
+            self._world.market is None or site.kind in DATED,
         )
 
 
@@ -153,7 +194,7 @@ class _Postings:
             for word, count in counts.items():
                 self._pages[word][number] = count / (count + 2)
 
-    def ranked(self, query: str, seed: int, epoch: int) -> list[Entry]:
+    def ranked(self, query: str, seed: int, *asked_at: object) -> list[Entry]:
         scores: dict[int, float] = defaultdict(float)
         for word in set(_words(query)):
             pages = self._pages.get(word, {})
@@ -165,6 +206,6 @@ class _Postings:
 
         def place(number: int) -> tuple[float, str]:
             url = self._entries[number].url
-            return -kept[number] * (1 + DRIFT * share(seed, "drift", epoch, query, url)), url
+            return -kept[number] * (1 + DRIFT * share(seed, "drift", *asked_at, query, url)), url
 
         return [self._entries[number] for number in sorted(kept, key=place)]

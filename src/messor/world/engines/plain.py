@@ -9,7 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from messor.world.engines.index import Page
-from messor.world.engines.standin import EngineStandIn, number
+from messor.world.engines.standin import EngineStandIn, number, text
 from messor.world.services.standin import Failure, Said, say
 
 _RATE_LIMITED = {
@@ -67,7 +67,7 @@ class SearXNGStandIn(EngineStandIn):
                     "score": 1 / place,
                     "category": "general",
                     "template": "default.html",
-                    "publishedDate": f"{entry.modified}T06:00:00",
+                    "publishedDate": entry.published("T06:00:00"),
                     "img_src": "",
                     "thumbnail": "",
                     "priority": "",
@@ -184,7 +184,7 @@ class BraveStandIn(EngineStandIn):
                 "title": entry.title,
                 "url": entry.url,
                 "description": f"<strong>{entry.title.split()[0]}</strong> {entry.snippet(page.words)}",
-                "page_age": f"{entry.modified}T00:00:00",
+                "page_age": entry.published("T00:00:00"),
                 "language": "en",
             }
             for entry in page.organic
@@ -259,7 +259,12 @@ class PerplexityStandIn(EngineStandIn):
             return say(Said(400, {"error": {"message": "query is required", "code": 400}}))
         page = self.look(body["query"], size=number(body.get("max_results"), 1, 20, 10))
         results = [
-            {"title": e.title, "url": e.url, "snippet": e.snippet(page.words), "date": e.modified}
+            {
+                "title": e.title,
+                "url": e.url,
+                "snippet": e.snippet(page.words),
+                "date": e.published(),
+            }
             for e in page.organic
         ]
         return say(Said(200, {"id": "stand-in", "results": results}))
@@ -304,7 +309,7 @@ class BrowserbaseStandIn(EngineStandIn):
                 "id": e.url,
                 "url": e.url,
                 "title": e.title,
-                "publishedDate": f"{e.modified}T06:00:00Z",
+                "publishedDate": e.published("T06:00:00Z"),
             }
             for e in page.organic
         ]
@@ -335,7 +340,8 @@ class FirecrawlSearchStandIn(EngineStandIn):
             return refused
         if not isinstance(body, dict) or not body.get("query"):
             return say(Said(400, {"success": False, "error": "Bad Request", "details": []}))
-        page = self.look(body["query"], size=number(body.get("limit"), 1, 100, 5))
+        size, place = number(body.get("limit"), 1, 100, 5), text(body.get("location"))
+        page = self.look(body["query"], size=size, place=place)
         found = [
             {"url": e.url, "title": e.title, "description": e.snippet(page.words), "position": n}
             for n, e in enumerate(page.organic, 1)

@@ -53,9 +53,11 @@ class Engines:
 
 
 @asynccontextmanager
-async def open_engines(world: World, names: Sequence[str] = ("serper",)) -> AsyncIterator[Engines]:
+async def open_engines(
+    world: World, names: Sequence[str] = ("serper",), index: SearchIndex | None = None
+) -> AsyncIterator[Engines]:
     """Serve the named stand-ins while the context is open."""
-    index = SearchIndex(world)
+    index = index or SearchIndex(world)
     async with AsyncExitStack() as stack:
         made = {name: STAND_INS[name](index) for name in names}
         for engine in made.values():

@@ -52,8 +52,8 @@ class EngineStandIn(StandIn):
         self.searches += 1
         return None
 
-    def look(self, query: str, page: int = 1, size: int = 10) -> Page:
-        return self.index.search(query, self.epoch, page, size)
+    def look(self, query: str, page: int = 1, size: int = 10, place: str = "") -> Page:
+        return self.index.search(query, self.epoch, page, size, place)
 
     def knows_header(self, request: web.Request, name: str) -> bool:
         return self._api_key is None or request.headers.get(name) == self._api_key
@@ -68,3 +68,8 @@ def number(value: Any, low: int, high: int, usual: int) -> int:
         return max(low, min(int(value), high))
     except (TypeError, ValueError):
         return usual
+
+
+def text(value: Any) -> str:
+    """What a request says, where it says something."""
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,48 @@
+"""Other weights in a vertical's file: the same text with its scoring weights and version changed.
+
+What cannot be changed safely in the text is refused; the result is read again and compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from messor.errors import UsageError
+from messor.verticals.files import VerticalFile, understand
+from messor.verticals.verticals import Applied
+
+_VERSION = re.compile(r"^(\s*version\s*=\s*)[\d_]+", re.MULTILINE)
+_SCORING = re.compile(r"^\[scoring\][^\n]*\n(?:(?!^\[)[^\n]*\n?)*", re.MULTILINE)
+_INLINE = re.compile(r"^\s*weights\s*=\s*\{[^{}\n]*\}[^\n]*$", re.MULTILINE)
+_TABLE = re.compile(r"^\[scoring\.weights\][^\n]*\n(?:(?!^\[)[^\n]*\n?)*", re.MULTILINE)
+
+
+def with_weights(applied: Applied, weights: Mapping[str, float]) -> VerticalFile:
+    """The file of a vertical's next version, which has these weights."""
+    wanted = {**applied.vertical.scoring.weights, **weights}
+    version = applied.vertical.version + 1
+    source = _VERSION.sub(rf"\g<1>{version}", applied.source, count=1)
+    source = _TABLE.sub(lambda _: _table(wanted), source, count=1)
+    source = _SCORING.sub(
+        lambda found: _INLINE.sub(lambda _: _inline(wanted), found[0], count=1), source, count=1
+    )
+    file = understand(source, f"{applied.vertical.name}.toml")
+    scoring = applied.vertical.scoring.model_copy(update={"weights": wanted})
+    expected = applied.vertical.model_copy(update={"version": version, "scoring": scoring})
+    if file.vertical != expected:
+        raise UsageError(
+            "This vertical's file writes its weights in a way that cannot be changed here: "
+            "export it, change it, and apply it."
+        )
+    return file
+
+
+def _inline(weights: Mapping[str, float]) -> str:
+    inside = ", ".join(f"{name} = {float(weight)!r}" for name, weight in weights.items())
+    return f"weights = {{ {inside} }}"
+
+
+def _table(weights: Mapping[str, float]) -> str:
+    lines = [f"{name} = {float(weight)!r}" for name, weight in weights.items()]
+    return "\n".join(["[scoring.weights]", *lines, "", ""])

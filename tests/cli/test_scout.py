@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from messor.verticals import files
 from messor.world.engines import SearchIndex
 from messor.world.engines.google import SerperStandIn
 from messor.world.engines.standin import KEY
@@ -45,16 +46,17 @@ def test_a_vertical_goes_round(messor: Messor, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     assert messor("verticals", "export", "wellness", "-o", str(mine)).code == 0
     assert "Nothing would change" in messor("verticals", "diff", str(mine)).err
+    version = files.shipped("wellness").vertical.version
     text = (
         mine.read_text()
-        .replace("version = 1", "version = 2")
+        .replace(f"version = {version}", f"version = {version + 1}")
         .replace("keyword = 3.0", "keyword = 2.5")
     )
     mine.write_text(text)
     assert "~ judges.keyword: 3.0 → 2.5" in messor("verticals", "diff", str(mine)).out
     assert "2 changes" in messor("verticals", "apply", str(mine)).err
     shown = messor("verticals", "show", "wellness", "--json").json
-    assert [one["version"] for one in shown["versions"]] == [2, 1]
+    assert [one["version"] for one in shown["versions"]] == [version + 1, version]
     assert "sg-desktop" in messor("verticals", "show", "wellness").out
 
 
@@ -108,8 +110,29 @@ def test_from_keywords_to_a_decision(
     assert "organisation_type" in messor("scout", "why", found[0]["id"]).out
     refused = messor("scout", "approve", found[0]["id"])
     assert (refused.code, "not APPROVED" in refused.err) == (5, True)
+    told = messor("scout", "crawl", "--json").json
+    assert told["candidates_submitted"] == 0  # nobody approved a domain
+    assert "waits for its crawl" in messor("scout", "records", found[0]["id"]).err
+    assert messor("domains", "approve", found[0]["domain"]).code == 0
+    assert "candidates submitted  1" in messor("scout", "crawl").out
     assert messor("keywords", "expand", "funding", "--write").code == 0
     assert messor("keywords", "tiers", "funding", "--write").code == 0
+
+
+def test_a_reviewer_says_what_a_domain_is(messor: Messor) -> None:
+    said = messor(
+        "domains",
+        "class",
+        "https://quiet.example/x",
+        "directory",
+        "--reason",
+        "lists",
+        "--json",
+    )
+    assert said.code == 0
+    assert (said.json["class"], said.json["decided_reason"]) == ("directory", "lists")
+    assert "was reckoned as unknown" in said.err
+    assert messor("domains", "class", "quiet.example", "sorcery").code == 2
 
 
 def test_engines_are_set_by_the_environment_too(

@@ -33,8 +33,13 @@ USUAL = (
     "O-Audit",
     "O-Domains",
     "O-Index",
+    "O-Rollup",
+    "O-Refresh",
+    "O-Parsers",
     "O-Classify",
     "O-Score",
+    "O-Judge",
+    "O-Candidates",
 )
 PATIENCE = 60.0  # processes take long to start on a busy machine
 Start = Callable[[str], Awaitable[asyncio.subprocess.Process]]

@@ -10,6 +10,9 @@ import pytest
 
 from messor.errors import UsageError
 from messor.kit.ids import new_id
+from messor.ledger import errors, events
+from messor.ledger.errors import Fault
+from messor.ledger.events import Event
 from messor.queue import jobs
 from messor.queue.jobs import NewJob
 from messor.schedule import sweeping
@@ -277,3 +280,18 @@ async def test_ids_of_logs_stay_unique(later: Later) -> None:
         await write_one(then, "events", "occurred_at")
     doubled = "SELECT id FROM messor.events GROUP BY id HAVING count(*) > 1"
     assert await then.fetch(doubled) == []
+
+
+async def test_rows_written_after_the_last_partition_come_where_they_belong(later: Later) -> None:
+    """Nothing kept the logs for half a year; what was written meanwhile is neither lost nor in the way."""
+    then = await later(timedelta(days=200))
+    async with then.transaction() as connection:
+        await events.record(connection, [Event("test.stray", "test")])
+        await errors.log(connection, [Fault("parse", "Error", "a stray", None, None, None, {})])
+    stray = "SELECT tableoid::regclass::text FROM messor.events WHERE type = 'test.stray'"
+    assert await then.fetchval(stray) == "events_other"
+    await sweep(then)
+    assert await then.fetchval(stray) != "events_other"
+    for log in LOGS:
+        strays = await then.fetchval(f"SELECT count(*) FROM messor.{log}_other")
+        assert strays == 0, log

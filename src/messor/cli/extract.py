@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,17 +15,25 @@ import click
 
 from messor.cli.output import json_option, print_json, run, say
 from messor.cli.running import stopping_on_signals
+from messor.engine.asker import Asker
+from messor.engine.asking import asking_plan
 from messor.engine.comparing import compare_archive
 from messor.engine.extracting import Extractor, Tally
+from messor.engine.model_jobs import ModelJobs
 from messor.engine.readers import Readers
 from messor.errors import UsageError
 from messor.extract import due
+from messor.extract.ai import Model, model_settings
 from messor.extract.reading import installed_parsers
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
+
+CONNECTIONS = 8  # of the batches under way, and of the questions to a model
+
+TELL_SECONDS = 5.0  # between lines of progress where nobody watches
 
 PROCESSES = click.option(
     "--processes", type=click.IntRange(1, 256), help="Reading processes; as many as cores if unset."
@@ -42,8 +52,7 @@ def extract(once: bool, processes: int | None, as_json: bool) -> None:
       messor extract --once
       messor extract --follow --processes 4
     """
-    tally = run(_extract(follow=not once, processes=processes))
-    _show(tally, as_json)
+    _show(run(_extract(follow=not once, processes=processes)), as_json)
 
 
 @click.command()
@@ -90,38 +99,97 @@ def replay(
             processes=processes,
         )
     )
-    if isinstance(found, Tally):
+    if isinstance(found, Done):
         _show(found, as_json)
     else:
         print_json(found)
 
 
-async def _extract(*, follow: bool, processes: int | None) -> Tally:
+async def _extract(*, follow: bool, processes: int | None) -> Done:
     settings = Settings()
-    async with open_session(settings) as session:
+    async with open_session(settings, pool_size=CONNECTIONS) as session:
         caught = await due.catch_up(session.database)
         if caught:
             say(f"{caught} pages that were never extracted wait now.")
         return await _work(settings, session, processes, follow=follow)
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a command came to."""
+
+    tally: Tally
+    asked: Counter[str]  # jobs that put a page to the model, by how they ended
+
+
+class Extraction:
+    """Extraction with all it needs: readers, and whoever puts pages to the model."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        session: Session,
+        *,
+        processes: int | None = None,
+        progress: Callable[[Tally], None] | None = None,
+    ) -> None:
+        archive = settings.data_dir / "archive"
+        found = model_settings(settings)
+        self._model = None if found is None else Model(found, session.database)
+        self._readers = Readers(processes)
+        self._extractor = Extractor(
+            session.database,
+            archive,
+            self._readers,
+            plan=asking_plan(settings),
+            progress=progress,
+            repair=session.repair,
+        )
+        jobs = ModelJobs(session.database, archive, self._readers, self._model)
+        self._asker = Asker(session.database, jobs, repair=session.repair)
+
+    def stop(self) -> None:
+        self._extractor.stop()
+        self._asker.stop()
+
+    async def run(self, *, follow: bool = True) -> Done:
+        """Until stopped; without `follow` until nothing waits."""
+        try:
+            if follow:
+                await self._follow()
+            else:
+                await self._extractor.run()
+                await self._asker.run(follow=False)
+        finally:
+            await self._readers.close()
+            if self._model is not None:
+                await self._model.close()
+        return Done(self._extractor.tally, self._asker.outcomes)
+
+    async def _follow(self) -> None:
+        both = [
+            asyncio.create_task(self._extractor.run(follow=True)),
+            asyncio.create_task(self._asker.run()),
+        ]
+        try:
+            await asyncio.gather(*both)
+        finally:
+            for each in both:
+                each.cancel()
+            await asyncio.wait(both)
+
+
 class Following:
     """Extraction beside workers: what they bring is read as it comes."""
 
     def __init__(self, settings: Settings, session: Session, *, processes: int = 1) -> None:
-        self._readers = Readers(processes)
-        self._extractor = Extractor(
-            session.database, settings.data_dir / "archive", self._readers, repair=session.repair
-        )
+        self._extraction = Extraction(settings, session, processes=processes)
 
     def stop(self) -> None:
-        self._extractor.stop()
+        self._extraction.stop()
 
     async def run(self) -> None:
-        try:
-            await self._extractor.run(follow=True)
-        finally:
-            await self._readers.close()
+        await self._extraction.run()
 
 
 async def _replay(
@@ -132,9 +200,9 @@ async def _replay(
     pin: str | None,
     resume: bool,
     processes: int | None,
-) -> Tally:
+) -> Done:
     settings = Settings()
-    async with open_session(settings) as session:
+    async with open_session(settings, pool_size=CONNECTIONS) as session:
         domain_id = await _domain_id(session.database, domain)
         if not resume:
             # All pages of a domain are read by a named version; others only where it reads already.
@@ -167,7 +235,7 @@ async def _compare(
             since=since,
             kinds=frozenset(installed_parsers().get(name).kinds) if name else None,
             pin=pin,
-            progress=_line(lambda pages: f"{pages} pages compared") if _is_live() else None,
+            progress=_line(lambda pages: f"{pages} pages compared"),
         )
     _end_line()
     return report.as_json()
@@ -175,21 +243,18 @@ async def _compare(
 
 async def _work(
     settings: Settings, session: Session, processes: int | None, *, follow: bool
-) -> Tally:
-    readers = Readers(processes)
+) -> Done:
     waiting = (await due.waiting(session.database)).waiting
-    extractor = Extractor(
-        session.database,
-        settings.data_dir / "archive",
-        readers,
-        progress=_progress(waiting) if _is_live() else None,
-        repair=session.repair,
+    extraction = Extraction(
+        settings,
+        session,
+        processes=processes,
+        progress=_progress(waiting),
     )
     try:
-        async with stopping_on_signals(extractor):
-            return await extractor.run(follow=follow)
+        async with stopping_on_signals(extraction):
+            return await extraction.run(follow=follow)
     finally:
-        await readers.close()
         _end_line()
 
 
@@ -224,7 +289,18 @@ def _progress(waiting: int) -> Callable[[Tally], None]:
 
 
 def _line(text: Callable[[Any], str]) -> Callable[[Any], None]:
-    return lambda given: click.echo(f"\r\x1b[K{text(given)}"[:160], nl=False, err=True)
+    """One line that is written over on a terminal; elsewhere a line now and then."""
+    told = time.monotonic()
+
+    def tell(given: Any) -> None:
+        nonlocal told
+        if _is_live():
+            click.echo(f"\r\x1b[K{text(given)}"[:160], nl=False, err=True)
+        elif time.monotonic() - told >= TELL_SECONDS:
+            told = time.monotonic()
+            say(text(given))
+
+    return tell
 
 
 def _is_live() -> bool:
@@ -236,9 +312,10 @@ def _end_line() -> None:
         click.echo(err=True)
 
 
-def _show(tally: Tally, as_json: bool) -> None:
+def _show(done: Done, as_json: bool) -> None:
+    tally, asked = done.tally, done.asked
     if as_json:
-        print_json(asdict(tally))
+        print_json({**asdict(tally), "asked": dict(asked)})
         return
     say(
         f"{tally.pages} pages read: {tally.records} records,"
@@ -248,3 +325,6 @@ def _show(tally: Tally, as_json: bool) -> None:
         say(
             f"{tally.put_off} readings put off, {tally.set_aside} pages set aside (see error_logs)."
         )
+    if asked:
+        counted = ", ".join(f"{count} {state}" for state, count in sorted(asked.items()))
+        say(f"Put to the model: {counted} (see: messor jobs list --type extract_ai).")

@@ -14,6 +14,7 @@ from messor.archive.reading import read_body
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run, say
 from messor.engine.comparing import compare_archive
+from messor.engine.repairing import propose_repairs
 from messor.errors import NotFoundError, UsageError
 from messor.extract import pins, trials
 from messor.extract.health import Health, health
@@ -21,6 +22,7 @@ from messor.extract.parsers import Parser
 from messor.extract.parsers.registry import is_candidate
 from messor.extract.parsers.scaffold import scaffold
 from messor.extract.reading import installed_parsers
+from messor.extract.repairs import Proposal
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings
@@ -172,6 +174,29 @@ def show_health(hours: int, as_json: bool) -> None:
 
 
 @parsers.command()
+@click.argument("domain")
+@json_option
+def repair(domain: str, as_json: bool) -> None:
+    """Propose where products of DOMAIN stand now that its parser lost; nothing changes.
+
+    The values that were read last are looked for on the pages as they are today. What is proposed
+    belongs into PLACES of a parser of the domain's own (messor parsers new DOMAIN).
+
+    \b
+    Example:
+      messor parsers repair shop.example
+    """
+    found = run(_repair(Submission.understand(domain).domain))
+    if as_json:
+        print_json([{**asdict(each), "line": each.line} for each in found])
+    elif not found:
+        say(f"Nothing to propose: no product of {domain} was lost, or its values stand nowhere.")
+    else:
+        rows = [(each.field, f"{each.found} of {each.pages}", each.line) for each in found]
+        print_table(("field", "pages", "line for PLACES"), rows)
+
+
+@parsers.command()
 @click.argument("parser")
 @DOMAIN
 @click.option("--most", default=1000, show_default=True, help="Pages to compare at most.")
@@ -292,6 +317,13 @@ async def _unpin(name: str, domain: str | None) -> str | None:
         domain_id = await _domain_id(session.database, domain)
         async with session.database.transaction() as connection:
             return await pins.lift(connection, name, domain_id=domain_id, actor=LOCAL_ADMIN)
+
+
+async def _repair(domain: str) -> list[Proposal]:
+    settings = Settings()
+    async with open_session(settings, pool_size=1) as session:
+        known = await registry.get(session.database, domain)
+        return await propose_repairs(session.database, settings.data_dir / "archive", known.id)
 
 
 async def _compare(

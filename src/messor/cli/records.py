@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
+from messor.archive.reading import read_body
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
-from messor.extract import listing
+from messor.errors import NotFoundError
+from messor.extract import image_rows, listing
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings
@@ -151,8 +154,40 @@ def show_product(product_id: int, as_json: bool) -> None:
             for line in found["prices"]
         ],
     )
-    for image in found["images"]:
-        emit(f"{image['image_type']}: {image['image_url']}")
+    for picture in found["images"]:
+        emit(_picture_line(picture))
+
+
+@products.command(name="image")
+@click.argument("image_id", type=int)
+@click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path),
+              help="Write the picture itself to this file.")  # fmt: skip
+@json_option
+def show_image(image_id: int, save: Path | None, as_json: bool) -> None:
+    """Show what is known of a product's picture, by its number, and save it.
+
+    \b
+    Example:
+      messor products image 12 --save lamp.jpg
+    """
+    found = run(_with_database(image_rows.image, image_id))
+    if save is not None:
+        if found["segment"] is None:
+            raise NotFoundError(f"Picture {image_id} was not downloaded, or not kept.")
+        place = (found["segment"], found["segment_offset"], found["segment_length"])
+        save.write_bytes(read_body(Settings().data_dir / "archive", *place))
+    if as_json:
+        print_json(found)
+        return
+    emit(_picture_line(found))
+
+
+def _picture_line(picture: dict[str, Any]) -> str:
+    line = f"{picture['image_type']} {picture['id']}: {picture['image_url']}"
+    if picture["width"] is not None:
+        size = f"{picture['width']}x{picture['height']}"
+        return f"{line} ({picture['media_type']}, {size}, {picture['file_size']} bytes)"
+    return f"{line} ({picture['refusal']})" if picture["refusal"] else line
 
 
 async def _listed(

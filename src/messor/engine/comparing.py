@@ -35,7 +35,7 @@ SELECT x.page_id, p.url, s.status_code, s.content_type, g.name AS segment, s.seg
 """
 STORED = """
 SELECT page_id, kind, identity, data FROM messor.records
- WHERE page_id = ANY ($1::bigint[]) AND state = 'current'
+ WHERE page_id = ANY ($1::bigint[]) AND state = 'current' AND parser <> 'ai'
 """
 
 Records = dict[tuple[str, str], dict[str, Any]]  # values by kind and identity

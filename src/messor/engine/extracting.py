@@ -1,9 +1,10 @@
 """Extracting: what waits in the queue is read from the archive, and what was found is stored.
 
 A batch is one transaction: rows of the queue are taken, their pages read by other processes, and
-records, history, products, events and the rows' completion commit together. Whatever dies in
+records, history, products, flags, events and the rows' completion commit together. Whatever dies in
 between leaves everything as it was. A page that ends its reader, or whose findings PostgreSQL
-refuses, is tried again and then set aside with its reason.
+refuses, is tried again and then set aside with its reason. What a model can add is asked for as
+jobs and found out elsewhere.
 """
 
 from __future__ import annotations
@@ -17,21 +18,25 @@ from typing import Any
 
 import msgspec
 
+from messor.engine import asking
+from messor.engine.asking import NO_MODEL, AskingPlan
+from messor.engine.extraction_events import events_of
+from messor.engine.flagging import Flagging
 from messor.engine.flush import BAD_ROW
+from messor.engine.images import KIND as IMAGE
 from messor.engine.readers import Order, Readers, UnreadableError
 from messor.errors import MessorError
-from messor.extract import due, product_rows, store
-from messor.extract.changes import EVENTFUL, Sighting
+from messor.extract import corrections, due, image_rows, product_rows, store
+from messor.extract.changes import Sighting
 from messor.extract.due import Due
 from messor.extract.found import FoundPage
-from messor.extract.product_rows import PriceChange
+from messor.extract.image_rows import FoundImage
+from messor.extract.products.ranking import Ranking
 from messor.extract.store import Outcome
 from messor.ledger import errors, events
 from messor.ledger.errors import Fault
-from messor.ledger.events import Event
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 
-ACTOR = "extractor"
 BATCH = 32
 # Batches under way: one is stored while the pages of another are read.
 AT_ONCE = 2
@@ -63,7 +68,9 @@ class Tally:
 class _Batch:
     """Rows that were taken, and what came of their pages."""
 
+    ranking: bytes | None = None
     read: list[tuple[Sighting, FoundPage | None]] = field(default_factory=list)
+    images: list[tuple[int, str, FoundImage]] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
     failed: list[tuple[Due, MessorError]] = field(default_factory=list)
 
@@ -77,6 +84,7 @@ class Extractor:
         archive: Path,
         readers: Readers,
         *,
+        plan: AskingPlan = NO_MODEL,
         batch: int = BATCH,
         progress: Callable[[Tally], None] | None = None,
         repair: Repair = _nothing_to_repair,
@@ -84,6 +92,8 @@ class Extractor:
         self._database = database
         self._archive = str(archive)
         self._readers = readers
+        self._plan = plan
+        self._flagging = Flagging()
         self._most = batch
         self._batch = batch
         self._progress = progress
@@ -145,25 +155,32 @@ class Extractor:
             rows += await due.claim(connection, self._batch)
             if not rows:
                 return
-            batch = await self._read(rows)
+            batch = await self._read(rows, await corrections.in_force(connection))
             outcomes = await store.store(connection, batch.read)
             prices = await product_rows.store(connection, outcomes)
-            await events.record(connection, _events(outcomes, prices))
+            await events.record(connection, events_of(outcomes, prices))
+            flagged = await self._flagging.flag(connection, outcomes)
+            await image_rows.store(connection, batch.images)
+            await asking.ask(connection, self._plan, outcomes, flagged)
             await self._fail(connection, batch)
             await due.finish(connection, batch.done)
         self._count(batch, outcomes)
 
-    async def _read(self, rows: Sequence[Due]) -> _Batch:
-        batch = _Batch()
+    async def _read(self, rows: Sequence[Due], ranking: Ranking | None) -> _Batch:
+        batch = _Batch(ranking=None if ranking is None else msgspec.json.encode(ranking))
         await asyncio.gather(*(self._read_one(row, batch) for row in rows))
         # In the order of keys, so that two batches never wait for each other in a circle.
         batch.read.sort(key=lambda each: each[0].page_id)
         return batch
 
     async def _read_one(self, row: Due, batch: _Batch) -> None:
+        if row.kind == IMAGE:
+            await self._read_image(row, batch)
+            return
         is_known = row.url is not None and (row.snapshot_id is None or row.segment is not None)
         try:
-            page = await self._readers.read(self._order(row)) if row.segment is not None else None
+            order = self._order(row, batch.ranking) if row.segment is not None else None
+            page = await self._readers.read(order) if order is not None else None
         except UnreadableError as error:
             batch.failed.append((row, error))
             return
@@ -171,7 +188,21 @@ class Extractor:
         if is_known:  # otherwise the page, or this sight of it, was forgotten meanwhile
             batch.read.append((_sighting(row), page))
 
-    def _order(self, row: Due) -> Order:
+    async def _read_image(self, row: Due, batch: _Batch) -> None:
+        """A picture that was downloaded; one that is gone takes nothing away."""
+        if row.segment is not None:
+            order = msgspec.structs.replace(self._order(row, None), is_image=True)
+            try:
+                image = (await self._readers.answer(order)).image
+            except UnreadableError as error:
+                batch.failed.append((row, error))
+                return
+            assert image is not None
+            path = f"{row.segment}@{row.segment_offset}+{row.segment_length}"
+            batch.images.append((row.page_id, path, image))
+        batch.done.append(row.id)
+
+    def _order(self, row: Due, ranking: bytes | None) -> Order:
         assert row.segment is not None
         pins: dict[str, str] = msgspec.json.decode(row.pins) if row.pins else {}
         if row.pin:
@@ -186,6 +217,7 @@ class Extractor:
             url=row.url or "",
             status=row.status_code or 200,
             pins=pins,
+            ranking=ranking,
         )
 
     async def _fail(self, connection: Connection, batch: _Batch) -> None:
@@ -232,64 +264,3 @@ def _fault(row: Due, error: Exception) -> Fault:
     detail: dict[str, Any] = {"url": row.url, "snapshot_id": row.snapshot_id, "step": "extraction"}
     message = str(error).replace("\x00", "")[:2000]
     return Fault(category, type(error).__name__, message, None, row.page_id, None, detail)
-
-
-def _events(outcomes: Sequence[Outcome], prices: Sequence[PriceChange]) -> list[Event]:
-    """What others want to hear of; a change of the reader is none of the web."""
-    told = [_completed(outcome) for outcome in outcomes if outcome.changes]
-    for outcome in outcomes:
-        if outcome.sighting.cause == "page":
-            told += _record_events(outcome)
-    told += [_price_event(change) for change in prices if change.sighting.cause == "page"]
-    return told
-
-
-def _completed(outcome: Outcome) -> Event:
-    changes, page = outcome.changes, outcome.page
-    return _event(
-        "extraction.completed",
-        outcome.sighting,
-        page_type=page.page_type if page else None,
-        records=len(page.records) if page else 0,
-        new=len(changes.new),
-        changed=len(changes.changed),
-        removed=len(changes.removed),
-        cause=outcome.sighting.cause,
-    )
-
-
-def _record_events(outcome: Outcome) -> list[Event]:
-    told = [
-        _event(
-            "record.changed",
-            outcome.sighting,
-            record_id=each.known.id,
-            kind=each.known.kind,
-            state=each.state,
-            fields=[change.name for change in each.fields],
-        )
-        for each in outcome.changes.changed
-        if each.known.kind in EVENTFUL
-    ]
-    told += [
-        _event("record.removed", outcome.sighting, record_id=record.id, kind=record.kind)
-        for record in outcome.changes.removed
-        if record.kind in EVENTFUL
-    ]
-    return told
-
-
-def _price_event(change: PriceChange) -> Event:
-    return _event(
-        "product.price_changed",
-        change.sighting,
-        product_id=change.product_id,
-        before=float(change.before),
-        after=float(change.after),
-        currency=change.currency,
-    )
-
-
-def _event(name: str, sighting: Sighting, **data: Any) -> Event:
-    data = {"snapshot_id": sighting.snapshot_id, "url": sighting.url, **data}
-    return Event(name, ACTOR, sighting.domain_id, sighting.page_id, data)

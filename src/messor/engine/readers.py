@@ -1,7 +1,8 @@
 """Readers: processes that read archived pages for their content, so that the loop need not.
 
 Each reads one page at a time and may die or stall over it: only that page is blamed, and the next
-one gets a new process. What comes of a page is left to whoever asked.
+one gets a new process. What comes of a page is left to whoever asked. They also show a page's text
+to be put to a model, and hold a model's answer against the page.
 """
 
 from __future__ import annotations
@@ -12,17 +13,26 @@ import gc
 import os
 import resource
 import sys
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from messor.archive.reading import read_body
 from messor.errors import MessorError
+from messor.extract.ai.shown import PageOnHand, Proof, ShownText
 from messor.extract.found import FoundPage, found_page
+from messor.extract.image_rows import FoundImage
 from messor.extract.parsers import Parsers
+from messor.extract.parsers.builtin import ProductParser
+from messor.extract.products.ranking import Ranking
 from messor.extract.reading import installed_parsers, read_records
+from messor.extract.view import PageView
 from messor.kit.memory import keep_freed_memory
 from messor.web.encodings import decode
+from messor.web.image_headers import image_header
 
 SECONDS = 20.0  # for one page
 MEMORY = 2 * 1024 * 1024 * 1024  # of addresses, not of pages in use
@@ -33,6 +43,26 @@ class UnreadableError(MessorError):
 
     code = "unreadable"
     retryable = True
+
+
+class Show(msgspec.Struct, frozen=True):
+    """What a model may be shown is wanted: so many pieces of so many characters."""
+
+    size: int
+    most: int
+
+
+class Prove(msgspec.Struct, frozen=True):
+    """A model's answer is to be held against the page."""
+
+    version: str
+    answer: dict[str, Any]
+
+
+class Recall(msgspec.Struct, frozen=True):
+    """Which of these records, each as its literal quotes, does the page still hold?"""
+
+    quotes: list[list[str]]
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -46,13 +76,22 @@ class Order(msgspec.Struct, frozen=True):
     url: str
     status: int
     pins: dict[str, str] = {}
+    ranking: bytes | None = None  # a learnt order of values, as JSON
     generic: bool = False
+    show: Show | None = None
+    prove: Prove | None = None
+    recall: Recall | None = None
+    is_image: bool = False
 
 
 class Answer(msgspec.Struct, frozen=True):
     """What was made of a page, or why nothing could be."""
 
     page: FoundPage | None = None
+    shown: ShownText | None = None
+    proof: Proof | None = None
+    recalled: list[bool] | None = None
+    image: FoundImage | None = None
     fault: str | None = None
 
 
@@ -116,6 +155,12 @@ class Readers:
 
     async def read(self, order: Order) -> FoundPage:
         """What is made of a page; UnreadableError says why nothing could be."""
+        answer = await self.answer(order)
+        assert answer.page is not None
+        return answer.page
+
+    async def answer(self, order: Order) -> Answer:
+        """What an order asks for; UnreadableError says why it cannot be had."""
         child = await self._idle.get()
         kept: _Child | None = None
         try:
@@ -134,9 +179,9 @@ class Readers:
                 if kept is None:
                     await child.end()
             self._idle.put_nowait(kept)
-        if answer.page is None:
-            raise UnreadableError(answer.fault or "The page could not be read.")
-        return answer.page
+        if answer.fault is not None:
+            raise UnreadableError(answer.fault)
+        return answer
 
     async def close(self) -> None:
         """End all processes; nothing may be under way."""
@@ -150,18 +195,50 @@ def read(order: Order, parsers: Parsers | None = None) -> Answer:
     """Read one archived page, in this process."""
     try:
         body = read_body(Path(order.folder), order.segment, order.offset, order.length)
+        if order.is_image:
+            return _image(body)
         text, _ = decode(body, order.content_type)
+        if order.recall is not None:
+            held = [all(quote in text for quote in quotes) for quotes in order.recall.quotes]
+            return Answer(recalled=held)
+        if order.show is not None or order.prove is not None:
+            return _asked(order, PageOnHand(PageView.of(text, order.url)))
         extraction = read_records(
             text,
             order.url,
             status=order.status,
             generic=order.generic,
             pins=order.pins,
-            parsers=parsers,
+            parsers=parsers if order.ranking is None else _ranked(order.ranking),
         )
     except MessorError as error:
         return Answer(fault=str(error))
     return Answer(page=found_page(extraction))
+
+
+@lru_cache(maxsize=2)
+def _ranked(ranking: bytes) -> Parsers:
+    """The parsers at hand, with products chosen by what was learnt."""
+    parsers = Parsers(installed_parsers())
+    parsers.add(ProductParser(Ranking.of(msgspec.json.decode(ranking))))
+    return parsers
+
+
+def _image(body: bytes) -> Answer:
+    header = image_header(body)
+    if header is None:
+        return Answer(fault="The bytes are not a picture we know.")
+    digest = sha256(body).digest()
+    found = FoundImage(header.media_type, header.width, header.height, len(body), digest)
+    return Answer(image=found)
+
+
+def _asked(order: Order, page: PageOnHand) -> Answer:
+    """What concerns a model."""
+    if order.show is not None:
+        return Answer(shown=page.show_now(order.show.size, order.show.most))
+    assert order.prove is not None
+    return Answer(proof=page.prove_now(order.prove.version, order.prove.answer))
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from messor.courtesy.robots import RobotsShelf
 from messor.engine.batch import Batch
 from messor.engine.desk import AddressDesk
 from messor.engine.flush import Flusher
+from messor.engine.images import ImageReader
 from messor.engine.inbox import Inbox
 from messor.engine.keep import Keeper
 from messor.engine.links import LinkSieve
@@ -116,6 +117,7 @@ class Shift:
             self._inbox,
             robots=RobotsReader(terms, self._inbox, agent=agent),
             sitemaps=SitemapReader(self._inbox, sieve),
+            images=ImageReader(self._inbox, self._archive, agent=agent),
             preflights=PreflightReader(terms, database, agent=agent),
             agent=agent,
         )

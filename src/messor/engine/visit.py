@@ -10,6 +10,8 @@ from messor.courtesy.lanes import Lane
 from messor.courtesy.pace import Permit
 from messor.courtesy.risk import delay_of
 from messor.engine.harvest import Harvest
+from messor.engine.images import MAX_BYTES as IMAGE_BYTES
+from messor.engine.images import ImageReader
 from messor.engine.inbox import Inbox
 from messor.engine.keep import Keeper
 from messor.engine.preflight import KIND, PreflightReader
@@ -39,8 +41,9 @@ UNHEARD = 5  # requests in a row without an answer before a host is taken to be 
 EXHAUSTED_SECONDS = 3600.0  # before a page is tried again that every provider failed at
 DEFERRED_SECONDS = 5.0  # before a lane is looked at again whose turn has not come
 
-# Of these, when long, the beginning counts (RFC 9309 2.5, sitemaps.org).
-CUT_AT = {"robots": MAX_BYTES, "sitemap": SITEMAP_BYTES}
+# Of these, when long, the beginning counts (RFC 9309 2.5, sitemaps.org); of a picture no more is
+# read than tells that it is too large.
+CUT_AT = {"robots": MAX_BYTES, "sitemap": SITEMAP_BYTES, "image": IMAGE_BYTES + 1}
 
 GOOD = frozenset({Outcome.OK, Outcome.UNCHANGED})
 
@@ -102,6 +105,7 @@ class Visitor:
         *,
         robots: RobotsReader,
         sitemaps: SitemapReader,
+        images: ImageReader,
         preflights: PreflightReader,
         agent: str,
     ) -> None:
@@ -112,6 +116,7 @@ class Visitor:
         self._inbox = inbox
         self._robots = robots
         self._sitemaps = sitemaps
+        self._images = images
         self._preflights = preflights
         self._agent = agent
         self._reading = asyncio.Semaphore(READ_PER_TURN)
@@ -163,9 +168,8 @@ class Visitor:
                 fetched = await self._robots.read(lane, task, decision, fetched)
                 if lane.robots is None:
                     visit.end("robots")
-            elif task.kind == "sitemap":
-                await self._sitemaps.read(lane, task, decision, fetched)
-                await self._meet(visit, task, fetched, refusal_of(fetched))
+            elif task.kind in ("sitemap", "image"):
+                await self._take_in(visit, task, decision, fetched)
             else:
                 hops, answer = await self._read(visit, task, fetched)
                 fetched = answer.fetched
@@ -173,6 +177,16 @@ class Visitor:
                 harvest = Harvest(lane, task, decision, again, fetched.outcome, fetched, hops=hops)
                 self._keep(harvest, answer)
             await self._heed(visit, fetched)
+
+    async def _take_in(
+        self, visit: Visit, task: Task, decision: Decision, fetched: Fetched
+    ) -> None:
+        """An answer that is no page: a sitemap, or a picture."""
+        if task.kind == "image":
+            self._images.read(visit.lane, task, decision, fetched)
+        else:
+            await self._sitemaps.read(visit.lane, task, decision, fetched)
+        await self._meet(visit, task, fetched, refusal_of(fetched))
 
     async def _look(self, visit: Visit, task: Task) -> None:
         """A first look at a domain that waits for review."""

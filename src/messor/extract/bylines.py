@@ -37,6 +37,7 @@ _AUTHORS = (
     "author", "article:author", "og:article:author", "parsely-author", "sailthru.author",
     "dc.creator", "dcterms.creator", "citation_author", "byl",
 )  # fmt: skip
+_TIMES = "time[pubdate], article time[datetime], main time[datetime], header time[datetime]"
 _URL_DATE = re.compile(r"/((?:19|20)\d{2})[/-](\d{2})[/-](\d{2})(?!\d)")
 _BY = re.compile(r"^(?:by|von|par|por|di|da|door|av|af|przez|автор)[:\s]+", re.IGNORECASE)
 
@@ -68,9 +69,7 @@ def published(page: PageView) -> str | None:
     said = _date(page, written, "datePublished", _PUBLISHED)
     if said:
         return said
-    for element in page.document.select(
-        "time[pubdate], article time[datetime], main time[datetime], header time[datetime]"
-    )[:3]:
+    for element in page.document.select(_TIMES)[:3] if page.document.find("time") else ():
         if said := read_date(element.attr("datetime") or element.text):
             return said
     dated = _URL_DATE.search(page.path)

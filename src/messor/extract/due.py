@@ -26,7 +26,7 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[])
 # Rows of pages that were forgotten since are taken, too, and dropped.
 CLAIM = """
 SELECT d.id, d.page_id, d.snapshot_id, d.attempts, d.cause, d.pin, p.url, p.url_hash, h.domain_id,
-       s.status_code, s.content_type, d.seen_at,
+       s.status_code, s.content_type, d.seen_at, t.kind,
        g.name AS segment, s.segment_offset, s.segment_length,
        (SELECT jsonb_object_agg(n.parser, n.version ORDER BY n.domain_id NULLS FIRST)
           FROM messor.parser_pins n
@@ -37,6 +37,7 @@ SELECT d.id, d.page_id, d.snapshot_id, d.attempts, d.cause, d.pin, p.url, p.url_
                             WHERE e.page_id = q.page_id AND e.id < q.id)
          ORDER BY q.id LIMIT $1 FOR UPDATE SKIP LOCKED) d
   LEFT JOIN messor.pages p ON p.id = d.page_id LEFT JOIN messor.hosts h ON h.id = p.host_id
+  LEFT JOIN messor.crawl_tasks t ON t.page_id = d.page_id
   LEFT JOIN messor.page_snapshots s ON s.id = d.snapshot_id
   LEFT JOIN messor.segments g ON g.id = s.segment_id
  ORDER BY d.id
@@ -103,6 +104,7 @@ class Due:
     status_code: int | None
     content_type: str | None
     seen_at: datetime
+    kind: str | None  # of the task: a page's, or a picture's
     segment: str | None
     segment_offset: int | None
     segment_length: int | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from messor.extract.evidence import NORMALISERS
 
@@ -36,6 +37,7 @@ def read_url(text: str) -> str | None:
     return text
 
 
+@lru_cache(maxsize=4096)
 def read_network(text: str) -> str | None:
     """The social network of a profile's address; None when it is no profile."""
     match = _PROFILE.match(text.strip()[:500])

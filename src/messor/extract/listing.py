@@ -49,7 +49,8 @@ SELECT seen_at, price, currency, availability, snapshot_id, cause
   FROM messor.product_prices WHERE product_id = $1 ORDER BY seen_at
 """
 IMAGES = """
-SELECT image_url, alt_text, image_type, position, width, height, file_size, image_path
+SELECT id, image_url, alt_text, image_type, position, width, height, file_size, image_path,
+       media_type, refusal
   FROM messor.product_images WHERE product_id = $1 ORDER BY position
 """
 

@@ -1,7 +1,8 @@
 """Storing what was made of pages: records, their history, and the page as a whole.
 
 All statements are for many pages at once, within the caller's transaction. What became of the
-records is judged by `changes`; products have rows of their own, written by `product_rows`.
+records is judged by `changes`; products have rows of their own, written by `product_rows`. Records
+that a model found stand until `readings` judges them anew; what a parser finds as well is its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from messor.extract.ai.proving import PARSER as MODEL
 from messor.extract.changes import (
+    CURRENT,
     FieldChange,
     KnownRecord,
     PageChanges,
@@ -21,8 +24,13 @@ from messor.extract.changes import (
 from messor.extract.found import FoundPage, FoundRecord
 from messor.store.database import Connection
 
+# Whoever writes the records of a page waits for whoever writes them just now.
+LOCK = """
+SELECT pg_advisory_xact_lock(hashtextextended('messor.records.' || page_id, 0))
+  FROM unnest($1::bigint[]) AS p (page_id)
+"""
 KNOWN = """
-SELECT page_id, id, kind, identity, state, content_hash, data FROM messor.records
+SELECT page_id, id, kind, identity, state, content_hash, data, parser FROM messor.records
  WHERE page_id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE
 """
 ADD = """
@@ -99,38 +107,63 @@ class Outcome:
     page: FoundPage | None  # None: the page is gone
     changes: PageChanges
     new_ids: dict[tuple[str, str], int] = field(default_factory=dict)
+    by_model: int = 0  # records of a model that stand
 
 
 async def store(
     connection: Connection, read: Sequence[tuple[Sighting, FoundPage | None]]
 ) -> list[Outcome]:
     """Write what was made of pages; answers what became of their records."""
-    known: dict[int, list[KnownRecord]] = {}
-    for row in await connection.fetch(KNOWN, [sighting.page_id for sighting, _ in read]):
-        data = msgspec.json.decode(row["data"])
-        known.setdefault(row["page_id"], []).append(
-            KnownRecord(
-                row["id"], row["kind"], row["identity"], row["state"], row["content_hash"], data
-            )
-        )
+    known = await known_records(connection, [sighting.page_id for sighting, _ in read])
     outcomes = [
-        Outcome(
-            sighting,
-            page,
-            compare(
-                known.get(sighting.page_id, ()),
-                page.records if page else (),
-                unread=page.unread if page else (),
-            ),
-        )
-        for sighting, page in read
+        _outcome(sighting, page, known.get(sighting.page_id, [])) for sighting, page in read
     ]
+    await write(connection, outcomes)
+    await _describe(connection, outcomes)
+    return outcomes
+
+
+async def known_records(
+    connection: Connection, page_ids: Sequence[int]
+) -> dict[int, list[tuple[KnownRecord, str]]]:
+    """Records of pages as they are stored, each with its parser; until the transaction ends nobody
+    else writes records of these pages.
+    """
+    await connection.execute(LOCK, sorted(page_ids))
+    known: dict[int, list[tuple[KnownRecord, str]]] = {}
+    for row in await connection.fetch(KNOWN, page_ids):
+        data = msgspec.json.decode(row["data"])
+        record = KnownRecord(
+            row["id"], row["kind"], row["identity"], row["state"], row["content_hash"], data
+        )
+        known.setdefault(row["page_id"], []).append((record, row["parser"]))
+    return known
+
+
+def _outcome(
+    sighting: Sighting, page: FoundPage | None, known: Sequence[tuple[KnownRecord, str]]
+) -> Outcome:
+    """What became of a page's records; those of a model stand while the page does."""
+    if page is None:
+        return Outcome(sighting, None, compare([record for record, _ in known], ()))
+    found = {(record.kind, record.identity) for record in page.records}
+    ours: list[KnownRecord] = []
+    models: list[KnownRecord] = []
+    for record, parser in known:
+        is_ours = parser != MODEL or (record.kind, record.identity) in found
+        (ours if is_ours else models).append(record)
+    changes = compare(ours, page.records, unread=page.unread)
+    standing = [record for record in models if record.state == CURRENT]
+    changes.unread += standing
+    return Outcome(sighting, page, changes, by_model=len(standing))
+
+
+async def write(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    """Write what became of records, and their history."""
     await _add(connection, outcomes)
     await _renew(connection, outcomes)
     await _remove(connection, outcomes)
     await _remember(connection, outcomes)
-    await _describe(connection, outcomes)
-    return outcomes
 
 
 async def _add(connection: Connection, outcomes: Sequence[Outcome]) -> None:

@@ -15,13 +15,19 @@ import asyncpg
 from messor.errors import LeaseLostError, UnavailableError
 from messor.schedule import leader, plan
 from messor.schedule.auditing import AUDIT
+from messor.schedule.candidates import CANDIDATES
 from messor.schedule.classifying import CLASSIFY
 from messor.schedule.daily import DAILY
 from messor.schedule.domain_life import DOMAINS
+from messor.schedule.imaging import imaging
 from messor.schedule.indexing import INDEX
+from messor.schedule.judging import JUDGE
 from messor.schedule.leader import Leadership
 from messor.schedule.orchestrators import Registry
+from messor.schedule.parsers import PARSERS
+from messor.schedule.refreshing import REFRESH
 from messor.schedule.robots import ROBOTS
+from messor.schedule.rolling import ROLLUP
 from messor.schedule.runs import Runner, begin_due
 from messor.schedule.scoring import SCORE
 from messor.schedule.serp import SERP
@@ -38,7 +44,10 @@ Repair = Callable[[], Awaitable[None]]
 
 def standard_registry(settings: Settings) -> Registry:
     """The orchestrators of this release."""
-    known = [DAILY, sweeper(kept_months(settings)), ROBOTS, AUDIT, DOMAINS, INDEX, CLASSIFY, SCORE]
+    known = [DAILY, sweeper(kept_months(settings)), ROBOTS, AUDIT, DOMAINS, INDEX, ROLLUP]
+    known += [REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES]
+    if settings.image_domains:
+        known.append(imaging(settings))
     if settings.search_engines:
         known.append(SERP)
     return Registry(*known)

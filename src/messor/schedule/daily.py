@@ -2,7 +2,7 @@
 
 It runs once a day and gives every page that will reach its level's interval before the next run
 the exact time; a page due at noon is not due at night. What is due earlier for another reason
-stays so, and a task with a frequency of its own is left alone.
+stays so; a task with a frequency of its own, or that leads to nothing, is left alone.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ WITH moment AS MATERIALIZED (SELECT messor.clock() AS now), tracked AS MATERIALI
      AND t.outcome IN ('ok', 'unchanged', 'redirected')
      AND t.completed_at + l.every < m.now + interval '1 day'
      AND (t.due_at IS NULL OR t.due_at > greatest(t.completed_at + l.every, m.now))
+     AND NOT EXISTS (SELECT FROM messor.barren_pages b WHERE b.page_id = t.page_id AND b.until > m.now)
 )
 SELECT (SELECT now FROM moment) AS now,
        (SELECT count(*) FROM tracked) AS hosts, (SELECT max(host_id) FROM tracked) AS last_host,

@@ -6,17 +6,22 @@ from messor.extract.ai.options import AiSettings, Cap, ModelSettings, model_sett
 from messor.extract.ai.proving import Unverified
 from messor.extract.ai.reader import AiReader, AiReading
 from messor.extract.ai.reply import Ending, Reply
+from messor.extract.ai.shown import AskedPage, PageOnHand, Proof, ShownText
 
 __all__ = [
     "AiReader",
     "AiReading",
     "AiSettings",
+    "AskedPage",
     "Cap",
     "Ending",
     "Model",
     "ModelSettings",
+    "PageOnHand",
+    "Proof",
     "Question",
     "Reply",
+    "ShownText",
     "Subject",
     "Unverified",
     "model_settings",

@@ -185,9 +185,10 @@ class Ledger:
         """Keep, beside an answer, what the page does not support."""
         await self._database.fetch(DOUBT, call_id, msgspec.json.encode(values).decode())
 
-    async def tidy(self, days: int = 90) -> None:
-        """Drop the counts of jobs that have long ended."""
-        await self._database.fetch(TIDY, days)
+
+async def tidy(connection: Connection, days: int = 90) -> int:
+    """Drop the counts of jobs that have long ended; answers how many."""
+    return int((await connection.execute(TIDY, days)).rpartition(" ")[2])
 
 
 def _places(subject: Subject, month: date) -> tuple[tuple[str, str, date], ...]:

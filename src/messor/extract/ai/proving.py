@@ -22,7 +22,7 @@ from messor.extract.view import PageView
 
 PARSER = "ai"
 CONFIDENCE = 0.7
-_HEAD = ("title", "label", "name", "product_name", "question")  # what a record is about
+HEADS = ("title", "label", "name", "product_name", "question")  # what a record is about
 _BARE = 4  # a shorter number needs a currency beside it to be an amount
 
 
@@ -64,7 +64,7 @@ class Prover:
 
     def _record(self, kind: str, said: dict[str, str | None]) -> Record | None:
         stated = {name: text for name, text in said.items() if text and text.strip()}
-        head = next((name for name in _HEAD if name in stated), None)
+        head = next((name for name in HEADS if name in stated), None)
         near: int | None = None
         found: dict[str, Field] = {}
         for name in sorted(stated, key=lambda each: each != head):

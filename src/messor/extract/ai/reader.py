@@ -1,27 +1,24 @@
 """Records of a page by a model: its text in pieces, a question for each, and proof of every value.
 
-Raises nothing for what a model or a page does. Whether a page deserves a question, and how the
-records stand beside those of parsers, is left to whoever asks.
+Raises nothing for what a model does. Whether a page deserves a question, and how the records stand
+beside those of parsers, is left to whoever asks.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from messor.extract.ai.asking import answer_schema, check_answer, described
-from messor.extract.ai.chunks import Shown, shown
 from messor.extract.ai.ledger import Subject
 from messor.extract.ai.model import Model, Question
 from messor.extract.ai.prompting import Prompt, prompt
-from messor.extract.ai.proving import Prover, Unverified
+from messor.extract.ai.proving import Unverified
 from messor.extract.ai.reply import NOT_ASKED, Ending, Reply
-from messor.extract.ai.seen import Seen
+from messor.extract.ai.shown import AskedPage
 from messor.extract.kinds.making import distinct
 from messor.extract.records import Record
-from messor.extract.view import PageView
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
 W5_KINDS = ("offer", "call_to_action")
@@ -43,36 +40,38 @@ class AiReading:
         return all(reply.is_answer for reply in self.replies)
 
 
+def version_of(model: str, instruction: Prompt | None = None) -> str:
+    """Under which version a model's records are stored."""
+    return f"{(instruction or prompt('extract')).version}:{model}"
+
+
 class AiReader:
     """Reads pages with one model."""
 
     def __init__(self, model: Model, *, instruction: Prompt | None = None) -> None:
         self._model = model
         self._prompt = instruction or prompt("extract")
-        self.version = f"{self._prompt.version}:{model.name}"
+        self.version = version_of(model.name, self._prompt)
 
     async def read(
-        self, page: PageView, subject: Subject, kinds: Sequence[str] = W5_KINDS
+        self, page: AskedPage, subject: Subject, kinds: Sequence[str] = W5_KINDS
     ) -> AiReading:
         """Ask about a page; one that shows no text costs nothing."""
-        seen, pieces = await asyncio.to_thread(self._prepare, page)
-        reading = AiReading(is_cut=pieces.is_cut, withheld=seen.withheld)
-        prover = Prover(page, seen, self.version)
-        for chunk in pieces.chunks:
+        limits = self._model.settings
+        text = await page.show(limits.chunk_chars, limits.chunks)
+        reading = AiReading(is_cut=text.is_cut, withheld=text.withheld)
+        for chunk in text.chunks:
             reply = await self._model.ask(self._question(kinds, chunk), subject)
             reading.replies.append(reply)
             if reply.ending in NOT_ASKED or reply.ending is Ending.REJECTED:
                 break  # the next one would fare no better
             if reply.is_answer:
-                reading.records += await asyncio.to_thread(prover.records, reply.value)
-                await self._keep_doubts(reply, prover.unverified[len(reading.unverified) :])
-                reading.unverified = list(prover.unverified)
+                proof = await page.prove(self.version, reply.value)
+                reading.records += proof.records
+                reading.unverified += proof.unverified
+                await self._keep_doubts(reply, proof.unverified)
         reading.records = distinct(reading.records)
         return reading
-
-    def _prepare(self, page: PageView) -> tuple[Seen, Shown]:
-        seen, limits = Seen.of(page), self._model.settings
-        return seen, shown(page, seen, size=limits.chunk_chars, most=limits.chunks)
 
     def _question(self, kinds: Sequence[str], text: str) -> Question:
         return Question(

@@ -137,14 +137,13 @@ class _Walk:
             self._box = self.boxes[self._box].parent
 
     def _read(self, data: str) -> None:
-        if data.isspace():
-            if self._pieces:
-                self._pieces.append(" ")
-            return
-        self._pieces.append(data)
-        self._broken = False
-        if self._links:
-            self._linked += len(data)
+        if not data.isspace():
+            self._pieces.append(data)
+            self._broken = False
+            if self._links:
+                self._linked += len(data)
+        elif self._pieces:
+            self._pieces.append(" ")
 
     def _line_break(self) -> None:
         """One ends a line, two in a row a paragraph."""
@@ -156,14 +155,14 @@ class _Walk:
 
     def _enter(self, tag: str, element: Element) -> str:
         """What is to be left again: "box", a mark, or nothing."""
-        if tag in _BOXES or "-" in tag:
-            self._open_box(tag, 0 if tag in _ALL else self._cues(tag, element))
-            return "box"
         mark = _MARKS.get(tag)
         if mark is not None:
             self._open_mark(mark, (element.attr("href") or "") if mark == "a" else "")
             return mark
-        cues = self._declared.get(element, 0)
+        if tag in _BOXES or "-" in tag:
+            self._open_box(tag, 0 if tag in _ALL else self._cues(tag, element))
+            return "box"
+        cues = self._declared.get(element, 0) if self._declared else 0
         if name := element.attr("class"):
             cues |= cues_of_name(name[:MAX_NAME])
         if cues & APART:
@@ -177,7 +176,7 @@ class _Walk:
             cues |= cues_of_name(name[:MAX_NAME])
         if name := element.attr("id"):
             cues |= cues_of_name(name[:MAX_NAME])
-        return cues | self._declared.get(element, 0)
+        return cues | self._declared.get(element, 0) if self._declared else cues
 
     def _open_box(self, tag: str, cues: int) -> None:
         if self._pieces:
@@ -222,7 +221,7 @@ class _Walk:
         self._pieces = []
         self._linked = 0
         self._broken = False
-        self._marks = [(0, mark, value) for mark, value in self._open]
+        self._marks = [(0, mark, value) for mark, value in self._open] if self._open else []
 
 
 def _collapsed(joined: str, kind: str) -> str:

@@ -42,7 +42,7 @@ def read_declared(document: Document | Element) -> Declared:
     titles: list[str] = []
     title = document.find("title")
     is_article = False
-    is_product = document.select_one(_OFFERS) is not None
+    is_product = False
     for meta in document.select("meta")[:_MAX_METAS]:
         name = meta.attr("property") or meta.attr("name")
         value = (meta.attr("content") or "").strip()
@@ -61,6 +61,7 @@ def read_declared(document: Document | Element) -> Declared:
         is_article |= _says_article(text) is not None
         is_product |= _says_product(text) is not None
         body = body or _declared_body(text)
+    is_product = is_product or document.select_one(_OFFERS) is not None
     return Declared(tuple(dict.fromkeys(filter(None, titles))), is_article, is_product, body)
 
 

@@ -55,9 +55,13 @@ class Flagger:
 
     async def flag(self, page: PageText, subject: Subject) -> Flag:
         """Judge a page; asks the model only when nothing else can tell."""
+        return (await self.ask(page, subject))[0]
+
+    async def ask(self, page: PageText, subject: Subject) -> tuple[Flag, Reply | None]:
+        """The same, with the model's reply where it was asked."""
         flag = self.judge(page)
         if flag.relevant is not None or self._model is None:
-            return flag
+            return flag, None
         return await self._asked(page, subject, flag, self._model)
 
     def judge(self, page: PageText) -> Flag:
@@ -76,10 +80,12 @@ class Flagger:
             return True
         return False if score <= self.topic.irrelevant_to else None
 
-    async def _asked(self, page: PageText, subject: Subject, flag: Flag, model: Model) -> Flag:
+    async def _asked(
+        self, page: PageText, subject: Subject, flag: Flag, model: Model
+    ) -> tuple[Flag, Reply | None]:
         shown = _shown(page, model.settings.chunk_chars)
         if not shown:
-            return flag
+            return flag, None
         instruction = prompt("relevance")
         question = Question(
             purpose=f"relevance:{self.topic.name}",
@@ -90,7 +96,7 @@ class Flagger:
             facts={"topic": self.topic.about or ", ".join(list(self.topic.phrases)[:40])},
         )
         reply = await model.ask(question, subject)
-        return _judged(flag, reply, shown, f"{instruction.version}:{model.name}")
+        return _judged(flag, reply, shown, f"{instruction.version}:{model.name}"), reply
 
 
 def _shown(page: PageText, size: int) -> str:

@@ -25,26 +25,47 @@ MAX_SAMPLE = 4_000  # characters of a page that are kept with a decision
 MAX_EXAMPLES = 2_000  # the newest that are learnt from
 KEPT_VERSIONS = 10
 
+# A reviewer's word stands over every judgement. What a model said of the same content is not taken
+# back by rules that cannot tell.
 KEEP = """
-INSERT INTO messor.page_flags AS f (page_id, vertical, snapshot_id, relevant, score, reasons,
-                                    model_version)
-VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7)
-ON CONFLICT (page_id, vertical) DO UPDATE
-   SET snapshot_id = excluded.snapshot_id, relevant = excluded.relevant, score = excluded.score,
-       reasons = excluded.reasons, model_version = excluded.model_version,
-       flagged_at = (SELECT messor.clock())
-RETURNING (SELECT o.relevant FROM messor.page_flags o WHERE o.page_id = $1 AND o.vertical = $2)
-          IS DISTINCT FROM f.relevant AS changed
+WITH given AS MATERIALIZED (
+  SELECT g.page_id, g.vertical, g.snapshot_id, said.relevant IS NOT NULL AS is_decided,
+         coalesce(said.relevant, g.relevant) AS relevant,
+         CASE WHEN said.relevant IS NULL THEN g.score ELSE said.relevant::int END AS score,
+         CASE WHEN said.relevant IS NULL THEN g.reasons
+              ELSE '["decided by a reviewer"]'::jsonb END AS reasons,
+         CASE WHEN said.relevant IS NULL THEN g.model_version ELSE 'reviewer' END AS model_version,
+         o.relevant AS before, o.page_id IS NOT NULL AS is_known
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::boolean[], $5::real[], $6::jsonb[],
+                $7::text[])
+      AS g (page_id, vertical, snapshot_id, relevant, score, reasons, model_version)
+    LEFT JOIN messor.page_flags o ON o.page_id = g.page_id AND o.vertical = g.vertical
+    LEFT JOIN LATERAL (SELECT d.relevant FROM messor.flag_decisions d
+                        WHERE d.page_id = g.page_id AND d.vertical = g.vertical
+                        ORDER BY d.id DESC LIMIT 1) said ON true
+), kept AS (
+  INSERT INTO messor.page_flags AS f (page_id, vertical, snapshot_id, relevant, score, reasons,
+                                      model_version)
+  SELECT page_id, vertical, snapshot_id, relevant, score, reasons, model_version FROM given
+   ORDER BY page_id, vertical
+  ON CONFLICT (page_id, vertical) DO UPDATE
+     SET snapshot_id = excluded.snapshot_id, relevant = excluded.relevant, score = excluded.score,
+         reasons = excluded.reasons, model_version = excluded.model_version,
+         flagged_at = (SELECT messor.clock())
+   WHERE NOT (excluded.relevant IS NULL AND f.snapshot_id = excluded.snapshot_id
+              AND f.model_version LIKE 'relevance-%')
+  RETURNING f.page_id, f.vertical
+)
+SELECT g.page_id, g.vertical, g.relevant, g.score, g.reasons::text AS reasons, g.model_version,
+       k.page_id IS NOT NULL AND (NOT g.is_known OR g.before IS DISTINCT FROM g.relevant) AS changed
+  FROM given g LEFT JOIN kept k ON k.page_id = g.page_id AND k.vertical = g.vertical
+ ORDER BY g.page_id, g.vertical
 """
 FIND = "SELECT * FROM messor.page_flags WHERE page_id = $1 AND vertical = $2"
 DECIDE = """
 INSERT INTO messor.flag_decisions (page_id, vertical, domain, relevant, flagged, overturned,
        model_version, reason, lexical, title, sample, decided_by)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id
-"""
-STANDING = """
-SELECT relevant FROM messor.flag_decisions WHERE page_id = $1 AND vertical = $2
- ORDER BY id DESC LIMIT 1
 """
 EXAMPLES = """
 SELECT domain, title, sample, lexical, relevant FROM (
@@ -107,6 +128,61 @@ class Decision:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was judged of a page for one vertical."""
+
+    page_id: int
+    snapshot_id: int | None
+    vertical: str
+    flag: Flag
+    domain_id: UUID | None = None
+
+
+async def keep_flags(connection: Connection, judged: Sequence[Judged]) -> list[Flag]:
+    """Store what was judged of pages; a reviewer's word stands over it. Answers what holds.
+
+    A page that became relevant is an event.
+    """
+    if not judged:
+        return []
+    ordered = sorted(judged, key=lambda each: (each.page_id, each.vertical))
+    rows = await connection.fetch(
+        KEEP,
+        [each.page_id for each in ordered],
+        [each.vertical for each in ordered],
+        [each.snapshot_id for each in ordered],
+        [each.flag.relevant for each in ordered],
+        [each.flag.score for each in ordered],
+        [_json([storable(reason) for reason in each.flag.reasons]) for each in ordered],
+        [each.flag.model_version for each in ordered],
+    )
+    told = [
+        _flagged(each, row)
+        for each, row in zip(ordered, rows, strict=True)
+        if row["changed"] and row["relevant"]
+    ]
+    if told:
+        await record(connection, told)
+    kept = {(row["page_id"], row["vertical"]): _flag(row) for row in rows}
+    return [kept[each.page_id, each.vertical] for each in judged]
+
+
+def _flagged(judged: Judged, row: Any) -> Event:
+    data = {
+        "vertical": judged.vertical,
+        "score": round(row["score"], 4),
+        "model_version": row["model_version"],
+        "snapshot_id": judged.snapshot_id,
+    }
+    return Event("page.flagged", "system", judged.domain_id, judged.page_id, data)
+
+
+def _flag(row: Any) -> Flag:
+    reasons = tuple(msgspec.json.decode(row["reasons"]))
+    return Flag(row["relevant"], round(row["score"], 4), reasons, row["model_version"])
+
+
 async def keep_flag(
     connection: Connection,
     topic: Topic,
@@ -116,22 +192,20 @@ async def keep_flag(
     *,
     domain_id: UUID | None = None,
 ) -> Flag:
-    """Store what was judged of a page; a reviewer's word stands over it. Answers what holds."""
-    said = await connection.fetchrow(STANDING, page_id, topic.name)
-    if said is not None:
-        sure = 1.0 if said["relevant"] else 0.0
-        flag = Flag(said["relevant"], sure, ("decided by a reviewer",), "reviewer")
-    changed = await connection.fetchval(
-        KEEP, page_id, topic.name, snapshot_id, flag.relevant, flag.score,
-        _json([storable(reason) for reason in flag.reasons]), flag.model_version,
-    )  # fmt: skip
-    if changed and flag.relevant:
-        data = {"vertical": topic.name, "score": flag.score, "model_version": flag.model_version}
-        await record(connection, [Event("page.flagged", "system", domain_id, page_id, data)])
-    return flag
+    """The same for one page and one topic."""
+    judged = Judged(page_id, snapshot_id, topic.name, flag, domain_id)
+    (kept,) = await keep_flags(connection, [judged])
+    return kept
 
 
-async def decide(connection: Connection, topic: Topic, decision: Decision, page: PageText) -> bool:
+async def decide(
+    connection: Connection,
+    topic: Topic,
+    decision: Decision,
+    page: PageText,
+    *,
+    domain_id: UUID | None = None,
+) -> bool:
     """Keep a reviewer's decision; answers whether it overturned the flag."""
     flag = await connection.fetchrow(FIND, decision.page_id, topic.name)
     if flag is None:
@@ -145,7 +219,12 @@ async def decide(connection: Connection, topic: Topic, decision: Decision, page:
         storable(page.text[:MAX_SAMPLE]), decision.decided_by,
     )  # fmt: skip
     said = Flag(None, float(decision.relevant), (), "reviewer")
-    await keep_flag(connection, topic, decision.page_id, flag["snapshot_id"], said)
+    await keep_flag(
+        connection, topic, decision.page_id, flag["snapshot_id"], said, domain_id=domain_id
+    )
+    data = {"vertical": topic.name, "relevant": decision.relevant, "overturned": overturned}
+    told = Event("flag.decided", decision.decided_by, domain_id, decision.page_id, data)
+    await record(connection, [told])
     return overturned
 
 

@@ -1,0 +1,217 @@
+"""`messor corrections`: say what a record should say, and have parsers learn from it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from messor.cli.domains import LOCAL_ADMIN
+from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.engine.teaching import Taught, teach
+from messor.errors import UsageError
+from messor.extract import corrections as store
+from messor.extract.corrections import Correction, measured_as_json
+from messor.settings import Settings
+from messor.store.session import open_session
+
+
+@click.group()
+def corrections() -> None:
+    """Correct what was read from pages, and have parsers learn from it.
+
+    \b
+    Example:
+      messor corrections add 4711 price 19.90
+      messor corrections learn
+      messor corrections use 3
+    """
+
+
+@corrections.command()
+@click.argument("record", type=click.IntRange(1))
+@click.argument("field")
+@click.argument("value", required=False)
+@click.option("--right", is_flag=True, help="The field is right as it is.")
+@click.option("--none", "is_none", is_flag=True, help="The page does not state the field.")
+@json_option
+def add(
+    record: int, field: str, value: str | None, *, right: bool, is_none: bool, as_json: bool
+) -> None:
+    """Say what FIELD of a product RECORD should be, or that it is right.
+
+    The record stays as it was read; `learn` makes use of what was said.
+
+    \b
+    Example:
+      messor corrections add 4711 price 19.90
+      messor corrections add 4711 brand --right
+      messor corrections add 4711 sku --none
+    """
+    if (value is not None) + right + is_none != 1:
+        raise UsageError("Give a value, or --right, or --none.")
+    said = run(_add(record, field, value, right=right))
+    if as_json:
+        print_json(asdict(said))
+    else:
+        say(f"Noted: {field} of record {record} is {said.correct or 'not stated by its page'}.")
+
+
+@corrections.command("list")
+@click.option("--record", type=click.IntRange(1), help="Only of this record.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
+@json_option
+def list_(record: int | None, limit: int, as_json: bool) -> None:
+    """List what was said, the newest first.
+
+    \b
+    Example:
+      messor corrections list --record 4711
+    """
+    found = run(_list(record, limit))
+    if as_json:
+        print_json([asdict(one) for one in found])
+    elif not found:
+        say("Nothing was corrected yet: messor corrections add RECORD FIELD VALUE")
+    else:
+        head = ("record", "domain", "field", "found", "correct", "by")
+        rows = [
+            (one.record_id, one.domain, one.field, one.found, one.correct, one.said_by)
+            for one in found
+        ]
+        print_table(head, rows)
+
+
+@corrections.command()
+@json_option
+def learn(as_json: bool) -> None:
+    """Learn from all corrections which of a page's values to prefer, and measure it.
+
+    Nothing changes by itself: a version that is better is put in force by `use`.
+
+    \b
+    Example:
+      messor corrections learn --json
+    """
+    taught = run(_learn())
+    if as_json:
+        print_json(_as_json(taught))
+        return
+    if taught.version is None:
+        say(
+            f"{taught.lessons} corrections are too few to learn from: a field needs 20 of them, "
+            "where a page offers a choice, from 4 domains."
+        )
+        return
+    _print_measured({one.name: measured_as_json(one) for one in taught.learnt})
+    say(
+        f"Ranking {taught.version} was kept. Put it in force: messor corrections use {taught.version}"
+    )
+
+
+@corrections.command()
+@json_option
+def rankings(as_json: bool) -> None:
+    """List what was learnt, the newest first, and which of it is in force.
+
+    \b
+    Example:
+      messor corrections rankings
+    """
+    found = run(_rankings())
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        say("Nothing was learnt yet: messor corrections learn")
+    for one in found:
+        say(f"Ranking {one['version']}{', in force' if one['in_force'] else ''}")
+        _print_measured(one["measured"])
+
+
+@corrections.command()
+@click.argument("version", metavar="VERSION|usual")
+@json_option
+def use(version: str, as_json: bool) -> None:
+    """Have a learnt ranking choose among the values of pages from now on; `usual` for none.
+
+    Pages that were read before are read again by `messor replay`.
+
+    \b
+    Example:
+      messor corrections use 3
+      messor corrections use usual
+    """
+    if version != "usual" and not version.isdecimal():
+        raise UsageError(f"{version[:40]!r} is no version: give a number, or usual.")
+    number = None if version == "usual" else int(version)
+    run(_use(number))
+    if as_json:
+        print_json({"in_force": number})
+    else:
+        say(f"In force: {'the usual order' if number is None else f'ranking {number}'}.")
+
+
+def _print_measured(measured: dict[str, Any]) -> None:
+    rows = [
+        (name, one["examples"], one["domains"], f"{one['usual']:.1%}", f"{one['learnt']:.1%}",
+         "yes" if one["better"] else "no")
+        for name, one in measured.items()
+    ]  # fmt: skip
+    print_table(("field", "examples", "domains", "usual", "learnt", "better"), rows)
+
+
+def _as_json(taught: Taught) -> dict[str, Any]:
+    measured = {one.name: measured_as_json(one) for one in taught.learnt}
+    return {
+        "lessons": taught.lessons,
+        "unreadable": taught.unreadable,
+        "not_offered": taught.not_offered,
+        "version": taught.version,
+        "measured": measured,
+    }
+
+
+async def _add(record: int, field: str, value: str | None, *, right: bool) -> Correction:
+    async with open_session(Settings(), pool_size=1) as session:
+        async with session.database.transaction() as connection:
+            if right:
+                await store.confirm(connection, record, field, actor=LOCAL_ADMIN)
+            else:
+                await store.correct(connection, record, field, value, actor=LOCAL_ADMIN)
+        found = await store.listing(session.database, record_id=record, limit=1_000)
+        return next(one for one in found if one.field == field)
+
+
+async def _list(record: int | None, limit: int) -> list[Correction]:
+    async with open_session(Settings(), pool_size=1) as session:
+        return await store.listing(session.database, record_id=record, limit=limit)
+
+
+async def _learn() -> Taught:
+    settings = Settings()
+    async with open_session(settings, pool_size=1) as session:
+        return await teach(
+            session.database,
+            settings.data_dir / "archive",
+            actor=LOCAL_ADMIN,
+            progress=lambda done, all_: (
+                say(f"{done} of {all_} pages were read.")
+                if done % 100 == 0 or done == all_
+                else None
+            ),
+        )
+
+
+async def _rankings() -> list[dict[str, Any]]:
+    async with open_session(Settings(), pool_size=1) as session:
+        return await store.versions(session.database)
+
+
+async def _use(version: int | None) -> None:
+    async with (
+        open_session(Settings(), pool_size=1) as session,
+        session.database.transaction() as connection,
+    ):
+        await store.use(connection, version, actor=LOCAL_ADMIN)

@@ -1,0 +1,214 @@
+"""`messor relevance`: whether pages are about a vertical's topic, and what reviewers teach about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from messor.cli.domain_session import LOCAL_ADMIN, name_of, transact, with_database
+from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.errors import UsageError
+from messor.extract.relevance import reviewing, store
+from messor.extract.relevance.learning import Trained
+from messor.extract.relevance.reviewing import FlagRow, Reviewed, State
+from messor.extract.relevance.topics import topic_named
+from messor.store.database import Connection, Database
+
+FLAGS = ("page", "flag", "score", "by", "decided by", "because", "url")
+VERSIONS = ("version", "state", "decisions", "balanced", "the rules'", "trained", "because")
+
+VERTICAL = click.argument("vertical")
+PAGE = click.argument("page")
+AS = click.option(
+    "--as", "verdict", type=click.Choice(("relevant", "irrelevant")),
+    help="What the page is, where the flag is undecided.",
+)  # fmt: skip
+REASON = click.option("--reason", default="", help="Why; kept with the decision.")
+
+
+@click.group()
+def relevance() -> None:
+    """See which pages are about a vertical's topic, and say where that is wrong.
+
+    \b
+    Example:
+      messor relevance list funding --state undecided
+      messor relevance overturn funding https://example.org/about --reason "a film, no grant"
+      messor relevance learn funding
+    """
+
+
+@relevance.command(name="list")
+@VERTICAL
+@click.option("--state", type=click.Choice(("undecided", "relevant", "irrelevant", "all")),
+              default="all", show_default=True, help="Only flags of this sort.")  # fmt: skip
+@click.option("--domain", help="Only pages of this domain.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
+@json_option
+def list_(vertical: str, state: State, domain: str | None, limit: int, as_json: bool) -> None:
+    """List flags, those first on which a reviewer's word would teach most.
+
+    \b
+    Example:
+      messor relevance list funding --state undecided --limit 20
+    """
+
+    async def act(database: Database) -> list[FlagRow]:
+        topic = await topic_named(database, vertical)
+        wanted = None if domain is None else name_of(domain)
+        return await reviewing.listing(database, topic, state=state, domain=wanted, limit=limit)
+
+    found = run(with_database(act))
+    if as_json:
+        print_json(found)
+    elif found:
+        print_table(FLAGS, [_row(flag) for flag in found])
+    else:
+        say("There are no such flags.")
+
+
+@relevance.command()
+@VERTICAL
+@PAGE
+@AS
+@REASON
+@json_option
+def confirm(vertical: str, page: str, verdict: str | None, reason: str, as_json: bool) -> None:
+    """Say that a PAGE, by number or URL, is flagged rightly; of an undecided one say what it is.
+
+    \b
+    Example:
+      messor relevance confirm funding 17
+      messor relevance confirm funding https://example.org/ --as relevant
+    """
+    _review(vertical, page, agrees=True, verdict=verdict, reason=reason, as_json=as_json)
+
+
+@relevance.command()
+@VERTICAL
+@PAGE
+@AS
+@REASON
+@json_option
+def overturn(vertical: str, page: str, verdict: str | None, reason: str, as_json: bool) -> None:
+    """Say that a PAGE, by number or URL, is flagged wrongly; your word stands from then on.
+
+    \b
+    Example:
+      messor relevance overturn funding 17 --reason "about an actor"
+    """
+    _review(vertical, page, agrees=False, verdict=verdict, reason=reason, as_json=as_json)
+
+
+@relevance.command()
+@VERTICAL
+@json_option
+def learn(vertical: str, as_json: bool) -> None:
+    """Learn from all decisions; what was learnt judges only if it beats the rules on the same pages.
+
+    \b
+    Example:
+      messor relevance learn funding
+    """
+
+    async def act(database: Database) -> tuple[int, Trained]:
+        return await store.learn(database, await topic_named(database, vertical), actor=LOCAL_ADMIN)
+
+    version, trained = run(with_database(act))
+    if as_json:
+        facts = {"version": version, "on": trained.may_judge, "reason": trained.reason}
+        facts |= {"learnt": trained.learnt, "rules": trained.rules, "decisions": trained.decisions}
+        print_json(facts)
+        return
+    judges = "judges from now on" if trained.may_judge else "does not judge"
+    emit(f"Version {version}, of {trained.decisions} decisions, {judges}. {trained.reason}")
+
+
+@relevance.command()
+@VERTICAL
+@json_option
+def versions(vertical: str, as_json: bool) -> None:
+    """Tell what was learnt so far, how it was measured, and which version judges.
+
+    \b
+    Example:
+      messor relevance versions funding
+    """
+
+    async def act(database: Database) -> Any:
+        return await store.versions(database, await topic_named(database, vertical))
+
+    found = run(with_database(act))
+    if as_json:
+        print_json(found)
+    elif found:
+        print_table(VERSIONS, [_version_row(row) for row in found])
+    else:
+        say("Nothing was learnt yet; the rules judge.")
+
+
+@relevance.command()
+@VERTICAL
+@click.argument("version")
+@json_option
+def switch(vertical: str, version: str, as_json: bool) -> None:
+    """Let another VERSION judge, or `rules`; one that is no better than the rules is refused.
+
+    \b
+    Example:
+      messor relevance switch funding 3
+      messor relevance switch funding rules
+    """
+    if version != "rules" and not (version.isascii() and version.isdigit() and len(version) < 10):
+        raise UsageError(f"{version[:50]!r} is neither the number of a version nor 'rules'.")
+    number = None if version == "rules" else int(version)
+
+    async def act(database: Database) -> None:
+        topic = await topic_named(database, vertical)
+        await store.switch(database, topic, number, actor=LOCAL_ADMIN)
+
+    run(with_database(act))
+    if as_json:
+        print_json({"vertical": vertical, "version": number})
+        return
+    say(f"{'The rules judge' if number is None else f'Version {number} judges'} from now on.")
+
+
+def _review(
+    vertical: str, page: str, *, agrees: bool, verdict: str | None, reason: str, as_json: bool
+) -> None:
+    async def act(connection: Connection) -> Reviewed:
+        return await reviewing.review(
+            connection,
+            await topic_named(connection, vertical),
+            page,
+            agrees=agrees,
+            actor=LOCAL_ADMIN,
+            relevant=None if verdict is None else verdict == "relevant",
+            reason=reason,
+        )
+
+    found = run(transact(act))
+    if as_json:
+        print_json(found)
+        return
+    emit(f"{found.url} is {'relevant' if found.relevant else 'irrelevant'} for {vertical}.")
+
+
+def _row(flag: FlagRow) -> tuple[Any, ...]:
+    said = {True: "relevant", False: "irrelevant", None: "undecided"}[flag.relevant]
+    because = "; ".join(flag.reasons)
+    because = because if len(because) <= 60 else f"{because[:59]}…"
+    return (
+        flag.page_id, said, f"{flag.score:.2f}", flag.model_version, flag.decided_by, because,
+        flag.url,
+    )  # fmt: skip
+
+
+def _version_row(row: dict[str, Any]) -> tuple[Any, ...]:
+    learnt, rules = (row["measured"][name] or {} for name in ("learnt", "rules"))
+    return (
+        row["version"], row["state"], row["decisions"], learnt.get("balanced"),
+        rules.get("balanced"), row["trained_at"], row["reason"],
+    )  # fmt: skip

@@ -1,0 +1,125 @@
+"""Asking: which extracted pages are put to a model, as jobs that extraction asks for.
+
+A job names the page, the content it was extracted from, the verticals whose flag is undecided, and
+the kinds of records each vertical wants. A page on which a model found records before is looked at
+again even where nobody is asked any more: they stand only while the page holds their words. What a
+job does is `engine.model_jobs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Literal
+
+import msgspec
+
+from messor.engine.flagging import ERROR, Flagged
+from messor.extract.ai.asking import KINDS
+from messor.extract.ai.options import model_settings
+from messor.extract.ai.reader import W5_KINDS, version_of
+from messor.extract.store import Outcome
+from messor.queue import jobs
+from messor.queue.jobs import NewJob
+from messor.settings import Settings
+from messor.store.database import Connection
+
+JOB_TYPE = "extract_ai"
+ATTEMPTS = 8  # over an hour: an endpoint that is overloaded comes back
+PRIORITY = 6
+# What a page sells has rows of its own, which follow from what parsers read.
+UNASKED = frozenset(("product",))
+NO_VERTICAL = ""
+
+
+class Errand(msgspec.Struct, frozen=True):
+    """What a job is to find out."""
+
+    page_id: int
+    snapshot_id: int
+    seen_at: datetime
+    cause: str
+    judge: list[str] = []  # verticals whose flag is undecided
+    read: dict[str, list[str]] = {}  # kinds of records by vertical
+
+
+@dataclass(frozen=True, slots=True)
+class AskingPlan:
+    """Whether there is a model, and which pages it reads."""
+
+    version: str | None = None
+    model: str | None = None
+    pages: Literal["verticals", "all", "none"] = "verticals"
+
+
+NO_MODEL = AskingPlan()
+
+
+def asking_plan(settings: Settings) -> AskingPlan:
+    found = model_settings(settings)
+    if found is None:
+        return NO_MODEL
+    return AskingPlan(version_of(found.model), found.model, settings.ai_pages)
+
+
+async def ask(
+    connection: Connection,
+    plan: AskingPlan,
+    outcomes: Sequence[Outcome],
+    flagged: Mapping[int, Sequence[Flagged]],
+) -> int:
+    """Ask for what a model can add to pages that were just stored; answers how many jobs that is."""
+    wanted = [
+        _job(plan, errand)
+        for outcome in outcomes
+        if (errand := _errand(plan, outcome, flagged.get(outcome.sighting.page_id, ())))
+    ]
+    return len(await jobs.enqueue(connection, wanted))
+
+
+def _errand(plan: AskingPlan, outcome: Outcome, flagged: Sequence[Flagged]) -> Errand | None:
+    page, sighting = outcome.page, outcome.sighting
+    if page is None or sighting.snapshot_id is None:
+        return None
+    judge: list[str] = []
+    read: dict[str, list[str]] = {}
+    if plan.version is not None and page.is_read and page.page_type != ERROR:
+        judge = [each.want.vertical for each in flagged if each.flag.relevant is None]
+        read = _reads(plan, flagged)
+    if not (judge or read or outcome.by_model):
+        return None
+    return Errand(
+        sighting.page_id, sighting.snapshot_id, sighting.seen_at, sighting.cause, judge, read
+    )
+
+
+def _reads(plan: AskingPlan, flagged: Sequence[Flagged]) -> dict[str, list[str]]:
+    """What is to be read of a page: nothing for a vertical that it is not about."""
+    if plan.pages == "none":
+        return {}
+    if not flagged:
+        return {NO_VERTICAL: list(W5_KINDS)} if plan.pages == "all" else {}
+    wanted = {
+        each.want.vertical: [k for k in each.want.kinds if k in KINDS and k not in UNASKED]
+        for each in flagged
+        if each.flag.relevant is not False
+    }
+    return {vertical: kinds for vertical, kinds in wanted.items() if kinds}
+
+
+def _job(plan: AskingPlan, errand: Errand) -> NewJob:
+    said = msgspec.json.encode(errand)
+    # The same sight of a page is asked about once, unless something else is asked.
+    mark = sha256(said + (plan.version or "").encode()).hexdigest()[:16]
+    return NewJob(
+        JOB_TYPE,
+        f"{JOB_TYPE}:{errand.page_id}:{errand.snapshot_id}:{mark}",
+        "page",
+        payload=msgspec.json.decode(said),
+        prompt_version=(plan.version or "").partition(":")[0] or None,
+        model=plan.model,
+        priority=PRIORITY,
+        max_attempts=ATTEMPTS,
+    )

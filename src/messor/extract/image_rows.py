@@ -1,0 +1,65 @@
+"""What is known of a picture that was downloaded, in the rows of the products it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from messor.errors import NotFoundError
+from messor.store.database import Connection, Database
+
+DESCRIBE = """
+UPDATE messor.product_images i
+   SET image_path = g.path, content_hash = g.content_hash, width = g.width, height = g.height,
+       file_size = g.file_size, media_type = g.media_type
+  FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::int[], $5::int[], $6::int[], $7::text[])
+    AS g (page_id, path, content_hash, width, height, file_size, media_type)
+ WHERE i.image_page_id = g.page_id
+"""
+FIND = """
+SELECT i.id, i.image_url, i.alt_text, i.image_type, i.position, i.width, i.height, i.file_size,
+       i.media_type, encode(i.content_hash, 'hex') AS content_hash, i.image_path, i.refusal,
+       g.name AS segment, s.segment_offset, s.segment_length
+  FROM messor.product_images i
+  LEFT JOIN messor.crawl_tasks t ON t.page_id = i.image_page_id
+  LEFT JOIN messor.page_snapshots s ON s.id = t.snapshot_id AND s.raw_hash = i.content_hash
+  LEFT JOIN messor.segments g ON g.id = s.segment_id
+ WHERE i.id = $1
+"""
+
+
+class FoundImage(msgspec.Struct, frozen=True):
+    """What the bytes of a picture say."""
+
+    media_type: str
+    width: int
+    height: int
+    size: int
+    content_hash: bytes
+
+
+async def store(connection: Connection, found: Sequence[tuple[int, str, FoundImage]]) -> None:
+    """Write pictures, each with its page and where its bytes lie."""
+    if not found:
+        return
+    images = [image for _, _, image in found]
+    await connection.execute(
+        DESCRIBE,
+        [page_id for page_id, _, _ in found],
+        [path for _, path, _ in found],
+        [image.content_hash for image in images],
+        [image.width for image in images],
+        [image.height for image in images],
+        [image.size for image in images],
+        [image.media_type for image in images],
+    )
+
+
+async def image(source: Connection | Database, image_id: int) -> dict[str, Any]:
+    """A picture of a product, with where its bytes lie."""
+    row = await source.fetchrow(FIND, image_id)
+    if row is None:
+        raise NotFoundError(f"There is no picture {image_id}.")
+    return dict(row)

@@ -1,0 +1,150 @@
+"""Pictures of products on the frontier: which are wanted, and tasks to fetch them.
+
+Only pictures on hosts of approved domains become tasks; others say why they do not, and are looked
+at again after a month.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from messor.courtesy import lanes
+from messor.store.database import Connection
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import Url, parse, url_hash
+
+EVERYTHING = "*"
+PRIORITY = 9  # pages first
+
+# Names without a dot are verticals.
+WANTED = """
+SELECT i.id, i.image_url, i.page_id
+  FROM messor.product_images i JOIN messor.products p ON p.id = i.product_id AND p.state = 'current'
+  JOIN messor.domains d ON d.id = p.domain_id AND d.status = 'approved' AND d.active
+ WHERE i.id > $1 AND i.image_page_id IS NULL AND i.position < $2
+   AND (i.refused_at IS NULL OR i.refused_at < (SELECT messor.clock()) - interval '30 days')
+   AND (d.domain = ANY ($3::text[]) OR '*' = ANY ($3::text[]) OR EXISTS (
+     SELECT FROM messor.organisation_domains o JOIN messor.verticals v ON v.id = o.vertical_id
+      WHERE o.domain = d.domain AND v.name = ANY ($3::text[])))
+ ORDER BY i.id LIMIT $4
+"""
+APPROVED = """
+SELECT domain, id FROM messor.domains
+ WHERE domain = ANY ($1::text[]) AND status = 'approved' AND active ORDER BY domain
+"""
+REFUSE = """
+UPDATE messor.product_images i SET refusal = g.refusal, refused_at = (SELECT messor.clock())
+  FROM unnest($1::bigint[], $2::text[]) AS g (id, refusal) WHERE i.id = g.id
+"""
+# An address that was crawled as a page and found to be something else becomes a picture's. One
+# that was fetched as a picture already is read once more for those that are new to it.
+ENLIST = """
+WITH given AS MATERIALIZED (
+  SELECT DISTINCT ON (host_id, url_hash) * FROM unnest($1::bigint[], $2::bytea[], $3::text[],
+                                                       $4::bigint[])
+      AS g (host_id, url_hash, url, found_on) ORDER BY host_id, url_hash
+), page AS (
+  INSERT INTO messor.pages (host_id, url_hash, url, found_by, found_on, depth)
+  SELECT host_id, url_hash, url, 'link', found_on, 1 FROM given ORDER BY host_id, url_hash
+  ON CONFLICT (host_id, url_hash) DO UPDATE SET url = messor.pages.url
+  RETURNING id, host_id, url_hash
+), task AS (
+  INSERT INTO messor.crawl_tasks AS t (page_id, host_id, kind, priority, due_at)
+  SELECT id, host_id, 'image', $5, (SELECT messor.clock()) FROM page ORDER BY id
+  ON CONFLICT (page_id) DO UPDATE
+     SET kind = 'image', priority = excluded.priority, due_at = excluded.due_at, status = 'pending',
+         retry_count = 0
+   WHERE t.kind = 'page' AND t.outcome = 'not_html' AND t.status NOT IN ('paused', 'cancelled')
+  RETURNING t.page_id, t.host_id, t.due_at
+), woken AS (
+  UPDATE messor.lanes l SET due_at = least(l.due_at, n.due_at),
+         claim_at = CASE WHEN l.worker_id IS NULL
+                         THEN greatest(l.ready_at, least(l.due_at, n.due_at)) ELSE l.claim_at END
+    FROM (SELECT host_id, min(due_at) AS due_at FROM task GROUP BY 1) n WHERE l.host_id = n.host_id
+), again AS (
+  INSERT INTO messor.extraction_due (page_id, snapshot_id)
+  SELECT t.page_id, t.snapshot_id FROM messor.crawl_tasks t JOIN page p ON p.id = t.page_id
+   WHERE t.kind = 'image' AND t.snapshot_id IS NOT NULL
+)
+SELECT id, host_id, url_hash FROM page
+"""
+ATTACH = """
+UPDATE messor.product_images i SET image_page_id = g.page_id, refusal = NULL, refused_at = NULL
+  FROM unnest($1::bigint[], $2::bigint[]) AS g (id, page_id) WHERE i.id = g.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A picture that nobody fetched yet."""
+
+    id: int
+    url: str
+    found_on: int
+
+
+@dataclass(frozen=True, slots=True)
+class Enlisted:
+    """What came of some pictures, and after which to go on."""
+
+    looked_at: int
+    tasks: int
+    refused: int
+    last: int
+
+
+async def enlist(
+    connection: Connection, after: int, names: Sequence[str], per_page: int, most: int
+) -> Enlisted:
+    """Make tasks of pictures of the named domains and verticals; the first `per_page` of a page."""
+    rows = await connection.fetch(WANTED, after, per_page, list(names), most)
+    wanted = [Wanted(row["id"], row["image_url"], row["page_id"]) for row in rows]
+    parsed = [(each, parse(each.url)) for each in wanted]
+    domains = await _approved(connection, [url for _, url in parsed if url is not None])
+    good = [(each, url) for each, url in parsed if url is not None and _name(url) in domains]
+    refused = [(e, u) for e, u in parsed if u is None or _name(u) not in domains]
+    await connection.execute(REFUSE, [e.id for e, _ in refused], [_reason(u) for _, u in refused])
+    await _add(connection, good, domains)
+    last = wanted[-1].id if wanted else after
+    return Enlisted(len(wanted), len(good), len(refused), last)
+
+
+async def _approved(connection: Connection, urls: Sequence[Url]) -> dict[str, UUID]:
+    names = sorted({_name(url) for url in urls})
+    return {row["domain"]: row["id"] for row in await connection.fetch(APPROVED, names)}
+
+
+async def _add(
+    connection: Connection, good: Sequence[tuple[Wanted, Url]], domains: dict[str, UUID]
+) -> None:
+    if not good:
+        return
+    authorities = {url.authority: domains[_name(url)] for _, url in good}
+    hosts = {
+        authority: await lanes.open_host(connection, domain_id, authority)
+        for authority, domain_id in sorted(authorities.items())
+    }
+    await lanes.lock(connection, hosts.values())
+    keys = [(hosts[url.authority], url_hash(url)) for _, url in good]
+    rows = await connection.fetch(
+        ENLIST,
+        [host_id for host_id, _ in keys],
+        [digest for _, digest in keys],
+        [url.href for _, url in good],
+        [each.found_on for each, _ in good],
+        PRIORITY,
+    )
+    pages = {(row["host_id"], row["url_hash"]): row["id"] for row in rows}
+    await connection.execute(ATTACH, [e.id for e, _ in good], [pages[key] for key in keys])
+
+
+def _name(url: Url) -> str:
+    return registrable_domain(url.host) or ""
+
+
+def _reason(url: Url | None) -> str:
+    if url is None:
+        return "Its address is none of the web."
+    return f"Its host {url.host[:200]} is of no approved domain."

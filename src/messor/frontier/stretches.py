@@ -1,0 +1,110 @@
+"""Bounded looks into the frontier: which pages or tasks fit a filter, and where to look on.
+
+The hot tables have no index by status or outcome, which every fetch would pay for. So a look goes
+through a stretch of pages in the order they were found, of all of them, of a domain or of a batch,
+and says how far it came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from messor.store.database import Connection, Database
+
+OF_ALL = 20_000  # pages that one look goes through where they lie side by side
+OF_SOME = 4_000  # where each is looked up
+
+# All pages that lie side by side are read as one range.
+_RANGE = """
+WITH edge AS MATERIALIZED (
+  SELECT count(*) AS looked, max(s.page_id) AS last FROM (
+    SELECT t.page_id FROM messor.crawl_tasks t WHERE t.page_id > $1 ORDER BY t.page_id LIMIT $2) s
+){beside}, fitting AS (
+  SELECT k.page_id FROM messor.crawl_tasks k {joined}
+   WHERE k.page_id > $1 AND k.page_id <= (SELECT last FROM edge) AND {fits}
+   ORDER BY k.page_id LIMIT $3
+)
+"""
+_ONE_BY_ONE = """
+WITH stretch AS MATERIALIZED ({pages} LIMIT $2), edge AS (
+  SELECT count(*) AS looked, max(page_id) AS last FROM stretch
+){beside}, fitting AS (
+  SELECT k.page_id FROM (SELECT page_id FROM stretch ORDER BY page_id) s CROSS JOIN LATERAL (
+    SELECT * FROM messor.crawl_tasks t WHERE t.page_id = s.page_id LIMIT 1) k {joined}
+   WHERE {fits} ORDER BY s.page_id LIMIT $3
+)
+"""
+_ANSWER = """
+SELECT e.looked, e.last, coalesce((SELECT array_agg(page_id ORDER BY page_id) FROM fitting), '{{}}') AS ids
+  FROM edge e
+"""
+_HOSTS = """(SELECT h.id FROM messor.domains d JOIN messor.hosts h ON h.domain_id = d.id
+              WHERE d.domain = $4::text)"""
+_OF_DOMAIN = f"""
+SELECT p.id AS page_id FROM messor.pages p
+ WHERE p.host_id = ANY (ARRAY{_HOSTS}) AND p.id > $1 ORDER BY p.id"""
+_OF_BATCH = """
+SELECT b.page_id FROM messor.batch_pages b
+ WHERE b.batch_id = $5::uuid AND b.page_id > $1 ORDER BY b.page_id"""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Pages that fit, and how far the look came; None at the frontier's end."""
+
+    ids: list[int]
+    reached: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What is asked of each page or task: SQL over its task `k`, with parameters from $6 on."""
+
+    fits: str
+    values: tuple[Any, ...] = ()
+    joined: str = ""
+    beside: str = ""  # further parts of the WITH
+
+
+EVERY = Filter("true")
+
+
+async def look(
+    source: Connection | Database,
+    wanted: Filter,
+    *,
+    after: int,
+    limit: int,
+    domain: str | None = None,
+    batch_id: UUID | None = None,
+    stretch: int | None = None,
+) -> Look:
+    """The next pages that fit, `limit` at most; of a domain, a batch, both or all."""
+    if stretch is None:
+        stretch = OF_SOME if domain is not None or batch_id is not None else OF_ALL
+    if wanted is EVERY and (domain is None or batch_id is None):
+        stretch = limit + 1
+    sql = _statement(wanted, domain, batch_id)
+    row = await source.fetchrow(sql, after, stretch, limit + 1, domain, batch_id, *wanted.values)
+    assert row is not None
+    ids: list[int] = row["ids"]
+    if len(ids) > limit:
+        return Look(ids[:limit], ids[limit - 1])
+    return Look(ids, row["last"] if row["looked"] == stretch else None)
+
+
+def _statement(wanted: Filter, domain: str | None, batch_id: UUID | None) -> str:
+    # Every statement has the same parameters, whether it needs them or not.
+    fits = f"({wanted.fits}) AND ($4::text IS NULL OR true) AND ($5::uuid IS NULL OR true)"
+    if batch_id is not None:
+        form, pages = _ONE_BY_ONE, _OF_BATCH
+        if domain is not None:
+            fits += f" AND k.host_id IN {_HOSTS}"
+    elif domain is not None:
+        form, pages = _ONE_BY_ONE, _OF_DOMAIN
+    else:
+        form, pages = _RANGE, ""
+    given = {"pages": pages, "fits": fits, "joined": wanted.joined, "beside": wanted.beside}
+    return (form + _ANSWER).format(**given)

@@ -1,0 +1,39 @@
+"""O-Candidates: candidates of approved domains are crawled, and wait for review once they were read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from messor.engine import block_policy
+from messor.engine import candidates as crawls
+from messor.schedule.orchestrators import Done, Orchestrator, Place
+from messor.store.database import Connection
+
+PER_STEP = 20
+
+Chore = Callable[[Connection, int], Awaitable[int]]
+
+CHORES: tuple[tuple[str, Chore], ...] = (
+    ("policies_followed", block_policy.follow_verticals),
+    ("candidates_read", crawls.take_read),
+    ("candidates_unread", crawls.note_unread),
+    ("candidates_submitted", crawls.submit_ready),
+)
+
+
+async def step(connection: Connection, place: Place) -> Done:
+    """One chore until less is left of it than a step does, then the next."""
+    name, chore = CHORES[place.chore]
+    count = await chore(connection, PER_STEP)
+    if count == PER_STEP:
+        return Done({name: count}, place)
+    last = place.chore + 1 == len(CHORES)
+    return Done({name: count}, None if last else Place(place.chore + 1))
+
+
+CANDIDATES = Orchestrator(
+    "O-Candidates",
+    "has candidates of approved domains crawled, and puts those that were read before a reviewer",
+    "*/5 * * * *",
+    step,
+)

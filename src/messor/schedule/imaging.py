@@ -1,0 +1,31 @@
+"""O-Images: pictures of products become tasks, where the operator wants them."""
+
+from __future__ import annotations
+
+from messor.frontier import images
+from messor.schedule.orchestrators import Done, Orchestrator, Place
+from messor.settings import Settings
+from messor.store.database import Connection
+
+PER_STEP = 500
+
+
+def imaging(settings: Settings) -> Orchestrator:
+    """The orchestrator of an installation that downloads pictures of some domains."""
+    names = [name.strip().lower() for name in settings.image_domains]
+
+    async def step(connection: Connection, place: Place) -> Done:
+        # The place is the last picture looked at.
+        done = await images.enlist(
+            connection, place.host_id, names, settings.images_per_page, PER_STEP
+        )
+        counts = {"pictures_asked_for": done.tasks, "pictures_refused": done.refused}
+        following = Place(host_id=done.last) if done.looked_at == PER_STEP else None
+        return Done(counts, following)
+
+    return Orchestrator(
+        "O-Images",
+        "has pictures of products downloaded, of domains that MESSOR_IMAGE_DOMAINS names",
+        "*/10 * * * *",
+        step,
+    )

@@ -1,0 +1,2 @@
+DROP TABLE messor.rankings;
+DROP TABLE messor.corrections;

@@ -1,0 +1,44 @@
+"""A shop is rebuilt: its products are lost, and where their values stand now is proposed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from messor.engine.repairing import propose_repairs
+from messor.registry import domains
+from messor.world.answers import Answer
+from messor.world.documents import HTML
+from tests.engine.test_extracting import SHOP, opened_bench, product
+
+
+def rebuilt(number: int) -> Answer:
+    body = (
+        f"<html><title>Our things</title><h1>Kettle {number}</h1><div class=cost>{number},50 €</div>"
+        f"<p>{'Much was written about it in the journals of its time. ' * 60}</p></html>"
+    )
+    return Answer(200, (("Content-Type", HTML),), body.encode())
+
+
+async def test_lost_values_are_found_again_and_nothing_changes(tmp_path: Path, dsn: str) -> None:
+    rooms = {f"item{n}": product(f"{n}.50", name=f"Kettle {n}") for n in range(1, 6)}
+    async with opened_bench(tmp_path, dsn, **rooms) as bench:
+        await bench.crawl()
+        await bench.extract()
+        archive = bench.settings.data_dir / "archive"
+        async with bench.opened() as database:
+            domain = await domains.get(database, SHOP)
+            assert await propose_repairs(database, archive, domain.id) == []
+        for n in range(1, 6):
+            bench.set(f"/item{n}", rebuilt(n))
+        await bench.crawl()
+        await bench.extract()
+        before = await bench.rows("SELECT * FROM messor.records ORDER BY id")
+        assert {row["state"] for row in before if row["kind"] == "product"} == {"removed"}
+        async with bench.opened() as database:
+            proposed = {
+                one.field: one for one in await propose_repairs(database, archive, domain.id)
+            }
+        assert proposed["price"].selector == "div.cost"
+        assert proposed["product_name"].selector == "h1"
+        assert (proposed["price"].found, proposed["price"].pages) == (5, 5)
+        assert await bench.rows("SELECT * FROM messor.records ORDER BY id") == before

@@ -16,6 +16,7 @@ import click
 from messor.access import links, members
 from messor.access.principal import LOCAL_ADMIN as LOCAL
 from messor.access.roles import Role
+from messor.cli import demo_search
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.extract import Following
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
@@ -115,6 +116,7 @@ async def _demo(
         if not as_json:
             _print_summary("First harvest", await progress.summary(database))
             await _explain_examples(settings, session)
+        found = await demo_search.search(database, show=not as_json)
 
         say(
             "\nA day passes: prices change, pages come and go. The same pages are due again,\n"
@@ -138,7 +140,7 @@ async def _demo(
             say("Ctrl-C ends the demo.")
             async with _ingestions(settings, session):
                 await work_until_stopped(settings, session)
-        return {"first": first, "second": second, "changes": changes}
+        return {"first": first, "search": found, "second": second, "changes": changes}
 
 
 @contextlib.asynccontextmanager

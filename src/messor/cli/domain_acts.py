@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 import click
 
@@ -19,6 +20,8 @@ from messor.cli.domain_session import (
 from messor.cli.output import json_option, print_json, run, say
 from messor.engine import deciding, resting
 from messor.engine.deciding import Act, Decided, Verdict
+from messor.insight import classes
+from messor.insight.class_features import CLASSES
 from messor.registry import domains as registry
 from messor.registry import notes
 from messor.registry.domains import Domain
@@ -249,6 +252,32 @@ def revive(domain: str, as_json: bool) -> None:
     show_domain(found, as_json)
 
 
+@click.command(name="class")
+@click.argument("domain")
+@click.argument("name", metavar="CLASS", type=click.Choice(CLASSES))
+@click.option("--reason", default="", help="Why; kept with the class.")
+@json_option
+def class_(domain: str, name: str, reason: str, as_json: bool) -> None:
+    """Say which CLASS a domain has; it stands, and domains like it are told by it.
+
+    The domain need not be in the registry: those of result pages have a class, too.
+
+    \b
+    Example:
+      messor domains class findaclinic.example directory --reason "lists clinics"
+    """
+
+    async def act(connection: Connection) -> dict[str, Any]:
+        known = name_of(domain)
+        await classes.override(connection, known, name, actor=LOCAL_ADMIN, reason=reason)
+        return await classes.show(connection, known)
+
+    decided = run(transact(act))
+    say(f"{decided['domain']} is {name}; by itself it was reckoned as {decided['reckoned']}.")
+    if as_json:
+        print_json(decided)
+
+
 COMMANDS = (
     approve,
     reject,
@@ -262,4 +291,5 @@ COMMANDS = (
     note,
     no_funds,
     revive,
+    class_,
 )

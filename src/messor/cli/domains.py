@@ -169,8 +169,12 @@ def submit(
     help="Directly, or through the pool of `messor proxies`.",
 )
 @click.option("--verify-tls/--no-verify-tls", default=None, help="Whether certificates must hold.")
+@click.option("--usual-delay", is_flag=True, help="No delay of its own any more.")
+@click.option("--usual-rhythm", is_flag=True, help="No hours between crawls of its own any more.")
 @json_option
-def configure(domain: str, as_json: bool, **terms: Unpack[Terms]) -> None:
+def configure(
+    domain: str, as_json: bool, *, usual_delay: bool, usual_rhythm: bool, **terms: Unpack[Terms]
+) -> None:
     """Change the terms a domain is crawled by; only what is given changes.
 
     Visits that begin afterwards go by the new terms.
@@ -179,15 +183,24 @@ def configure(domain: str, as_json: bool, **terms: Unpack[Terms]) -> None:
     Example:
       messor domains configure foodbank.org --delay 2 --depth 4
       messor domains configure foodbank.org --on-block failover --every 168
+      messor domains configure foodbank.org --usual-delay
     """
-    if all(value is None for value in terms.values()):
+    back = [
+        name for name, wanted in (("delay", usual_delay), ("every_hours", usual_rhythm)) if wanted
+    ]
+    given = any(value is not None for value in terms.values())
+    if not back and not given:
         raise UsageError(
             "Say what to change, such as --delay 2; messor domains show tells what is."
         )
 
     async def act(connection: Connection) -> Domain:
         found = await registry.get(connection, name_of(domain))
-        return await registry.configure(connection, found, actor=LOCAL_ADMIN, **terms)
+        if back:
+            found = await registry.restore(connection, found, back, actor=LOCAL_ADMIN)
+        if given:
+            found = await registry.configure(connection, found, actor=LOCAL_ADMIN, **terms)
+        return found
 
     found = run(transact(act))
     say(f"{found.domain} has new terms: policy {found.policy_version}.")

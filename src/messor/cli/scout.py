@@ -10,9 +10,11 @@ import click
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
 from messor.errors import UsageError
+from messor.schedule.candidates import CANDIDATES
+from messor.schedule.orchestrators import Place
 from messor.scout import candidates as rows
 from messor.scout import discovery, exploring, spending
-from messor.scout.candidates import Candidate
+from messor.scout.candidates import Candidate, StatedRecord
 from messor.scout.engines.registry import engine_class, hire, known
 from messor.scout.exploring import Explored
 from messor.scout.searching import Searcher
@@ -161,6 +163,62 @@ def why(candidate: UUID, as_json: bool) -> None:
 
 @scout.command()
 @click.argument("candidate", type=click.UUID)
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
+@json_option
+def records(candidate: UUID, limit: int, as_json: bool) -> None:
+    """List what a crawled CANDIDATE is reviewed by: its page's records, and those of its organisation.
+
+    \b
+    Example:
+      messor scout records 0191b2c4-0000-7000-8000-000000000000
+    """
+
+    async def act(database: Database) -> tuple[Candidate, list[StatedRecord]]:
+        found = await rows.get(database, candidate)
+        return found, await rows.records_of(database, found.id, limit)
+
+    found, stated = run(with_database(act))
+    if as_json:
+        print_json(stated)
+        return
+    if found.crawled_at is None:
+        say(f"{found.url} was not read yet: {found.crawl_note or 'it waits for its crawl'}")
+    table = [(o.record_id, o.kind, f"{o.confidence:.2f}", _words(o), o.url) for o in stated]
+    print_table(("record", "kind", "confidence", "says", "page"), table)
+
+
+@scout.command()
+@json_option
+def crawl(as_json: bool) -> None:
+    """Have candidates of approved domains crawled, and put those that were read before a reviewer.
+
+    O-Candidates does the same by itself while `messor up` runs. Nothing is fetched here: workers do.
+
+    \b
+    Example:
+      messor scout crawl
+    """
+
+    async def act(database: Database) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        place: Place | None = Place()
+        while place is not None:
+            async with database.transaction() as connection:
+                done = await CANDIDATES.step(connection, place)
+            for name, count in done.counts.items():
+                counts[name] = counts.get(name, 0) + count
+            place = done.next
+        return counts
+
+    done = run(with_database(act))
+    if as_json:
+        print_json(done)
+        return
+    print_table(("what", "count"), [(name.replace("_", " "), n) for name, n in done.items()])
+
+
+@scout.command()
+@click.argument("candidate", type=click.UUID)
 @json_option
 def review(candidate: UUID, as_json: bool) -> None:
     """Take up a CANDIDATE that waits for review.
@@ -258,6 +316,12 @@ def spend(as_json: bool) -> None:
         return
     head = ("month", "engine", "asked", "answered", "refused", "lost", "cost")
     print_table(head, [tuple(getattr(one, name) for name in head) for one in found])
+
+
+def _words(one: StatedRecord) -> str:
+    """What a record calls itself, or whatever it says."""
+    said = one.data.get("name") or one.data.get("title") or one.data.get("email")
+    return str(said or next(iter(one.data.values()), ""))[:60]
 
 
 def _decide(candidate_id: UUID, act: Act, as_json: bool) -> None:

@@ -81,7 +81,9 @@ class Doors:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(
+        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # known as TCP: no Nagle
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))

@@ -9,6 +9,7 @@ import click
 
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.engine import block_policy
 from messor.errors import PartlyTakenError, UsageError
 from messor.store.database import Connection, Database
 from messor.verticals import differences, files, importing, organisations
@@ -83,6 +84,7 @@ def show(name: str, as_json: bool) -> None:
         return
     emit(f"{vertical.title} ({vertical.name}), version {vertical.version}")
     emit(f"When blocked: {vertical.on_block}. Records: {', '.join(vertical.record_kinds)}.")
+    emit(f"Classes of domains that count for visibility: {', '.join(vertical.counted_classes)}.")
     table = [(one.name, one.intent, ", ".join(one.synonyms)) for one in vertical.services]
     print_table(("service", "intent", "synonyms"), table)
     profiles = [(n, p.gl, p.hl, p.device, p.location) for n, p in vertical.profiles.items()]
@@ -105,7 +107,9 @@ def apply(names: tuple[str, ...], as_json: bool) -> None:
     chosen = [files.find(name) for name in names]
 
     async def act(connection: Connection) -> list[tuple[Applied, list[Difference]]]:
-        return [await rows.apply(connection, file, actor=LOCAL_ADMIN) for file in chosen]
+        done = [await rows.apply(connection, file, actor=LOCAL_ADMIN) for file in chosen]
+        await block_policy.follow_verticals(connection)  # of more domains than that, by itself
+        return done
 
     done = run(transact(act))
     for applied, changes in done:

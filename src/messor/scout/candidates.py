@@ -3,7 +3,8 @@
     PENDING_CRAWL → PENDING_REVIEW → IN_REVIEW → APPROVED or REJECTED
     SKIPPED_LOW_CONFIDENCE (the end)
 
-The threshold is fixed; the table itself keeps the steps and what each needs.
+The threshold is fixed; the table itself keeps the steps and what each needs. Having candidates
+crawled is the engine's.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from messor.ledger.events import Event, record
 from messor.registry.domains import MAX_REASON, checked
 from messor.scout.judges.model import Judgement, SearchResult
 from messor.store.database import Connection, Database
+from messor.verticals import organisations, verticals
+from messor.verticals.organisations import NewOrganisation
 from messor.web.urls import url_hash
 
 PENDING_CRAWL, PENDING_REVIEW = "PENDING_CRAWL", "PENDING_REVIEW"
@@ -41,7 +44,8 @@ TRANSITIONS: dict[str, set[str]] = {
 COLUMNS = """c.id, c.session_id, v.name AS vertical, c.domain_id, c.domain, c.url, c.title, c.snippet,
   c.search_engine, c.search_query, c.position, c.confidence_score, c.status, c.organisation_name,
   c.program_name, c.validation_notes, c.assigned_to, c.reviewed_by, c.reviewed_at, c.review_reason,
-  c.created_at"""
+  c.created_at, c.page_id, c.submitted_at, c.crawled_at, c.crawl_note, c.crawl_failures,
+  c.retry_after"""
 FROM = "FROM messor.candidates c JOIN messor.verticals v ON v.id = c.vertical_id"
 
 INSERT = """
@@ -58,16 +62,48 @@ SELECT $1, * FROM unnest($2::text[], $3::float8[], $4::float8[], $5::text[])
 MOVE = """
 UPDATE messor.candidates
    SET status = $3, updated_at = messor.clock(), assigned_to = coalesce($4, assigned_to),
+       crawled_at = CASE WHEN $3 = 'PENDING_REVIEW' THEN messor.clock() ELSE crawled_at END,
+       crawl_note = CASE WHEN $3 <> 'PENDING_REVIEW' THEN crawl_note END,
+       retry_after = CASE WHEN $3 <> 'PENDING_REVIEW' THEN retry_after END,
        reviewed_by = CASE WHEN $3 IN ('APPROVED', 'REJECTED') THEN $5 END,
        reviewed_at = CASE WHEN $3 IN ('APPROVED', 'REJECTED') THEN messor.clock() END,
        review_reason = $6
  WHERE id = $1 AND status = $2 RETURNING id
 """
-# Candidates of phase 2: those whose domain a reviewer has approved.
+# What is read now is surer than what was guessed from a title.
+NAMED = """
+UPDATE messor.candidates c
+   SET organisation_name = coalesce((SELECT r.data ->> 'name' FROM messor.candidate_records r
+         WHERE r.candidate_id = c.id AND r.kind = 'organisation'
+         ORDER BY r.on_page DESC, r.confidence DESC, r.record_id LIMIT 1), c.organisation_name),
+       program_name = coalesce((SELECT coalesce(r.data ->> 'name', r.data ->> 'title')
+          FROM messor.candidate_records r
+         WHERE r.candidate_id = c.id AND r.kind IN ('funding_program', 'opportunity')
+         ORDER BY r.kind, r.confidence DESC, r.record_id LIMIT 1), c.program_name)
+ WHERE c.id = $1
+"""
+# Candidates of phase 2: those whose domain a reviewer has approved, and that nobody asked for yet.
 READY = f"""
 SELECT {COLUMNS} {FROM} JOIN messor.domains d ON d.id = c.domain_id
- WHERE c.status = 'PENDING_CRAWL' AND d.status = 'approved' AND ($1::text IS NULL OR v.name = $1)
+ WHERE c.status = 'PENDING_CRAWL' AND c.page_id IS NULL AND d.status = 'approved' AND d.active
+   AND d.processing NOT IN ('processing_failed', 'no_funds_this_year')
+   AND (c.retry_after IS NULL OR c.retry_after <= (SELECT messor.clock()))
+   AND ($1::text IS NULL OR v.name = $1)
  ORDER BY c.confidence_score DESC, c.id LIMIT $2
+"""
+STATED = """
+SELECT r.record_id, r.kind, r.confidence, r.on_page, p.url, r.data
+  FROM messor.candidate_records r LEFT JOIN messor.pages p ON p.id = r.page_id
+ WHERE r.candidate_id = $1 ORDER BY r.on_page DESC, r.kind, r.confidence DESC, r.record_id LIMIT $2
+"""
+# Its own name for itself, if the domain states one and has no owner in the vertical.
+NEW_OWNER = """
+SELECT c.domain, (SELECT r.data ->> 'name' FROM messor.candidate_records r
+                   WHERE r.candidate_id = c.id AND r.kind = 'organisation'
+                   ORDER BY r.on_page DESC, r.confidence DESC, r.record_id LIMIT 1) AS name
+  FROM messor.candidates c
+ WHERE c.id = $1 AND NOT EXISTS (SELECT FROM messor.organisation_domains o
+                                  WHERE o.vertical_id = c.vertical_id AND o.domain = c.domain)
 """
 LISTING = f"""
 SELECT {COLUMNS} {FROM}
@@ -75,6 +111,18 @@ SELECT {COLUMNS} {FROM}
    AND ($3::uuid IS NULL OR c.session_id = $3)
  ORDER BY c.confidence_score DESC, c.id LIMIT $4
 """
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRecord:
+    """What a candidate's page, or another one of its domain, states."""
+
+    record_id: int
+    kind: str
+    confidence: float
+    on_page: bool
+    url: str | None
+    data: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +148,12 @@ class Candidate:
     reviewed_at: datetime | None
     review_reason: str | None
     created_at: datetime
+    page_id: int | None  # where it is crawled
+    submitted_at: datetime | None  # when its crawl was asked for last
+    crawled_at: datetime | None
+    crawl_note: str | None  # what stood in the way of its crawl last
+    crawl_failures: int
+    retry_after: datetime | None  # when its crawl is asked for again
 
     @classmethod
     def of(cls, row: Any) -> Candidate:
@@ -152,8 +206,10 @@ async def create(
 
 
 async def crawled(connection: Connection, candidate: Candidate, *, actor: str) -> Candidate:
-    """Phase 2 brought its pages: it waits for a reviewer."""
-    return await _move(connection, candidate, PENDING_REVIEW, actor)
+    """Phase 2 brought its page, which was extracted: it waits for a reviewer."""
+    await _move(connection, candidate, PENDING_REVIEW, actor)
+    await connection.execute(NAMED, candidate.id)
+    return await get(connection, candidate.id)
 
 
 async def assign(
@@ -166,7 +222,15 @@ async def assign(
 async def approve(
     connection: Connection, candidate: Candidate, *, actor: str, reason: str | None = None
 ) -> Candidate:
-    return await _move(connection, candidate, APPROVED, actor, reason=reason)
+    """A reviewer says yes: its domain belongs to an organisation of the vertical from now on."""
+    approved = await _move(connection, candidate, APPROVED, actor, reason=reason)
+    row = await connection.fetchrow(NEW_OWNER, approved.id)
+    if row is not None:
+        vertical = await verticals.get(connection, approved.vertical)
+        stated = checked((row["name"] or "")[: organisations.MAX_NAME], "name", MAX_REASON)
+        owner = NewOrganisation.understand(stated or row["domain"], [row["domain"]])
+        await organisations.put(connection, vertical, owner, actor=actor)
+    return approved
 
 
 async def reject(
@@ -204,6 +268,14 @@ async def ready_to_crawl(
 ) -> list[Candidate]:
     """Candidates that wait for their crawl and whose domain is approved."""
     return [Candidate.of(row) for row in await source.fetch(READY, vertical, limit)]
+
+
+async def records_of(
+    source: Connection | Database, candidate_id: UUID, limit: int = 200
+) -> list[StatedRecord]:
+    """What a crawled candidate is reviewed by, the records of its own page first."""
+    rows = await source.fetch(STATED, candidate_id, limit)
+    return [StatedRecord(**{**row, "data": msgspec.json.decode(row["data"])}) for row in rows]
 
 
 async def _move(

@@ -1,7 +1,8 @@
 """Discovery sessions: result pages in, candidates and statistics out.
 
-Each result is judged and kept in a transaction of its own, so a session that was cut off goes on
-where it stopped: what it holds already is passed over. Asking for the pages is `scout.searching`.
+Each result is judged and kept for itself, so one that fails takes no other with it, and a session
+that was cut off goes on where it stopped: what it holds already is passed over. Asking for the pages
+is `scout.searching`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import msgspec
 
-from messor.errors import MessorError, NotFoundError
+from messor.errors import NotFoundError
 from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.registry import domains, processing
@@ -25,6 +25,7 @@ from messor.registry.domains import Domain, Submission
 from messor.scout import candidates
 from messor.scout.judges.model import Judgement, SearchResult
 from messor.scout.judges.panel import Panel
+from messor.scout.savepoint import BAD_ROW, apart
 from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
 from messor.web.urls import url_hash
@@ -62,6 +63,7 @@ SELECT s.id FROM messor.serp_snapshots s JOIN messor.keywords k ON k.id = s.keyw
  WHERE k.vertical_id = $1 AND s.judged_in IS NULL AND s.outcome <> 'failed'
  ORDER BY s.captured_at, s.id LIMIT $2
 """
+CLAIM_UNJUDGED = f"{UNJUDGED.rstrip()} FOR UPDATE OF s SKIP LOCKED"
 JUDGED = "UPDATE messor.serp_snapshots SET judged_in = $2 WHERE id = ANY ($1::uuid[])"
 ERASED = """
 SELECT EXISTS (SELECT FROM messor.erasures
@@ -179,13 +181,20 @@ async def unjudged(
     return [row["id"] for row in await source.fetch(UNJUDGED, applied.id, limit)]
 
 
+async def claim_unjudged(connection: Connection, applied: Applied, limit: int) -> list[UUID]:
+    """The same, kept from other judges until the caller's transaction ends."""
+    return [row["id"] for row in await connection.fetch(CLAIM_UNJUDGED, applied.id, limit)]
+
+
 async def mark_judged(connection: Connection, snapshots: Iterable[UUID], session_id: UUID) -> None:
     await connection.execute(JUDGED, list(snapshots), session_id)
 
 
-async def results_of(database: Database, snapshots: Iterable[UUID]) -> list[SearchResult]:
+async def results_of(
+    source: Connection | Database, snapshots: Iterable[UUID]
+) -> list[SearchResult]:
     """What some result pages show, each address once, at its best place."""
-    rows = await database.fetch(RESULTS, list(snapshots))
+    rows = await source.fetch(RESULTS, list(snapshots))
     found: dict[str, SearchResult] = {}
     for row in rows:
         if row["domain"] is not None:
@@ -194,12 +203,12 @@ async def results_of(database: Database, snapshots: Iterable[UUID]) -> list[Sear
 
 
 class Discovery:
-    """Turns results into candidates for one session."""
+    """Turns results into candidates for one session: each by itself, or in a transaction given."""
 
     def __init__(
-        self, database: Database, applied: Applied, session_id: UUID, panel: Panel
+        self, source: Connection | Database, applied: Applied, session_id: UUID, panel: Panel
     ) -> None:
-        self._database = database
+        self._source = source
         self._applied = applied
         self._session_id = session_id
         self._panel = panel
@@ -214,13 +223,9 @@ class Discovery:
         for result, judgement in judged:
             stats.total_processed += 1
             try:
-                async with self._database.transaction() as connection:
+                async with apart(self._source) as connection:
                     await self._one(connection, result, judgement, stats)
-            except (
-                MessorError,
-                asyncpg.DataError,
-                asyncpg.IntegrityConstraintViolationError,
-            ) as error:
+            except BAD_ROW as error:
                 stats.failures += 1
                 logger.warning("A result of %s was not taken: %s", result.domain, error)
         stats.processing_time_ms = int((time.monotonic() - started) * 1000)

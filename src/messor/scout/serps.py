@@ -6,6 +6,7 @@ transaction, so a crash leaves it waiting, and a better parser may go over it ag
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,11 +22,13 @@ from messor.fetch.services import budget
 from messor.kit.ids import new_id
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SerpPage, SerpResult
 from messor.scout.engines.registry import engine_class
+from messor.scout.savepoint import BAD_ROW, apart
 from messor.scout.searching import usage_name
 from messor.store.database import Connection, Database
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse as parse_url
 
+logger = logging.getLogger(__name__)
 MAX_EXTRAS = 100_000
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # escaped, and not a backslash that is
 
@@ -128,6 +131,21 @@ async def process_waiting(database: Database, limit: int = 100) -> list[Snapshot
         async with database.transaction() as connection:
             made.append(await process(connection, row["request_id"]))
     return made
+
+
+async def process_some(connection: Connection, limit: int = 100) -> int:
+    """Process answers that wait in the caller's transaction; one that cannot be stored is a gap."""
+    rows = await connection.fetch(WAITING, limit)
+    for row in rows:
+        try:
+            async with apart(connection):
+                await process(connection, row["request_id"])
+        except BAD_ROW as error:
+            logger.warning("The answer %s makes no page: %s", row["request_id"], error)
+            answer = await connection.fetchrow(ANSWER, row["request_id"])
+            if answer is not None and answer["processed_at"] is None:
+                await _write(connection, answer, None, "What it holds could not be stored.")
+    return len(rows)
 
 
 async def record_gap(connection: Connection, request_id: UUID) -> bool:

@@ -26,6 +26,8 @@ PRIORITY = {"A": 4, "B": 5, "C": 6}
 
 _WANTED = """k.id AS keyword_id, k.serp_profile_id AS profile_id, k.keyword_text AS query, k.tier,
   p.gl, p.hl, p.device, p.location, p.uule"""
+# Also where whoever asked is gone, and where a gap was not written down: both end as they must, and
+# nobody is paid again.
 DUE = f"""
 SELECT {_WANTED}
   FROM messor.keywords k
@@ -33,7 +35,10 @@ SELECT {_WANTED}
   JOIN unnest($2::text[], $3::text[]) AS w (tier, key) ON w.tier = k.tier
   LEFT JOIN messor.search_requests r ON r.keyword_id = k.id AND r.serp_profile_id = k.serp_profile_id
        AND r.window_key = w.key AND r.page = 1
- WHERE k.vertical_id = $1 AND k.active AND (r.id IS NULL OR r.state = 'open')
+ WHERE k.vertical_id = $1 AND k.active AND (
+       r.id IS NULL OR r.state = 'open'
+    OR (r.state = 'asking' AND r.held_until <= (SELECT messor.clock()))
+    OR (r.state = 'gap' AND NOT EXISTS (SELECT FROM messor.serp_snapshots s WHERE s.request_id = r.id)))
  ORDER BY k.tier, k.last_snapshot_at NULLS FIRST, k.id LIMIT $4
 """
 ONE = f"""

@@ -1,0 +1,121 @@
+"""Image tasks: a picture is fetched like any page, and kept as it came when it is one.
+
+Whether its size is told by its header is all that is looked at here; what products it belongs to is
+written when it is extracted. Pictures are fetched once. One that has moved is not followed, and one
+that is too large is not kept.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from messor.archive import hashing, warc
+from messor.archive.segments import Place, SegmentWriter
+from messor.archive.snapshots import Snapshot
+from messor.courtesy.lanes import Lane
+from messor.engine.harvest import Harvest
+from messor.engine.inbox import Inbox
+from messor.engine.keep import KEEPING
+from messor.engine.rows import clean
+from messor.fetch.outcome import RETRYABLE, Fetched, Outcome
+from messor.frontier import cadence
+from messor.frontier.cadence import Schedule
+from messor.frontier.tasks import Task
+from messor.ledger.decisions import Decision
+from messor.web.html import PageReading
+from messor.web.image_headers import image_header
+from messor.web.robots_tags import directives_of
+
+KIND = "image"
+MAX_BYTES = 5_000_000
+REMEMBERED = 5_000  # pictures whose bytes need not be archived twice
+
+# Servers type pictures as anything; their first bytes tell.
+_READABLE = frozenset({Outcome.OK, Outcome.NOT_HTML})
+_ONCE = Schedule("completed", None, 0)
+
+
+class ImageReader:
+    """Keeps pictures for one worker."""
+
+    def __init__(self, inbox: Inbox, archive: SegmentWriter, *, agent: str) -> None:
+        self._inbox = inbox
+        self._archive = archive
+        self._agent = agent
+        self._kept: OrderedDict[bytes, Place] = OrderedDict()
+
+    def read(self, lane: Lane, task: Task, decision: Decision, fetched: Fetched) -> None:
+        """Take in an answer; what is no picture is an outcome, and nothing of it is kept."""
+        if fetched.outcome in _READABLE:
+            self._judge(lane, fetched)
+        again = _ONCE
+        if fetched.outcome in RETRYABLE:
+            again = cadence.after_failure(task, lane.policy.frequency, fetched.retry_after or 0.0)
+        harvest = Harvest(lane, task, decision, again, fetched.outcome, fetched)
+        if fetched.outcome is Outcome.OK:
+            harvest.raw_hash = hashing.raw_hash(fetched.body)
+            if harvest.raw_hash == task.raw_hash and task.snapshot_id is not None:
+                harvest.outcome = Outcome.UNCHANGED
+            else:
+                harvest.snapshot = self._snapshot(harvest, fetched, harvest.raw_hash)
+        self._inbox.put(harvest)
+
+    def _judge(self, lane: Lane, fetched: Fetched) -> None:
+        """Whether there is a picture that may be kept."""
+        objection = self._objection(lane, fetched)
+        if objection is not None:
+            fetched.outcome, fetched.error = Outcome.ROBOTS, objection
+        elif len(fetched.body) > MAX_BYTES:
+            fetched.outcome = Outcome.TOO_LARGE
+            fetched.error = f"the picture is more than {MAX_BYTES} bytes"
+        elif image_header(fetched.body) is None:
+            fetched.outcome, fetched.error = Outcome.EMPTY, "this is not a picture we know"
+        else:
+            fetched.outcome = Outcome.OK
+
+    def _objection(self, lane: Lane, fetched: Fetched) -> str | None:
+        """Why a picture may not be kept by what its headers say, under the domain's terms."""
+        said = directives_of(fetched.raw_headers, PageReading("", ""), self._agent)
+        if said.noindex and lane.policy.directives == "respect":
+            return f"the picture asks not to be indexed ({said.noindex})"
+        reserved = KEEPING & said.reservations.keys()
+        if reserved and lane.policy.reservations == "respect":
+            return f"the picture's rights are reserved ({', '.join(sorted(reserved))})"
+        return None
+
+    def _snapshot(self, harvest: Harvest, fetched: Fetched, digest: bytes) -> Snapshot:
+        task, lane = harvest.task, harvest.lane
+        assert fetched.status is not None
+        return Snapshot(
+            page_id=task.page_id,
+            host_id=lane.host_id,
+            token=lane.token,
+            content_hash=digest,
+            data_hash=hashing.data_hash(b""),
+            raw_hash=digest,
+            place=self._archived(task, fetched, digest),
+            size=fetched.size,
+            status_code=fetched.status,
+            content_type=clean(fetched.content_type),
+            title=None,
+            description=None,
+            language=None,
+            markdown="",
+            data=None,
+            state="new" if task.snapshot_id is None else "changed",
+            previous_id=task.snapshot_id,
+        )
+
+    def _archived(self, task: Task, fetched: Fetched, digest: bytes) -> Place:
+        """Where the bytes lie; the same picture under several addresses is written once."""
+        known = self._kept.get(digest)
+        if known is not None and self._archive.has(known):
+            return known
+        assert fetched.status is not None
+        record = warc.response(
+            task.url, fetched.status, fetched.reason, fetched.raw_headers, body=fetched.body
+        )
+        place = self._kept[digest] = self._archive.append(record)
+        if len(self._kept) > REMEMBERED:
+            self._kept.popitem(last=False)
+        return place

@@ -153,6 +153,18 @@ class Settings(BaseSettings):
     public_submission: bool = Field(
         default=False, description="Whether anybody may submit domains, without an account"
     )
+    api_requests_per_minute: int = Field(
+        default=600, ge=1, description="Requests that one member or key may send to the API"
+    )
+    api_stranger_requests_per_minute: int = Field(
+        default=120, ge=1, description="Requests from one address that nobody answers for"
+    )
+    api_streams: int = Field(
+        default=100, ge=0, description="Streams of events open at a time in one process"
+    )
+    api_ingestions: int = Field(
+        default=50, ge=0, description="Ingestions asked of the API under way in one process"
+    )
 
     search_engines: dict[str, EngineOptions] = Field(
         default_factory=dict,
@@ -194,6 +206,18 @@ class Settings(BaseSettings):
     ai_chunks: int = Field(default=4, ge=1, description="Most questions about one page")
     ai_timeout: float = Field(
         default=60.0, gt=0, description="Seconds the model has for one answer"
+    )
+    ai_pages: Literal["verticals", "all", "none"] = Field(
+        default="verticals",
+        description="Pages the model reads for records: of domains in a vertical, all, or none",
+    )
+
+    image_domains: list[str] = Field(
+        default_factory=list,
+        description="Domains, or verticals, whose product pictures are downloaded; * is all",
+    )
+    images_per_page: int = Field(
+        default=8, ge=1, le=100, description="Most pictures of one product"
     )
 
     retention_months: int = Field(

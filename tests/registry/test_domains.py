@@ -161,6 +161,20 @@ async def test_configure_changes_only_what_is_given(database: Database) -> None:
     assert changed.crawl_delay_seconds is None
 
 
+async def test_a_delay_and_a_rhythm_of_its_own_can_be_taken_back(database: Database) -> None:
+    domain = await submit(database, "example.org")
+    own = await configure(database, domain, delay=2.5, every_hours=48, page_budget=50)
+    async with database.transaction() as connection:
+        back = await domains.restore(connection, own, ["delay"], actor=TESTER)
+        assert (back.crawl_delay_seconds, back.scrape_frequency_hours) == (None, 48)
+        back = await domains.restore(connection, back, ["every_hours"], actor=TESTER)
+        assert (back.scrape_frequency_hours, back.page_budget) == (None, 50)
+        assert back.policy_version == own.policy_version + 2
+        for strange in ([], ["page_budget"], ["delay", "x"]):
+            with pytest.raises(UsageError, match="can be taken back"):
+                await domains.restore(connection, back, strange, actor=TESTER)
+
+
 TERMS: Terms = {
     "delay": 2.5,
     "max_concurrent_requests": 3,

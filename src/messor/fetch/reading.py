@@ -1,7 +1,6 @@
 """Reading the log of fetches: of one page, or of a domain, the newest first.
 
-The log has no index by domain, which every fetch would pay for: a domain's fetches are found
-through its pages, which its budget bounds.
+A domain's fetches are found through its hosts.
 """
 
 from __future__ import annotations
@@ -26,19 +25,37 @@ SELECT {_COLUMNS} FROM messor.http_fetches f LEFT JOIN messor.pages p ON p.id = 
    AND ($4::text IS NULL OR f.outcome = $4)
  ORDER BY f.fetched_at DESC, f.id DESC LIMIT $5
 """
+# $5 rows are wanted, and $6 looked at, an equal part of each host: that bounds the look for an
+# outcome that is rare. A host of which more could be looked at ends it for all.
 OF_DOMAIN = f"""
-SELECT {_COLUMNS}
-  FROM messor.domains d JOIN messor.hosts h ON h.domain_id = d.id
-  JOIN messor.pages p ON p.host_id = h.id
-  JOIN messor.crawl_tasks t ON t.page_id = p.id AND t.last_fetched_at IS NOT NULL
- CROSS JOIN LATERAL (
-   SELECT n.* FROM messor.http_fetches n
-    WHERE n.page_id = p.id AND ($2::timestamptz IS NULL OR (n.fetched_at, n.id) < ($2, $3::bigint))
-      AND ($4::text IS NULL OR n.outcome = $4)
-    ORDER BY n.fetched_at DESC, n.id DESC LIMIT $5) f
- WHERE d.domain = $1
- ORDER BY f.fetched_at DESC, f.id DESC LIMIT $5
+WITH hosts AS MATERIALIZED (
+  SELECT h.id, greatest($6::bigint / count(*) OVER (), $5::bigint + 1) AS most
+    FROM messor.domains d JOIN messor.hosts h ON h.domain_id = d.id WHERE d.domain = $1
+), looked AS MATERIALIZED (
+  SELECT h.most, f.* FROM hosts h CROSS JOIN LATERAL (
+    SELECT n.* FROM messor.http_fetches n
+     WHERE n.host_id = h.id AND n.fetched_at <= coalesce($2::timestamptz, 'infinity')
+       AND ($2 IS NULL OR (n.fetched_at, n.id) < ($2, $3::bigint))
+     ORDER BY n.fetched_at DESC LIMIT h.most) f
+), edge AS MATERIALIZED (
+  SELECT max(e.oldest) AS at FROM (
+    SELECT min(l.fetched_at) AS oldest FROM looked l GROUP BY l.host_id, l.most
+    HAVING count(*) >= l.most) e
+)
+SELECT {_COLUMNS}, (SELECT at FROM edge) AS edge
+  FROM (SELECT 1) once LEFT JOIN (
+    SELECT l.* FROM looked l
+     WHERE ($4::text IS NULL OR l.outcome = $4)
+       AND l.fetched_at > coalesce((SELECT at FROM edge), '-infinity')
+     ORDER BY l.fetched_at DESC, l.id DESC LIMIT $5) f ON true
+  LEFT JOIN messor.pages p ON p.id = f.page_id
+ ORDER BY f.fetched_at DESC, f.id DESC
 """
+
+STRETCH = 3_000  # fetches that one answer looks at
+LAST_ID = 2**63 - 1
+
+Place = tuple[datetime, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +93,7 @@ async def of_page(
     source: Connection | Database,
     page_id: int,
     *,
-    before: tuple[datetime, int] | None = None,
+    before: Place | None = None,
     outcome: str | None = None,
     limit: int = 50,
 ) -> list[LoggedFetch]:
@@ -86,18 +103,36 @@ async def of_page(
     return [LoggedFetch.of(row) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Fetches that fit, and where the next stretch begins; None at the log's end."""
+
+    fetches: list[LoggedFetch]
+    reached: Place | None
+
+
 async def of_domain(
     source: Connection | Database,
     domain: str,
     *,
-    before: tuple[datetime, int] | None = None,
+    before: Place | None = None,
     outcome: str | None = None,
     limit: int = 50,
-) -> list[LoggedFetch]:
+    stretch: int = STRETCH,
+) -> Stretch:
     """What was tried of a domain's pages."""
     since, last = before or (None, None)
-    rows = await source.fetch(OF_DOMAIN, domain, since, last, outcome, limit)
-    return [LoggedFetch.of(row) for row in rows]
+    look = stretch if outcome is not None else 0
+    rows = await source.fetch(OF_DOMAIN, domain, since, last, outcome, limit + 1, look)
+    edge: datetime | None = rows[0]["edge"]
+    found = [LoggedFetch.of(_without_edge(row)) for row in rows if row["id"] is not None]
+    if len(found) > limit:
+        return Stretch(found[:limit], (found[limit - 1].fetched_at, found[limit - 1].id))
+    return Stretch(found, None if edge is None else (edge, LAST_ID))
+
+
+def _without_edge(row: Any) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "edge"}
 
 
 def _decode(text: str | None) -> dict[str, Any] | None:

@@ -16,13 +16,14 @@ from messor.ledger.events import Cursor
 from messor.ledger.recent import Recent
 from messor.store.database import Connection, Database
 
-STRETCH = 20_000  # events that one answer looks at
+STRETCH = 10_000  # events that one answer looks at
 
 READ = """
 WITH stretch AS (
   SELECT e.tx, e.id, e.occurred_at, e.type, e.actor, e.domain_id, e.page_id, e.data
     FROM messor.events e
-   WHERE $1::text IS NULL OR (e.tx, e.id) < ($1::text::xid8, $2::bigint)
+   WHERE (e.tx, e.id) < (coalesce($1::text, '18446744073709551615')::xid8,
+                         coalesce($2::bigint, 9223372036854775807))
    ORDER BY e.tx DESC, e.id DESC LIMIT $3
 ), found AS (
   SELECT * FROM stretch e

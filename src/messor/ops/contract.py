@@ -104,7 +104,7 @@ class Report:
     def said(self) -> str:
         if self.is_kept:
             quiet = self.counts["no data"]
-            more = f", {quiet} have no data yet" if quiet else ""
+            more = f", {quiet} {'has' if quiet == 1 else 'have'} no data yet" if quiet else ""
             return f"{self.counts['pass']} of {len(self.verdicts)} checks hold{more}."
         broken = ", ".join(v.check.id for v in self.verdicts if v.state == "fail")
         return f"The contract is broken: {broken}."

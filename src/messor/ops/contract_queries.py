@@ -27,6 +27,8 @@ WITH runs AS (
     JOIN messor.pages p ON p.id = i.page_id
     JOIN messor.http_fetches f ON f.page_id = i.page_id
      AND f.fetched_at BETWEEN r.started_at AND r.completed_at
+     -- The same for all runs, so that older parts of the log are not opened at all.
+     AND f.fetched_at >= (SELECT messor.clock()) - $1::interval
 )"""
 
 ANSWER = """
@@ -145,19 +147,24 @@ FRICTION = f"""{RUNS}, judged AS (
      before.signals > 0 OR (f.status_code IN (403, 429, 503) AND f.outcome = 'blocked'))
 ){ANSWER}"""
 
-# Five minutes at the edge are forgiven: a plan takes a moment.
-CACHING = f"""{RUNS}, planned AS (
+# Five minutes at the edge are forgiven: a plan takes a moment. What was fetched more than two days
+# before all runs is no cache's any more, and that part of the log is not opened.
+CACHING = f"""{RUNS}, earliest AS MATERIALIZED (
+  SELECT messor.clock() - $1::interval - interval '2 days' AS at
+), planned AS (
   SELECT r.id AS run_id, r.trace_id, r.nm, i.cached, p.url,
          EXISTS (SELECT FROM fetches f WHERE f.run_id = r.id AND f.page_id = i.page_id) AS asked,
          greatest(
            (SELECT max(f.fetched_at) FROM messor.http_fetches f
              WHERE f.page_id = i.page_id AND f.fetched_at < r.started_at
+               AND f.fetched_at >= (SELECT at FROM earliest)
                AND f.outcome IN ('ok', 'unchanged', 'redirected')),
            (SELECT max(s.crawled_at) FROM messor.page_snapshots s
              WHERE s.page_id = i.page_id AND s.crawled_at < r.started_at AND s.verdict IS NULL)
          ) AS had_at,
          (SELECT f.outcome FROM messor.http_fetches f
            WHERE f.page_id = i.page_id AND f.fetched_at < r.started_at
+             AND f.fetched_at >= (SELECT at FROM earliest)
            ORDER BY f.fetched_at DESC LIMIT 1) IN ('ok', 'unchanged') AS was_good,
          r.started_at
     FROM runs r JOIN messor.ingestion_pages i ON i.run_id = r.id

@@ -1,4 +1,4 @@
-"""One domain in figures over time: outcomes and risk by day, its newest requests, its robots.txt."""
+"""One domain in figures over time: outcomes and risk by day; and its robots.txt in force."""
 
 from __future__ import annotations
 
@@ -11,12 +11,22 @@ from messor.store.database import Connection, Database
 DAYS = 30
 MOST_HOSTS = 20
 
+# Days are rolled up but for the last minutes, which are counted in the log.
 OUTCOMES = """
-SELECT (f.fetched_at AT TIME ZONE 'UTC')::date AS day, f.outcome, count(*)::int AS fetches
-  FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
-  JOIN messor.http_fetches f ON f.page_id = p.id
- WHERE h.domain_id = $1
-   AND f.fetched_at >= date_trunc('day', (SELECT messor.clock())) - make_interval(days => $2 - 1)
+WITH hosts AS MATERIALIZED (SELECT array_agg(id) AS ids FROM messor.hosts WHERE domain_id = $1),
+span AS MATERIALIZED (
+  SELECT date_trunc('day', (SELECT messor.clock())) - make_interval(days => $2 - 1) AS since,
+         (SELECT rolled_until FROM messor.fetch_rollup) AS rolled_until
+)
+SELECT c.day, c.outcome, sum(c.fetches)::int AS fetches
+  FROM (SELECT d.day, d.outcome, d.fetches FROM messor.fetch_days d
+         WHERE d.day = ANY (ARRAY(SELECT (s.since AT TIME ZONE 'UTC')::date + n
+                                    FROM span s CROSS JOIN generate_series(0, $2 - 1) n))
+           AND d.host_id = ANY ((SELECT ids FROM hosts)::bigint[])
+        UNION ALL
+        SELECT (f.fetched_at AT TIME ZONE 'UTC')::date, f.outcome, 1 FROM messor.http_fetches f
+         WHERE f.host_id = ANY ((SELECT ids FROM hosts)::bigint[])
+           AND f.fetched_at >= (SELECT greatest(since, rolled_until) FROM span)) c
  GROUP BY 1, 2
 """
 
@@ -37,19 +47,6 @@ SELECT (d.day AT TIME ZONE 'UTC')::date AS day, coalesce(max(s.score), 0)::float
         WHERE f.host_id = h.id AND f.occurred_at < d.day
         ORDER BY f.occurred_at DESC LIMIT 1)) AS score) s ON true
  GROUP BY d.day ORDER BY d.day
-"""
-
-FETCHES = """
-SELECT f.fetched_at, p.id AS page_id, p.url, f.outcome, f.status_code, f.size, f.duration_ms,
-       f.waited_ms, f.delay_ms, f.fetch_provider, f.quality_gate_failed, f.rule, f.robots_id,
-       f.error_json ->> 'message' AS error
-  FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
- CROSS JOIN LATERAL (
-   SELECT * FROM messor.http_fetches x
-    WHERE x.page_id = p.id AND ($2::timestamptz IS NULL OR x.fetched_at < $2)
-      AND ($3::text IS NULL OR x.outcome = $3)
-    ORDER BY x.fetched_at DESC LIMIT $4) f
- WHERE h.domain_id = $1 ORDER BY f.fetched_at DESC LIMIT $4
 """
 
 ROBOTS = """
@@ -78,26 +75,6 @@ class DayRisk:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One line of the fetch log."""
-
-    fetched_at: datetime
-    page_id: int
-    url: str
-    outcome: str
-    status_code: int | None
-    size: int | None
-    duration_ms: int
-    waited_ms: int
-    delay_ms: int | None
-    fetch_provider: str
-    quality_gate_failed: str | None
-    rule: str
-    robots_id: int | None
-    error: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class RobotsInForce:
     """A robots.txt as it was read, and what follows from it."""
 
@@ -121,19 +98,6 @@ async def outcomes(
 async def risk(source: Connection | Database, domain_id: UUID, days: int = DAYS) -> list[DayRisk]:
     """The risk of each day, of whichever host was highest."""
     return [DayRisk(*row) for row in await source.fetch(RISK, domain_id, days, MOST_HOSTS)]
-
-
-async def fetches(
-    source: Connection | Database,
-    domain_id: UUID,
-    *,
-    before: datetime | None = None,
-    outcome: str | None = None,
-    limit: int = 50,
-) -> list[Request]:
-    """The newest requests first; `before` is when the last one seen was sent."""
-    rows = await source.fetch(FETCHES, domain_id, before, outcome, limit)
-    return [Request(*row) for row in rows]
 
 
 async def robots(source: Connection | Database, domain_id: UUID) -> list[RobotsInForce]:

@@ -1,6 +1,6 @@
 """What goes on right now, in figures: requests, workers, work that waits, risk, next runs.
 
-Every statement is bounded and counts in the database; nothing here reads raw rows.
+Every statement is bounded and counts in the database; charts are made of what is rolled up.
 """
 
 from __future__ import annotations
@@ -13,12 +13,23 @@ from messor.store.database import Connection, Database
 MINUTES = 60
 MOST_DUE = 10_000  # tasks that are counted; more are "at least so many"
 
+# Minutes are rolled up but for the last ones, which are counted in the log.
 RATES = f"""
-SELECT floor(extract(epoch FROM (SELECT messor.clock()) - f.fetched_at) / 60)::int AS minutes_ago,
-       f.outcome, count(*)::int AS fetches
-  FROM messor.http_fetches f
- WHERE f.fetched_at > (SELECT messor.clock()) - interval '{MINUTES} minutes'
-   AND f.fetched_at <= (SELECT messor.clock())
+WITH span AS MATERIALIZED (
+  SELECT n.now, n.now - interval '{MINUTES} minutes' AS since,
+         greatest(r.rolled_until, n.now - interval '{MINUTES} minutes') AS rolled_until
+    FROM messor.fetch_rollup r CROSS JOIN (SELECT messor.clock() AS now) n
+)
+SELECT floor(extract(epoch FROM s.now - c.at) / 60)::int AS minutes_ago, c.outcome,
+       sum(c.fetches)::int AS fetches
+  FROM span s CROSS JOIN (
+    SELECT m.minute AS at, m.outcome, m.fetches FROM messor.fetch_minutes m
+     WHERE m.minute > (SELECT since FROM span) AND m.minute < (SELECT rolled_until FROM span)
+    UNION ALL
+    SELECT date_trunc('minute', f.fetched_at), f.outcome, count(*)::int
+      FROM messor.http_fetches f
+     WHERE f.fetched_at >= (SELECT rolled_until FROM span) AND f.fetched_at <= (SELECT now FROM span)
+     GROUP BY 1, 2) c
  GROUP BY 1, 2
 """
 

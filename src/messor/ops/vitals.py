@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from messor.errors import UnavailableError
 from messor.frontier import control
-from messor.queue import jobs
+from messor.queue import jobs, listing
 from messor.registry import review
 from messor.store.database import LOST_CONNECTION, Database
 
@@ -57,3 +57,8 @@ async def vitals(database: Database) -> Vitals:
         await control.is_standing_still(database),
         await jobs.counts(database),
     )
+
+
+def are_many(found: Vitals) -> bool:
+    """Whether there are so many jobs that nobody should wait for their count."""
+    return sum(sum(states.values()) for states in found.jobs.values()) > listing.MANY

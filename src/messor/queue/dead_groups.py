@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from messor.store.database import Connection, Database
+
+MANY = 1_000  # letters that are grouped at once
 
 # Equal reasons are counted first: making a pattern costs more than that.
 GROUPS = """
@@ -38,3 +41,8 @@ class Group:
 
 async def groups(source: Connection | Database, limit: int = 50) -> list[Group]:
     return [Group(**row) for row in await source.fetch(GROUPS, limit)]
+
+
+def are_many(found: Sequence[Group]) -> bool:
+    """Whether to group them again takes so long that nobody should wait for it."""
+    return sum(group.jobs for group in found) > MANY

@@ -5,6 +5,7 @@ A job is found in the queue or in the history; nothing here changes one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,6 +16,8 @@ import msgspec
 from messor.errors import NotFoundError
 from messor.queue.history import COLUMNS
 from messor.store.database import Database
+
+MANY = 20_000  # jobs that are counted at once; to count more takes longer than a page may
 
 STATES = ("queued", "running", "done", "dead", "cancelled")
 
@@ -109,3 +112,11 @@ async def get(database: Database, job_id: UUID) -> dict[str, Any]:
 
 async def stats(database: Database) -> list[Figures]:
     return [Figures(**dict(row)) for row in await database.fetch(STATS)]
+
+
+def are_many(figures: Sequence[Figures]) -> bool:
+    """Whether to count them again takes so long that nobody should wait for it."""
+    return (
+        sum(one.queued + one.running + one.done + one.dead + one.cancelled for one in figures)
+        > MANY
+    )

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from messor.queue.letters import Letter
 from messor.queue.listing import Line
 from messor.store.database import Connection, Database
 
+# By id, which grows with time and has an index; a state may be rare, so the look is bounded.
 JOBS = """
+WITH edge AS MATERIALIZED (
+  SELECT count(*) AS looked, (array_agg(s.id ORDER BY s.id))[1] AS last FROM (
+    SELECT id FROM messor.jobs WHERE id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+     ORDER BY id DESC LIMIT $4) s
+)
 SELECT id, job_type, state, priority, attempts, max_attempts, dedupe_key, locked_by, created_at,
-       available_at, finished_at
-  FROM messor.jobs
- WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR job_type = $2)
-   AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4::uuid))
- ORDER BY created_at DESC, id DESC LIMIT $5
+       available_at, finished_at, e.looked, e.last
+  FROM edge e LEFT JOIN LATERAL (
+    SELECT j.* FROM messor.jobs j
+     WHERE j.id >= e.last AND j.id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+       AND ($1::text IS NULL OR j.state = $1) AND ($2::text IS NULL OR j.job_type = $2)
+     ORDER BY j.id DESC LIMIT $5) j ON true
+ ORDER BY id DESC
 """
 LETTERS = """
 SELECT id, job_type, dedupe_key, attempts, dead_category AS category, dead_type AS error_type,
@@ -27,7 +37,17 @@ SELECT id, job_type, dedupe_key, attempts, dead_category AS category, dead_type 
  ORDER BY finished_at DESC, id DESC LIMIT $5
 """
 
+STRETCH = 20_000  # jobs that one answer looks at
+
 Before = tuple[datetime, UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Jobs that fit, and where the next stretch begins; None at the queue's end."""
+
+    jobs: list[Line]
+    reached: UUID | None
 
 
 async def jobs(
@@ -35,12 +55,22 @@ async def jobs(
     *,
     state: str | None = None,
     job_type: str | None = None,
-    before: Before | None = None,
+    before: UUID | None = None,
     limit: int = 50,
-) -> list[Line]:
-    """`before` is (created_at, id) of the last one seen; those in the history are not listed."""
-    since, last = before or (None, None)
-    return [Line(**row) for row in await source.fetch(JOBS, state, job_type, since, last, limit)]
+    stretch: int = STRETCH,
+) -> Stretch:
+    """`before` is the last one seen; those in the history are not listed."""
+    look = limit + 1 if state is None and job_type is None else stretch
+    rows = await source.fetch(JOBS, state, job_type, before, look, limit + 1)
+    edge = {name: rows[0][name] for name in ("looked", "last")}
+    found = [_line(row) for row in rows if row["id"] is not None]
+    if len(found) > limit:
+        return Stretch(found[:limit], found[limit - 1].id)
+    return Stretch(found, edge["last"] if edge["looked"] == look else None)
+
+
+def _line(row: Any) -> Line:
+    return Line(**{name: value for name, value in row.items() if name not in ("looked", "last")})
 
 
 async def letters(

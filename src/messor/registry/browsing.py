@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from messor.store.database import Connection, Database
 
@@ -39,7 +40,7 @@ WITH chosen AS (
      AND ($2::text IS NULL OR d.submitter_type = $2) AND (NOT $3 OR d.is_trusted_domain)
    ORDER BY place LIMIT $4 OFFSET $5
 )
-SELECT c.domain, c.status, c.processing, c.submitter_type, c.is_trusted_domain, c.paused,
+SELECT c.id, c.domain, c.status, c.processing, c.submitter_type, c.is_trusted_domain, c.paused,
        c.review_reason, c.pages_known, c.page_budget, c.max_crawl_depth, c.created_at,
        h.last_scraped_at, h.risk, c.found
   FROM chosen c
@@ -57,6 +58,7 @@ COUNTS = "SELECT status, count(*)::int AS domains FROM messor.domains GROUP BY 1
 class Listed:
     """One row of the list."""
 
+    id: UUID
     domain: str
     status: str
     processing: str

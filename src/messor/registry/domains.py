@@ -7,6 +7,7 @@ in motion (hosts, lanes, seed pages) is the engine's to arrange.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Unpack
@@ -23,6 +24,7 @@ from messor.registry.life import (
     event_type,
     steps_from,
 )
+from messor.registry.terms import COLUMNS as TERM_COLUMNS
 from messor.registry.terms import RANGES, Terms, understand
 from messor.store.database import Connection, Database
 from messor.web.suffixes import registrable_domain
@@ -103,6 +105,16 @@ UPDATE messor.domains
 RETURNING {COLUMNS}
 """
 
+
+RESTORE = f"""
+UPDATE messor.domains
+   SET crawl_delay_seconds = CASE WHEN 'delay' = ANY ($2) THEN NULL ELSE crawl_delay_seconds END,
+       scrape_frequency_hours =
+         CASE WHEN 'every_hours' = ANY ($2) THEN NULL ELSE scrape_frequency_hours END,
+       policy_version = policy_version + 1, updated_at = messor.clock()
+ WHERE id = $1
+RETURNING {COLUMNS}
+"""
 
 LOCK = "SELECT FROM messor.domains WHERE domain = $1 FOR NO KEY UPDATE"
 
@@ -284,6 +296,19 @@ async def configure(
     row = await connection.fetchrow(CONFIGURE, domain.id, *given.values())
     assert row is not None
     changes = {name: value for name, value in given.items() if value is not None}
+    await record(connection, [Event("domain.configured", actor, domain.id, data=changes)])
+    return Domain(**row)
+
+
+async def restore(
+    connection: Connection, domain: Domain, names: Collection[str], *, actor: str
+) -> Domain:
+    """Take back a domain's own delay or rhythm, so that the usual one holds again."""
+    if not names or not TERM_COLUMNS.keys() >= set(names):
+        raise UsageError(f"Only {' and '.join(TERM_COLUMNS)} can be taken back.")
+    row = await connection.fetchrow(RESTORE, domain.id, list(names))
+    assert row is not None
+    changes = {TERM_COLUMNS[name]: None for name in names}
     await record(connection, [Event("domain.configured", actor, domain.id, data=changes)])
     return Domain(**row)
 

@@ -18,6 +18,12 @@ from messor.registry.similar import Similar
 from messor.registry.submissions import PastSubmission, WaitingUrl
 from messor.store.database import Connection, Database
 
+
+def _as_json(sql: str) -> str:
+    """A statement's rows as one value."""
+    return f"(SELECT coalesce(jsonb_agg(to_jsonb(part)), '[]')::text FROM ({sql}) part)"
+
+
 # One statement for a page of the queue: each part is found through the domain's key.
 QUEUE = """
 SELECT d.id, d.domain, d.base_url, d.status, d.submitted_by, d.submitter_type,
@@ -44,6 +50,13 @@ HISTORY = """
 SELECT occurred_at, type, actor, data::text AS data FROM messor.events
  WHERE domain_id = $1 AND type LIKE 'domain.%' ORDER BY occurred_at DESC, id DESC LIMIT $2
 """
+
+# Who asked, for which pages, and what was noted, in one answer; each part as its room asks for it.
+BESIDES = f"""
+SELECT {_as_json(submissions.OF_DOMAIN)} AS submissions, {_as_json(submissions.WAITING)} AS urls,
+       {_as_json(notes.OF_DOMAIN)} AS notes
+"""
+MOST_BESIDES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +129,13 @@ async def count(source: Connection | Database) -> int:
 async def dossier(source: Connection | Database, name: str) -> Dossier:
     """Everything about one domain that bears on a decision."""
     domain = await domains.get(source, name)
+    besides = await source.fetchrow(BESIDES, domain.id, MOST_BESIDES)
+    assert besides is not None
     return Dossier(
         domain,
-        await submissions.past(source, domain),
-        await submissions.waiting_urls(source, domain),
-        await notes.of_domain(source, domain),
+        msgspec.json.decode(besides["submissions"], type=list[PastSubmission]),
+        msgspec.json.decode(besides["urls"], type=list[WaitingUrl]),
+        msgspec.json.decode(besides["notes"], type=list[Note]),
         await preflights.newest(source, domain),
         await similar.similar_to(source, domain.domain),
         await history(source, domain),

@@ -25,7 +25,7 @@ class Terms(TypedDict, total=False):
     verify_tls: bool | None
 
 
-# The terms whose columns have other names.
+# The terms whose columns have other names: those that a domain need not have of its own.
 COLUMNS = {"delay": "crawl_delay_seconds", "every_hours": "scrape_frequency_hours"}
 
 # The first of each is the default.

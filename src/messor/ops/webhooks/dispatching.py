@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import Any
+from uuid import UUID
 
 from messor.errors import ConflictError
 from messor.kit.ids import new_id
@@ -43,7 +44,7 @@ async def dispatch(database: Database) -> int:
     return made
 
 
-async def _dispatch_one(connection: Connection, webhook_id: Any) -> int:
+async def _dispatch_one(connection: Connection, webhook_id: UUID) -> int:
     row = await connection.fetchrow(TAKE, webhook_id)
     if row is None:  # another is at it
         return 0
@@ -58,7 +59,7 @@ async def _dispatch_one(connection: Connection, webhook_id: Any) -> int:
     return len(found)
 
 
-def _job(webhook_id: Any, recorded: RecordedEvent) -> NewJob:
+def _job(webhook_id: UUID, recorded: RecordedEvent) -> NewJob:
     place, event = recorded.cursor, recorded.event
     told = {
         "id": f"evt_{place.tx}-{place.id}",
@@ -69,14 +70,18 @@ def _job(webhook_id: Any, recorded: RecordedEvent) -> NewJob:
         "page_id": event.page_id,
         "data": event.data or {},
     }
-    key = f"{JOB_TYPE}:{webhook_id}:{place.tx}-{place.id}"
-    return _new_job(key, webhook_id, told)
+    return new_delivery(webhook_id, f"{place.tx}-{place.id}", told)
 
 
-def _new_job(key: str, webhook_id: Any, told: dict[str, Any]) -> NewJob:
-    payload = {"webhook": str(webhook_id), "event": told}
+def new_delivery(webhook_id: UUID, what: str, told: dict[str, Any]) -> NewJob:
+    """The job that tells a webhook of an event; `what` tells it from its other deliveries."""
     return NewJob(
-        JOB_TYPE, key, "webhook", target_id=webhook_id, payload=payload, max_attempts=ATTEMPTS
+        JOB_TYPE,
+        f"{JOB_TYPE}:{webhook_id}:{what}",
+        "webhook",
+        target_id=webhook_id,
+        payload={"webhook": str(webhook_id), "event": told},
+        max_attempts=ATTEMPTS,
     )
 
 
@@ -95,7 +100,7 @@ async def ping(connection: Connection, webhook: Webhook, *, actor: str) -> NewJo
         "page_id": None,
         "data": {},
     }
-    job = _new_job(f"{JOB_TYPE}:{webhook.id}:ping:{trial}", webhook.id, told)
+    job = new_delivery(webhook.id, f"ping:{trial}", told)
     await enqueue(connection, [job])
     return job
 

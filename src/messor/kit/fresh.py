@@ -1,0 +1,73 @@
+"""Values that are fetched again when they are old, and shared by all who ask meanwhile.
+
+What is quickly had is waited for. What is costly is had in the background while everybody is told
+what is known, so that nobody waits for a figure that is a few seconds old.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+Part = TypeVar("Part")
+
+REST = (
+    20.0  # times as long as it took, a costly value is left alone: it takes a twentieth of a core
+)
+
+logger = logging.getLogger(__name__)
+
+
+class Fresh(Generic[Part]):
+    """A value that is fetched again when it is older than so many seconds.
+
+    `is_costly` judges by a value whether the next one is worth waiting for.
+    """
+
+    def __init__(
+        self,
+        seconds: float,
+        fetch: Callable[[], Awaitable[Part]],
+        *,
+        is_costly: Callable[[Part], bool] = lambda _: False,
+    ) -> None:
+        self._seconds = seconds
+        self._fetch = fetch
+        self._is_costly = is_costly
+        self._known: tuple[float, Part] | None = None
+        self._took = 0.0
+        self._lock = asyncio.Lock()
+        self._errand: asyncio.Task[Part] | None = None
+
+    def spoil(self) -> None:
+        """What is known is old by now, whatever its age."""
+        if self._known is not None:
+            self._known = (float("-inf"), self._known[1])
+
+    async def get(self) -> Part:
+        known = self._known
+        if known is None or not self._is_costly(known[1]):
+            return await self._when_free(self._seconds)
+        rest = max(self._seconds, REST * self._took)
+        if time.monotonic() - known[0] > rest and self._errand is None:
+            self._errand = asyncio.create_task(self._when_free(rest))
+            self._errand.add_done_callback(self._fetched)
+        return known[1]
+
+    async def _when_free(self, seconds: float) -> Part:
+        async with self._lock:
+            began = time.monotonic()
+            if self._known is None or began - self._known[0] > seconds:
+                value = await self._fetch()
+                # As old as the question: what happened meanwhile may not be in the answer.
+                self._known = (began, value)
+                self._took = time.monotonic() - began
+            return self._known[1]
+
+    def _fetched(self, errand: asyncio.Task[Part]) -> None:
+        self._errand = None
+        if not errand.cancelled() and (error := errand.exception()) is not None:
+            logger.warning("A figure could not be fetched again: %s", error)

@@ -1,0 +1,88 @@
+"""A bell that rings when something was committed: PostgreSQL's notices, for whoever waits for them.
+
+One connection listens while anybody does. It only shortens waits: behind a pooler, or while the
+connection is lost, it stays silent, so those who wait also look by themselves from time to time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+
+from messor.store.database import LOST_CONNECTION, SESSION, Database, is_plain_loopback
+
+EVENTS = "messor_events"
+AGAIN_SECONDS = 1.0  # before a lost connection is opened again
+
+
+class Bell:
+    """Rings for everybody who waits, whenever there is a notice on its channel."""
+
+    def __init__(self, database: Database, channel: str = EVENTS) -> None:
+        self._dsn = database.dsn
+        self._channel = channel
+        self._listeners = 0
+        self._errand: asyncio.Task[None] | None = None
+        self._rung = asyncio.Event()
+        self.rings = 0
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Listen while the context is open; the connection is shared."""
+        self._listeners += 1
+        if self._errand is None:
+            self._errand = asyncio.create_task(self._listen())
+        try:
+            yield
+        finally:
+            self._listeners -= 1
+            if not self._listeners:
+                errand, self._errand = self._errand, None
+                errand.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await errand
+
+    async def wait(self, heard: int, seconds: float) -> int:
+        """Until it has rung more often than `heard`, or the time is over; how often it has."""
+        if self.rings == heard:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._rung.wait(), seconds)
+        return self.rings
+
+    def ring(self, *_: Any) -> None:
+        self.rings += 1
+        self._rung.set()
+        self._rung = asyncio.Event()
+
+    async def _listen(self) -> None:
+        while True:
+            with contextlib.suppress(asyncpg.PostgresError, *LOST_CONNECTION):
+                if not await self._hear():
+                    return
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _hear(self) -> bool:
+        """Until the connection is lost; False where nothing will ever be heard."""
+        ssl = False if is_plain_loopback(self._dsn) else None
+        try:
+            raw = await asyncpg.connect(
+                self._dsn, ssl=ssl, server_settings=SESSION, statement_cache_size=0
+            )
+        except asyncpg.ProtocolViolationError:
+            return False
+        try:
+            if await raw.fetchval("SHOW search_path") != SESSION["search_path"]:
+                return False  # a pooler: its sessions are not ours
+            lost = asyncio.Event()
+            raw.add_termination_listener(lambda _: lost.set())
+            await raw.add_listener(self._channel, self.ring)
+            self.ring()  # for what was committed before
+            await lost.wait()
+        finally:
+            raw.terminate()
+        return True

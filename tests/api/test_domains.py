@@ -138,6 +138,8 @@ async def test_terms_are_changed_one_by_one(admin: httpx.AsyncClient) -> None:
     answer = await admin.patch(f"{D}/a.org", json={"delay": 0.5, "on_block": "failover"})
     assert answer.json()["crawl_delay_seconds"] == 0.5
     assert answer.json()["on_block"] == "failover"
+    back = await admin.patch(f"{D}/a.org", json={"delay": None})
+    assert back.json()["crawl_delay_seconds"] is None
     problem(await admin.patch(f"{D}/a.org", json={}), 422, "usage")
     for bad in ({"delay": -1}, {"delay": "NaN"}, {"page_budget": 0}, {"status": "approved"}):
         problem(await admin.patch(f"{D}/a.org", json=bad), 422, "invalid")

@@ -2,70 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import hmac
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import msgspec
 import pytest
-from aiohttp import web
 from fastapi import FastAPI
 
 from messor.access.csrf import csrf_token
 from messor.access.roles import Role
 from messor.api.app import SESSION_COOKIE, make_api
-from messor.ledger.events import Event, record
 from messor.ops.webhooks import delivering, dispatching
-from messor.ops.webhooks.dispatching import Dispatcher
-from messor.queue import jobs
 from messor.queue.faults import JobError
-from messor.queue.handlers import Handlers
-from messor.queue.outcomes import Backoff
-from messor.queue.runner import Limits, Runner
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.api.conftest import PLENTY, client_of, problem, session_of
+from tests.receiver import Receiver, happen, receiving, settled, working
 
 W = "/api/v1/webhooks"
-FAST = Limits(look_seconds=0.01, backoff=Backoff(0.001, 0.01))
-
-
-class Receiver:
-    """Somebody who is told; answers what it is set to."""
-
-    def __init__(self) -> None:
-        self.got: list[tuple[dict[str, str], bytes]] = []
-        self.answers: list[int] = []
-        self.url = ""
-
-    async def take(self, request: web.Request) -> web.Response:
-        body = await request.read()
-        self.got.append(({name.lower(): value for name, value in request.headers.items()}, body))
-        status = self.answers.pop(0) if self.answers else 200
-        return web.Response(status=status, headers={"Location": "http://127.0.0.1:1/"})
-
-    @property
-    def types(self) -> list[str]:
-        return [msgspec.json.decode(body)["type"] for _, body in self.got]
 
 
 @pytest.fixture
 async def receiver() -> AsyncIterator[Receiver]:
-    made, app = Receiver(), web.Application()
-    app.router.add_post("/hook", made.take)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    made.url = f"http://127.0.0.1:{runner.addresses[0][1]}/hook"
-    yield made
-    await runner.cleanup()
+    async with receiving() as made:
+        yield made
 
 
 @pytest.fixture
@@ -84,39 +49,11 @@ async def admin(settings: Settings, database: Database) -> AsyncIterator[httpx.A
         yield client
 
 
-@asynccontextmanager
-async def working(settings: Settings, database: Database) -> AsyncIterator[None]:
-    """Two dispatchers at once and a runner of jobs."""
-    handlers = Handlers()
-    delivering.register(handlers, settings, database)
-    members: list[Any] = [Dispatcher(database, look_seconds=0.02) for _ in range(2)]
-    members.append(Runner(database, handlers, "webhooks", FAST))
-    tasks = [asyncio.create_task(member.run()) for member in members]
-    try:
-        yield
-    finally:
-        for member in members:
-            member.stop()
-        await asyncio.wait_for(asyncio.gather(*tasks), 30)
-
-
 async def add(client: httpx.AsyncClient, url: str, *types: str) -> dict[str, Any]:
     answer = await client.post(W, json={"url": url, "types": list(types)})
     assert answer.status_code == 201, answer.text
     made: dict[str, Any] = answer.json()
     return made
-
-
-async def happen(database: Database, *types: str) -> None:
-    for kind in types:
-        async with database.transaction() as connection:
-            await record(connection, [Event(kind, "tester", data={"said": kind})])
-
-
-async def settled(database: Database, **wanted: int) -> None:
-    async with asyncio.timeout(30):
-        while (await jobs.counts(database)).get("webhook") != wanted:  # noqa: ASYNC110 - a database has no event
-            await asyncio.sleep(0.02)
 
 
 async def test_every_event_arrives_once_and_signed(
@@ -233,3 +170,43 @@ async def test_a_place_that_closed_meanwhile_is_not_reached(
     with pytest.raises(JobError, match="may not be told"):
         await strict.deliver(order)
     assert receiver.got == []
+
+
+async def test_deliveries_are_listed_and_sent_once_more(
+    admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
+) -> None:
+    path = f"{W}/{(await add(admin, receiver.url, 'test.event'))['webhook']['id']}"
+    receiver.answers = [500]
+    async with working(settings, database):
+        await happen(database, "test.event")
+        await settled(database, done=1)
+    [first] = (await admin.get(f"{path}/deliveries")).json()["items"]
+    assert (first["state"], first["status"], first["attempts"]) == ("done", 200, 2)
+    assert first["last_error"] == "It answered 500."
+    again = await admin.post(f"{path}/deliveries/{first['id']}/redeliver")
+    assert again.status_code == 202
+    async with working(settings, database):
+        await settled(database, done=2)
+    assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
+    assert len((await admin.get(f"{path}/deliveries")).json()["items"]) == 2
+    nobody = "00000000-0000-0000-0000-000000000007"
+    problem(await admin.post(f"{path}/deliveries/{nobody}/redeliver"), 404, "not_found")
+    await admin.patch(path, json={"is_active": False})
+    problem(await admin.post(f"{path}/deliveries/{first['id']}/redeliver"), 409, "conflict")
+
+
+async def test_what_was_given_up_goes_on_under_its_own_job(
+    admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
+) -> None:
+    path = f"{W}/{(await add(admin, receiver.url, 'test.event'))['webhook']['id']}"
+    receiver.answers = [410]
+    async with working(settings, database):
+        await happen(database, "test.event")
+        await settled(database, dead=1)
+        await admin.patch(path, json={"is_active": True})
+        [dead] = (await admin.get(f"{path}/deliveries")).json()["items"]
+        assert dead["last_error"] == "It answered 410."
+        sent = await admin.post(f"{path}/deliveries/{dead['id']}/redeliver")
+        assert sent.json()["job_id"] == dead["id"]
+        await settled(database, done=1)
+    assert len(receiver.got) == 2

@@ -104,9 +104,8 @@ async def serve(database: Database, passwords: Passwords, tmp_path: Path) -> Asy
     """Starts a console; answers where it is."""
     running: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
 
-    async def start(**options: Any) -> str:
-        settings = Settings(data_dir=tmp_path)
-        app = make_console(settings, database, passwords, **options)
+    async def start(settings: Settings | None = None, **options: Any) -> str:
+        app = make_console(settings or Settings(data_dir=tmp_path), database, passwords, **options)
         sock = socket.create_server(("127.0.0.1", 0))
         config = uvicorn.Config(
             app, lifespan="off", ws="none", log_level="critical", timeout_graceful_shutdown=1

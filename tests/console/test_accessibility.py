@@ -1,8 +1,9 @@
-"""axe-core finds nothing serious on any page, in both themes and on a small screen."""
+"""axe-core finds nothing serious on any screen, in both themes and on a small screen."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,17 +12,19 @@ from playwright.async_api import Browser, Page, ViewportSize
 
 from messor.access.members import Member
 from messor.access.roles import Role
-from messor.registry.preflights import Report
+from messor.settings import Settings
 from messor.store.database import Database
-from tests.console import seeding
 from tests.console.conftest import Serve
 from tests.console.test_browser import NARROW, WIDE, log_in
+from tests.console.touring import as_admin, furnish, shown_tour
 
 LOOKS: list[tuple[str, ViewportSize]] = [("light", WIDE), ("dark", WIDE), ("light", NARROW)]
+OPTIONS = {"resultTypes": ["violations"]}
+TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
 async def faults(page: Page) -> list[str]:
-    results: dict[str, Any] = (await Axe().run(page)).response
+    results: dict[str, Any] = (await Axe().run(page, options=OPTIONS)).response
     return [
         f"{fault['id']}: {node['html'][:160]} {node['any'][0]['message'][:160] if node['any'] else ''}"
         for fault in results["violations"]
@@ -31,23 +34,16 @@ async def faults(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme, size", LOOKS, ids=["light", "dark", "narrow"])
-async def test_every_page_can_be_used_by_everybody(
+async def test_every_screen_can_be_used_by_everybody(
     scheme: Any,
     size: Any,
     chromium: Browser,
     serve: Serve,
     database: Database,
-    filled: list[str],
     joined: Callable[..., Awaitable[Member]],
+    tmp_path: Path,
 ) -> None:
-    await joined(Role.ADMIN)
-    domain = await seeding.ask_for(database, "looked-at.org", "help")
-    look = Report(
-        url="https://looked-at.org/", reachable=True, said="It answers.", robots="rules",
-        robots_allows=True, title="A title", challenge="cloudflare", login=True, signals=["403"],
-        sitemap="https://looked-at.org/sitemap.xml", sitemap_urls=3,
-    )  # fmt: skip
-    await seeding.add_report(database, domain, look)
+    admin = await joined(Role.ADMIN)
     console = await serve(public_submission=True)
     context = await chromium.new_context(color_scheme=scheme, viewport=size)
     page = await context.new_page()
@@ -56,8 +52,12 @@ async def test_every_page_can_be_used_by_everybody(
         await page.goto(f"{console}{path}")
         found += [f"{path} {fault}" for fault in await faults(page)]
     await log_in(page, console, Role.ADMIN)
-    for path in [*filled, "/review?at=looked-at.org", "/nothing", "/domains/foodbank.org", "/why"]:
+    more = await furnish(database, as_admin(admin.id), Settings(data_dir=tmp_path))
+    places = dict.fromkeys([*await shown_tour(database), *more])
+    for path in places:
         await page.goto(f"{console}{path}")
         found += [f"{path} {fault}" for fault in await faults(page)]
+        if await page.evaluate(TOO_WIDE) > 0:
+            found.append(f"{path} is wider than the screen")
     assert found == [], "\n".join(found)
     await context.close()

@@ -210,3 +210,15 @@ async def test_a_member_is_named_not_numbered(reviewer: Visitor, database: Datab
     page = await reviewer.get("/domains/foodbank.org")
     assert "The reviewer" in page.said
     assert str(reviewer.member.id) not in page.text
+
+
+async def test_an_emptied_delay_is_the_usual_one_again(database: Database, admin: Visitor) -> None:
+    async with database.transaction() as connection:
+        wanted = registry.Submission.understand("example.org")
+        domain, _ = await registry.submit(connection, wanted, actor="test")
+        await registry.configure(connection, domain, actor="test", delay=2.5, every_hours=48)
+    place = "/domains/example.org/settings"
+    saved = await admin.send(place, place, {"delay": "", "every_hours": "48"})
+    assert saved.status == 303
+    now = await registry.get(database, "example.org")
+    assert (now.crawl_delay_seconds, now.scrape_frequency_hours) == (None, 48)

@@ -118,6 +118,20 @@ async def test_a_blocked_site_shows_guidance_and_both_ways_out(
     )
 
 
+async def test_saved_pages_have_a_tab_of_their_own(
+    database: Database, web: LittleWeb, admin: Visitor
+) -> None:
+    tab = f"{PATH}/saved"
+    page = await admin.get(PATH)
+    assert f'href="{tab}">Saved pages</a>' in page.text
+    assert 'aria-current="page" href="/orbit/one-test/import">Website intelligence</a>' in page.text
+    assert 'name="file"' in (await admin.get(tab)).text
+    wrong = await admin.send(tab, tab, {"address": "http://one.test/"})
+    assert wrong.status == 422
+    assert "Choose a file" in wrong.said
+    assert 'value="http://one.test/"' in wrong.text
+
+
 async def test_what_cannot_be_asked_is_told_in_the_form(
     console: str, database: Database, enter: Enter, reviewer: Visitor
 ) -> None:

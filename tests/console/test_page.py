@@ -92,6 +92,16 @@ async def test_why(admin: Visitor, database: Database, page_id: int) -> None:
     assert (await admin.get("/why?url=nonsense")).status == 422
 
 
+async def test_why_calls_people_by_their_names(admin: Visitor, database: Database) -> None:
+    assert admin.member is not None
+    await seeding.ask_for(database, "foodbank.org", actor=f"member:{admin.member.id}")
+    form = {"act": "approve", "seen": "pending_review"}
+    await admin.send("/review", "/domains/foodbank.org/decide", form)
+    said = (await admin.get("/why?url=foodbank.org")).said
+    assert "approved by The admin (submitted by The admin" in said
+    assert str(admin.member.id) not in said
+
+
 async def test_crawl_again(admin: Visitor, database: Database, page_id: int) -> None:
     answer = await admin.send("/domains", f"/pages/{page_id}/recrawl")
     assert "It is due now." in (await admin.get(answer.place)).said

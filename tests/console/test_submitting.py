@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from messor.access.roles import Role
 from messor.store.database import Database
 from tests.console.conftest import Enter, Serve, Visitor
@@ -25,6 +27,23 @@ async def test_a_domain(admin: Visitor, database: Database) -> None:
     assert tuple(row) == ("foodbank.org", 2, f"member:{admin.member.id}")
     again = await submit(admin, address="foodbank.org")
     assert "was already submitted for review." in again
+
+
+async def test_the_form_has_its_fields(admin: Visitor, database: Database) -> None:
+    """An address, words that may be left out, and a depth that is 3 unless somebody chooses."""
+    text = (await admin.get("/submit")).text
+    assert 'name="address" value="" required' in text
+    assert re.search(r'<textarea[^>]* name="context"[^>]*></textarea>', text)
+    assert not re.search(r'<textarea[^>]* name="context"[^>]* required', text)
+    depths = re.findall(r'name="depth" value="(\d+)"( checked)?', text)
+    assert [value for value, _ in depths] == ["0", "1", "2", "3", "4"]
+    assert [value for value, checked in depths if checked] == ["3"]
+    await submit(admin, address="foodbank.org")
+    row = await database.fetchrow(
+        "SELECT max_crawl_depth, submission_context FROM messor.domains WHERE domain = 'foodbank.org'"
+    )
+    assert row is not None
+    assert tuple(row) == (3, None)
 
 
 async def test_an_approved_domain_may_be_scraped_again(

@@ -16,17 +16,27 @@ from messor.api.envelope import Envelope
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import House, Limits
 from messor.api.routes import (
+    candidates,
     decisions,
+    discovery,
     domains,
     events,
     health,
     ingestion,
     jobs,
+    keywords,
     pages,
+    parsers,
     people,
+    products,
     proxies,
+    records,
     rules,
+    scores,
+    search,
+    serps,
     tasks,
+    verticals,
     webhooks,
 )
 from messor.fetch.proxies.sealing import seal_for
@@ -44,6 +54,10 @@ ROUTERS = (
     decisions.router,
     tasks.router,
     pages.router,
+    records.router,
+    products.router,
+    parsers.router,
+    search.router,
     events.router,
     rules.router,
     ingestion.router,
@@ -51,6 +65,12 @@ ROUTERS = (
     proxies.router,
     webhooks.router,
     people.router,
+    verticals.router,
+    keywords.router,
+    serps.router,
+    discovery.router,
+    candidates.router,
+    scores.router,
 )
 
 own = APIRouter(route_class=GatedRoute)
@@ -76,7 +96,9 @@ def make_api(
     Whoever mounts it in another application awaits `app.state.house.close()` at the end; by itself
     it does so at shutdown.
     """
-    house = House(settings, database, limits or Limits(), session_cookie, seal_for(settings))
+    house = House(
+        settings, database, limits or Limits.of(settings), session_cookie, seal_for(settings)
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from fastapi import Depends, Request
 
@@ -15,7 +15,13 @@ from messor.access.principal import Principal
 from messor.access.ratelimits import Limit
 from messor.errors import MessorError
 from messor.fetch.proxies.sealing import Seal
+from messor.kit.fresh import Fresh
+from messor.ops import vitals
+from messor.ops.vitals import Vitals
+from messor.queue import listing
+from messor.queue.listing import Figures
 from messor.settings import Settings
+from messor.store.bell import Bell
 from messor.store.database import Connection, Database
 
 logger = logging.getLogger(__name__)
@@ -25,10 +31,21 @@ logger = logging.getLogger(__name__)
 class Limits:
     """How much may be asked for."""
 
-    known: Limit = field(default_factory=lambda: Limit(600, timedelta(minutes=1)))
-    unknown: Limit = field(default_factory=lambda: Limit(120, timedelta(minutes=1)))
+    known: Limit
+    unknown: Limit
     streams: int = 100  # of events, open at a time in this process
     ingestions: int = 50  # under way at a time in this process
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """As an installation sets them."""
+        minute = timedelta(minutes=1)
+        return cls(
+            known=Limit(settings.api_requests_per_minute, minute),
+            unknown=Limit(settings.api_stranger_requests_per_minute, minute),
+            streams=settings.api_streams,
+            ingestions=settings.api_ingestions,
+        )
 
 
 @dataclass(slots=True)
@@ -42,7 +59,17 @@ class House:
     seal: Seal  # of secrets that are needed again
     streams: int = 0
     is_closing: bool = False
+    bell: Bell = field(init=False)
+    job_figures: Fresh[list[Figures]] = field(init=False)
+    vitals: Fresh[Vitals] = field(init=False)
     _errands: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.bell = Bell(self.database)
+        self.job_figures = Fresh(
+            0.0, lambda: listing.stats(self.database), is_costly=listing.are_many
+        )
+        self.vitals = Fresh(0.0, lambda: vitals.vitals(self.database), is_costly=vitals.are_many)
 
     @property
     def errands(self) -> int:

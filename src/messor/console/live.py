@@ -5,37 +5,17 @@ However many pages are open, each part is asked of the database at most once in 
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from messor.access import members
+from messor.kit.fresh import Fresh
 from messor.ledger import recent
 from messor.ledger.recent import Recent
 from messor.ops import overview
 from messor.ops.overview import NextRun, Rates, Risky, Visited, Waiting
+from messor.queue import dead_groups, listing
+from messor.store.bell import Bell
 from messor.store.database import Database
-
-Part = TypeVar("Part")
-
-
-class Fresh(Generic[Part]):
-    """A value that is fetched again when it is older than so many seconds."""
-
-    def __init__(self, seconds: float, fetch: Callable[[], Awaitable[Part]]) -> None:
-        self._seconds = seconds
-        self._fetch = fetch
-        self._known: tuple[float, Part] | None = None
-        self._lock = asyncio.Lock()
-
-    async def get(self) -> Part:
-        async with self._lock:
-            if self._known is None or time.monotonic() - self._known[0] > self._seconds:
-                value = await self._fetch()
-                self._known = (time.monotonic(), value)
-            return self._known[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +42,15 @@ class Board:
         self._risky = Fresh(5.0, lambda: overview.risky(database))
         self._next = Fresh(5.0, lambda: overview.next_runs(database))
         self._events = Fresh(0.25, self._newest)
+        self._rings = 0
+        self.bell = Bell(database)
+        self.jobs = Fresh(0.0, lambda: listing.stats(database), is_costly=listing.are_many)
+        self.dead = Fresh(0.0, lambda: dead_groups.groups(database), is_costly=dead_groups.are_many)
 
     async def figures(self) -> Figures:
+        if self.bell.rings != self._rings:  # there are events that are not known here
+            self._rings = self.bell.rings
+            self._events.spoil()
         events, names = await self._events.get()
         return Figures(
             await self._rates.get(),

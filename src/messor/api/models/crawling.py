@@ -91,7 +91,8 @@ class BatchOut(Out):
     rejected: int
     created_at: datetime
     finished_at: datetime | None
-    fetched: int
+    fetched: int = Field(description="Of the accepted; of a large batch about so many")
+    is_reckoned: bool = Field(description="Whether `fetched` was reckoned from some of its pages")
 
 
 class BatchTakenOut(Out):

@@ -348,5 +348,23 @@ class NewWebhookOut(Out):
     secret: str = Field(description="Signs what is sent (Standard Webhooks); not shown again")
 
 
+class DeliveryOut(Out):
+    id: UUID
+    state: str = Field(description="queued, running, done, dead or cancelled, as jobs have it")
+    attempts: int
+    max_attempts: int
+    created_at: datetime
+    available_at: datetime
+    finished_at: datetime | None
+    event_type: str | None
+    event_id: str | None = Field(description="The same however often it is sent")
+    status: int | None = Field(description="What the receiver answered, once it took it")
+    last_error: str | None
+
+
+class DeliveriesOut(Out):
+    items: list[DeliveryOut]
+
+
 class PingOut(Out):
     job_id: UUID

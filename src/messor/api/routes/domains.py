@@ -39,7 +39,7 @@ from messor.registry import notes, reading, review
 from messor.registry.domains import Submission
 from messor.registry.reading import Order, Place, Wanted
 from messor.registry.submissions import Asker
-from messor.registry.terms import Terms
+from messor.registry.terms import COLUMNS, Terms
 
 router = APIRouter(prefix="/domains", tags=["domains"], route_class=GatedRoute)
 queue = APIRouter(prefix="/review", tags=["domains"], route_class=GatedRoute)
@@ -130,13 +130,21 @@ async def configure_domain(
     request: Request,
     response: Response,
 ) -> DomainOut:
-    """Change the terms a domain is crawled by; only what is given changes."""
+    """Change the terms a domain is crawled by; only what is given changes.
+
+    A delay or hours of null take back what was set: the usual holds again.
+    """
     terms: Terms = given.model_dump(exclude_none=True)  # type: ignore[assignment]  # the same names
-    if not terms:
+    back = [name for name in COLUMNS if name in given.model_fields_set and name not in terms]
+    if not terms and not back:
         raise UsageError("Say what to change, such as delay.")
     found = await registry.lock(unit, name_of(domain))
     etags.require(request, found)
-    changed = await registry.configure(unit, found, actor=who.actor, **terms)
+    changed = found
+    if back:
+        changed = await registry.restore(unit, changed, back, actor=who.actor)
+    if terms:
+        changed = await registry.configure(unit, changed, actor=who.actor, **terms)
     response.headers["ETag"] = etags.of_domain(changed)
     return DomainOut.model_validate(changed)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal
@@ -33,7 +32,7 @@ from messor.store.database import LOST_CONNECTION
 
 router = APIRouter(prefix="/events", tags=["events"], route_class=GatedRoute)
 
-POLL_SECONDS = 0.4  # how late an event may be seen
+POLL_SECONDS = 0.4  # between looks when nothing is heard of
 CHECK_SECONDS = 0.8  # how long a stream may outlast its session or key; it tells nothing meanwhile
 HEARTBEAT_SECONDS = 15.0
 BATCH = 200
@@ -64,23 +63,27 @@ async def list_events(
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[EventOut]:
-    """What happened, in the order it was committed. Who logged in is for the audit's readers."""
+    """What happened, in the order it was committed. Who logged in is for the audit's readers.
+
+    An answer looks at a stretch of the ledger: it may hold few items, or none, and go on.
+    """
     domain_id: UUID | None = None
     if domain is not None:
         domain_id = (await registry.get(source, name_of(domain))).id
     wanted = Wanted(types, domain_id, page_id, with_audit=who.may(Act.AUDIT_READ))
     pager = Pager("events", types, domain_id, page_id, order)
     at = pager.read(cursor, tuple[PositiveInt, PositiveInt])
-    rows = await reading.events(
+    found = await reading.look(
         source,
         wanted,
         beyond=Cursor(*at) if at else None,
         newest_first=order == "newest",
-        limit=limit + 1,
+        limit=limit,
     )
+    reached = found.reached
     return Listing(
-        items=[_shown(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: (row.cursor.tx, row.cursor.id)),
+        items=[_shown(row) for row in found.events],
+        next=pager.write((reached.tx, reached.id)) if reached else None,
     )
 
 
@@ -141,27 +144,31 @@ async def _follow(
     """Until the caller goes, their session or key ends, or the application does."""
     here.streams += 1
     told = checked = clock.now()
+    heard = 0
     try:
         yield b"retry: 2000\n\n"
-        while not here.is_closing:
-            try:
-                found = await reading.events(here.database, wanted, beyond=cursor, limit=BATCH)
-            except LOST_CONNECTION:
-                return
-            if found or clock.now() - checked > CHECK_SECONDS:
-                if not await _is_still(request, here, who):
+        async with here.bell.listening():
+            while not here.is_closing:
+                try:
+                    found = await reading.look(here.database, wanted, beyond=cursor, limit=BATCH)
+                except LOST_CONNECTION:
                     return
-                checked = clock.now()
-            for recorded in found:
-                cursor = recorded.cursor
-                yield _frame(recorded)
-            if found:
-                told = clock.now()
-                continue
-            if clock.now() - told > HEARTBEAT_SECONDS:
-                told = clock.now()
-                yield b": still here\n\n"
-            await asyncio.sleep(POLL_SECONDS)
+                if found.events or clock.now() - checked > CHECK_SECONDS:
+                    if not await _is_still(request, here, who):
+                        return
+                    checked = clock.now()
+                for recorded in found.events:
+                    cursor = recorded.cursor
+                    yield _frame(recorded)
+                if found.events:
+                    told = clock.now()
+                if found.reached is not None:
+                    cursor = found.reached
+                    continue
+                if clock.now() - told > HEARTBEAT_SECONDS:
+                    told = clock.now()
+                    yield b": still here\n\n"
+                heard = await here.bell.wait(heard, POLL_SECONDS)
     finally:
         here.streams -= 1
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Response
 
 from messor.access.roles import Act
 from messor.api.gate import GatedRoute, is_public, needs
-from messor.api.house import Source
+from messor.api.house import Here, Source
 from messor.api.models.running import CheckOut, LiveOut, ReadyOut, VitalsOut
 from messor.ops import vitals
 
@@ -33,6 +33,6 @@ async def is_ready(source: Source, response: Response) -> ReadyOut:
 
 @router.get("")
 @needs(Act.READ)
-async def show_vitals(source: Source) -> VitalsOut:
-    """Workers, queues and what waits, at a glance."""
-    return VitalsOut.model_validate(await vitals.vitals(source))
+async def show_vitals(here: Here) -> VitalsOut:
+    """Workers, queues and what waits, at a glance; of very many jobs, as it was seconds ago."""
+    return VitalsOut.model_validate(await here.vitals.get())

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source, Unit, Who
+from messor.api.house import Here, Source, Unit, Who
 from messor.api.models.base import NO_NUL
 from messor.api.models.running import (
     Category,
@@ -51,21 +51,19 @@ async def list_jobs(
 ) -> Listing[JobLineOut]:
     """Jobs, the newest first; those in the history are not listed."""
     pager = Pager("jobs", state, job_type)
-    before = pager.read(cursor, tuple[datetime, UUID])
-    rows = await reading.jobs(
-        source, state=state, job_type=job_type, before=before, limit=limit + 1
-    )
+    before = pager.read(cursor, UUID)
+    found = await reading.jobs(source, state=state, job_type=job_type, before=before, limit=limit)
     return Listing(
-        items=[JobLineOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: (row.created_at, row.id)),
+        items=[JobLineOut.model_validate(row) for row in found.jobs],
+        next=pager.write(found.reached) if found.reached else None,
     )
 
 
 @router.get("/jobs/stats")
 @needs(Act.READ)
-async def show_job_stats(source: Source) -> JobStatsOut:
-    """How the jobs of each type stand."""
-    figures = await listing.stats(source)
+async def show_job_stats(here: Here) -> JobStatsOut:
+    """How the jobs of each type stand; where they are very many, how they stood seconds ago."""
+    figures = await here.job_figures.get()
     return JobStatsOut(items=[JobFiguresOut.model_validate(one) for one in figures])
 
 

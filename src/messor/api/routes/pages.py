@@ -19,7 +19,9 @@ from messor.api.routes.tasks import DomainFilter
 from messor.archive import reading as archive
 from messor.errors import UsageError
 from messor.fetch import reading as fetches
+from messor.frontier import page_stretches
 from messor.frontier import reading as frontier
+from messor.frontier.page_stretches import Wanted
 from messor.web.urls import Url, parse
 
 router = APIRouter(tags=["pages"], route_class=GatedRoute)
@@ -50,22 +52,22 @@ async def list_pages(
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[PageOut]:
-    """Pages in the order they were found."""
+    """Pages in the order they were found.
+
+    An answer looks at a stretch of them: it may hold few items, or none, and go on.
+    """
     name = name_of(domain) if domain else None
     pager = Pager("pages", name, outcome, category, kind, q)
-    rows = await frontier.pages(
+    found = await page_stretches.read(
         source,
+        Wanted(outcome, category, kind, q),
         after=pager.read(cursor, PositiveInt) or 0,
         domain=name,
-        outcome=outcome,
-        category=category,
-        kind=kind,
-        containing=q,
-        limit=limit + 1,
+        limit=limit,
     )
     return Listing(
-        items=[PageOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: row.id),
+        items=[PageOut.model_validate(row) for row in found.pages],
+        next=pager.write(found.reached) if found.reached else None,
     )
 
 
@@ -177,12 +179,15 @@ async def list_fetches(
     pager = Pager("fetches", page_id, url, domain, outcome)
     before = pager.read(cursor, tuple[datetime, PositiveInt])
     if domain is not None:
-        rows = await fetches.of_domain(
-            source, name_of(domain), before=before, outcome=outcome, limit=limit + 1
+        log = await fetches.of_domain(
+            source, name_of(domain), before=before, outcome=outcome, limit=limit
         )
-    else:
-        found = page_id or await frontier.find(source, _parsed(url or ""))
-        rows = await fetches.of_page(source, found, before=before, outcome=outcome, limit=limit + 1)
+        return Listing(
+            items=[FetchOut.model_validate(row) for row in log.fetches],
+            next=pager.write(log.reached) if log.reached else None,
+        )
+    found = page_id or await frontier.find(source, _parsed(url or ""))
+    rows = await fetches.of_page(source, found, before=before, outcome=outcome, limit=limit + 1)
     return Listing(
         items=[FetchOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: (row.fetched_at, row.id)),

@@ -32,7 +32,7 @@ from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.routes.domains import name_of
 from messor.engine import submitting
 from messor.errors import ConflictError, UsageError
-from messor.frontier import batches, control, reading
+from messor.frontier import batches, control, reading, task_stretches
 from messor.frontier.batch_lines import Line, LineReader
 from messor.frontier.batches import Submitter
 from messor.frontier.cadence import parse_interval
@@ -69,20 +69,23 @@ async def list_tasks(
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[TaskOut]:
-    """Crawl tasks in the order their pages were found."""
+    """Crawl tasks in the order their pages were found.
+
+    An answer looks at a stretch of the frontier: it may hold few items, or none, and go on.
+    """
     name = name_of(domain) if domain else None
     pager = Pager("tasks", name, status, batch)
-    rows = await reading.tasks(
+    found = await task_stretches.read(
         source,
+        status,
         after=pager.read(cursor, PositiveInt) or 0,
         domain=name,
-        status=status,
         batch_id=batch,
-        limit=limit + 1,
+        limit=limit,
     )
     return Listing(
-        items=[TaskOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: row.page_id),
+        items=[TaskOut.model_validate(row) for row in found.tasks],
+        next=pager.write(found.reached) if found.reached else None,
     )
 
 

@@ -10,6 +10,8 @@ from messor.access.roles import Act
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Here, Source, Unit, Who
 from messor.api.models.running import (
+    DeliveriesOut,
+    DeliveryOut,
     NewWebhookOut,
     PingOut,
     WebhookChangeIn,
@@ -19,7 +21,7 @@ from messor.api.models.running import (
 )
 from messor.errors import UsageError
 from messor.fetch.guard import AddressGuard
-from messor.ops.webhooks import dispatching, registry
+from messor.ops.webhooks import deliveries, dispatching, registry
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"], route_class=GatedRoute)
 
@@ -84,3 +86,20 @@ async def ping_webhook(webhook_id: UUID, unit: Unit, who: Who) -> PingOut:
     """Try it: one event of the type webhook.ping, to this webhook alone."""
     job = await dispatching.ping(unit, await registry.get(unit, webhook_id), actor=who.actor)
     return PingOut(job_id=job.id)
+
+
+@router.get("/{webhook_id}/deliveries")
+@needs(Act.WEBHOOKS_MANAGE)
+async def list_deliveries(webhook_id: UUID, source: Source) -> DeliveriesOut:
+    """What it was told lately, and how that went: the newest first."""
+    webhook = await registry.get(source, webhook_id)
+    found = await deliveries.listing(source, webhook.id)
+    return DeliveriesOut(items=[DeliveryOut.model_validate(one) for one in found])
+
+
+@router.post("/{webhook_id}/deliveries/{delivery_id}/redeliver", status_code=202)
+@needs(Act.WEBHOOKS_MANAGE)
+async def redeliver(webhook_id: UUID, delivery_id: UUID, unit: Unit, who: Who) -> PingOut:
+    """Send one delivery once more, at once, under the same id."""
+    webhook = await registry.get(unit, webhook_id)
+    return PingOut(job_id=await deliveries.redeliver(unit, webhook, delivery_id, actor=who.actor))

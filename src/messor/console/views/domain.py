@@ -10,14 +10,19 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import charts, wording
+from messor.console import charts, evidence, wording
 from messor.console.addresses import domain_path, with_query
 from messor.console.call import Call
 from messor.console.charts import Bars, Line
 from messor.console.screens import get
 from messor.courtesy import hosts
 from messor.engine import purging
+from messor.extract import browsing as records
+from messor.extract.browsing import Wanted
+from messor.fetch import reading as fetch_log
+from messor.fetch.reading import LAST_ID, Place
 from messor.frontier import browsing, sitemaps
+from messor.frontier.browsing import MOST_COUNTED
 from messor.ops import domain_figures
 from messor.ops.domain_figures import DAYS, DayOutcomes, DayRisk
 from messor.registry import domains, notes, review
@@ -25,6 +30,7 @@ from messor.registry.domains import Domain
 from messor.registry.terms import CHOICES, RANGES
 
 PER_PAGE = 50
+NEWEST = 20  # records that are shown
 MOST_ROBOTS = 20_000  # characters of a robots.txt that are shown
 MOST_SITEMAPS = 100
 
@@ -33,7 +39,9 @@ async def show(call: Call) -> Response:
     database, domain = call.desk.database, await _domain(call)
     history = await review.history(database, domain, 50)
     noted = await notes.of_domain(database, domain, 50)
-    kept = await purging.holdings(database, domain) if call.may(Act.DATA_ERASE) else None
+    # Of an approved domain nothing can be purged, so nobody needs to know.
+    may_purge = call.may(Act.DATA_ERASE) and domain.status != "approved"
+    kept = await purging.holdings(database, domain) if may_purge else None
     actors = {fact.actor for fact in history} | {one.author for one in noted}
     actors |= {domain.submitted_by, domain.reviewed_by or ""}
     return await _page(
@@ -42,8 +50,9 @@ async def show(call: Call) -> Response:
         "domain/overview.html",
         history=history,
         notes=noted,
-        outcomes=await browsing.outcomes(database, domain.id),
+        outcomes=await browsing.outcomes(database, domain.domain),
         requests=_by_day(await domain_figures.outcomes(database, domain.id)),
+        most_counted=MOST_COUNTED,
         risk=_risk(await domain_figures.risk(database, domain.id)),
         holdings=kept,
         names=await call.names(actors),
@@ -56,35 +65,53 @@ async def show_pages(call: Call) -> Response:
     database, domain = call.desk.database, await _domain(call)
     if call.query("as") == "tree":
         within = call.query("in")
-        folders = await browsing.folders(database, domain.id, within)
+        folders = await browsing.folders(database, domain.domain, within)
         return await _page(
-            call, domain, "domain/tree.html", within=within, folders=folders, crumbs=_crumbs(within)
+            call,
+            domain,
+            "domain/tree.html",
+            within=within,
+            folders=folders,
+            crumbs=_crumbs(within),
+            most_counted=MOST_COUNTED,
         )
     after, outcome, q = call.query("after"), call.query("outcome"), call.query("q").strip()
     kept = call.query("kept") == "yes"
-    rows = await browsing.pages(
+    found = await browsing.pages(
         database,
-        domain.id,
+        domain.domain,
         after=int(after) if after.isdecimal() and len(after) < 19 else 0,
         containing=q or None,
         outcome=outcome or None,
         kept=kept,
-        limit=PER_PAGE + 1,
+        limit=PER_PAGE,
     )
     path = domain_path(domain.domain, "pages")
     keeping: dict[str, Any] = {"q": q, "outcome": outcome, "kept": "yes" if kept else ""}
-    more = (
-        with_query(path, after=rows[PER_PAGE - 1].id, **keeping) if len(rows) > PER_PAGE else None
-    )
     return await _page(
         call,
         domain,
         "domain/pages.html",
-        rows=rows[:PER_PAGE],
-        more=more,
+        rows=found.pages,
+        more=with_query(path, after=found.reached, **keeping) if found.reached else None,
         is_first=not after,
-        outcomes=await browsing.outcomes(database, domain.id),
+        outcomes=await browsing.outcomes(database, domain.domain),
+        most_counted=MOST_COUNTED,
         **{**keeping, "kept": kept},
+    )
+
+
+async def show_records(call: Call) -> Response:
+    """What its pages state: how much of each kind, and the newest."""
+    database, domain = call.desk.database, await _domain(call)
+    newest = await records.records(database, Wanted(domain=domain.domain), limit=NEWEST)
+    return await _page(
+        call,
+        domain,
+        "domain/records.html",
+        kinds=await records.of_domain(database, domain.id),
+        rows=newest.records,
+        tone=evidence.tone,
     )
 
 
@@ -108,20 +135,19 @@ async def show_courtesy(call: Call) -> Response:
 
 async def show_fetches(call: Call) -> Response:
     domain, outcome = await _domain(call), call.query("outcome")
-    rows = await domain_figures.fetches(
+    log = await fetch_log.of_domain(
         call.desk.database,
-        domain.id,
-        before=_moment(call.query("before")),
+        domain.domain,
+        before=_place(call.query("before")),
         outcome=outcome or None,
-        limit=PER_PAGE + 1,
+        limit=PER_PAGE,
     )
-    path = domain_path(domain.domain, "fetches")
-    more = None
-    if len(rows) > PER_PAGE:
-        before = rows[PER_PAGE - 1].fetched_at.isoformat()
-        more = with_query(path, before=before, outcome=outcome)
+    path, more = domain_path(domain.domain, "fetches"), None
+    if log.reached is not None:
+        moment, key = log.reached
+        more = with_query(path, before=f"{moment.isoformat()}_{key}", outcome=outcome)
     return await _page(
-        call, domain, "domain/fetches.html", rows=rows[:PER_PAGE], more=more, outcome=outcome
+        call, domain, "domain/fetches.html", rows=log.fetches, more=more, outcome=outcome
     )
 
 
@@ -182,17 +208,23 @@ def _crumbs(within: str) -> list[tuple[str, str]]:
     return [("/".join(parts[: place + 1]) + "/", part) for place, part in enumerate(parts)]
 
 
-def _moment(text: str) -> datetime | None:
+def _place(text: str) -> Place | None:
+    """A place in the log, from the address: a time and a number, or a time alone."""
+    moment, _, key = text.partition("_")
     try:
-        moment = datetime.fromisoformat(text) if text else None
+        at = datetime.fromisoformat(moment) if moment else None
     except ValueError:
         return None
-    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
+    if at is None:
+        return None
+    number = int(key) if key.isdecimal() and len(key) < 20 else 0
+    return at if at.tzinfo else at.replace(tzinfo=UTC), min(number, LAST_ID)
 
 
 SCREENS = (
     get("/domains/{name}", Act.READ, show),
     get("/domains/{name}/pages", Act.READ, show_pages),
+    get("/domains/{name}/records", Act.READ, show_records),
     get("/domains/{name}/courtesy", Act.READ, show_courtesy),
     get("/domains/{name}/fetches", Act.READ, show_fetches),
     get("/domains/{name}/settings", Act.READ, show_settings),

@@ -7,9 +7,12 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
+from messor.console import saved
 from messor.console.addresses import with_query
 from messor.console.call import Call
 from messor.console.screens import get
+from messor.extract import browsing as extracted
+from messor.extract.browsing import LISTED
 from messor.registry import browsing
 from messor.registry.browsing import MOST, ORDERS, VIEWS, Look
 from messor.registry.submissions import SUBMITTERS
@@ -18,12 +21,16 @@ PER_PAGE = 50
 
 
 async def show(call: Call) -> Response:
+    if (opened := await saved.opening(call, "domains")) is not None:
+        return opened
     look, number = _look(call), _page_number(call)
     rows, found = await browsing.look_through(
         call.desk.database, look, limit=PER_PAGE, offset=(number - 1) * PER_PAGE
     )
+    records = await extracted.by_domain(call.desk.database, [row.id for row in rows])
     values: dict[str, Any] = {
         "rows": rows,
+        "records": {key: f"{LISTED}+" if n > LISTED else str(n) for key, n in records.items()},
         "found": found,
         "look": look,
         "number": number,
@@ -31,6 +38,7 @@ async def show(call: Call) -> Response:
         "link": lambda **changes: _link(look, **changes),
         "views": tuple(VIEWS),
         "orders": tuple(ORDERS),
+        "saved": await saved.bar(call, "domains", _narrowed(look)),
     }
     if call.is_partial:
         return call.bare("domains/rows.html", **values)
@@ -57,14 +65,18 @@ def _page_number(call: Call) -> int:
 
 
 def _link(look: Look, **changes: object) -> str:
-    given: dict[str, object] = {
+    return with_query("/domains", **{**_narrowed(look), **changes})
+
+
+def _narrowed(look: Look) -> dict[str, object]:
+    """What is not as usual, as addresses and saved views name it."""
+    return {
         "view": look.view if look.view != "all" else "",
         "order": look.order if look.order != "name" else "",
         "q": look.containing,
         "submitter": look.submitter_type,
         "trusted": "yes" if look.trusted else "",
     }
-    return with_query("/domains", **{**given, **changes})
 
 
 SCREENS = (get("/domains", Act.READ, show),)

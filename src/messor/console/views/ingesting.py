@@ -145,6 +145,12 @@ def _slug(call: Call) -> str:
     return slug
 
 
+async def orbit_of(call: Call) -> tuple[str, Orbit | None]:
+    """The orbit that an address names, and what is known of it."""
+    slug = _slug(call)
+    return slug, await _orbit(call, slug)
+
+
 async def _orbit(call: Call, slug: str) -> Orbit | None:
     try:
         return await reading.orbit(call.desk.database, slug)

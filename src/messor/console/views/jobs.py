@@ -15,7 +15,7 @@ from messor.console.views.tasks import as_uuid
 from messor.errors import NotFoundError, UsageError
 from messor.ledger.errors import CATEGORIES
 from messor.ledger.events import Event, record
-from messor.queue import dead_groups, jobs, letters, listing, reading
+from messor.queue import jobs, letters, listing, reading
 from messor.queue.letters import Choice
 from messor.queue.listing import STATES
 
@@ -25,24 +25,19 @@ MOST_AT_ONCE = 500
 
 async def show_all(call: Call) -> Response:
     state, job_type = call.query("state"), call.query("type")
-    rows = await reading.jobs(
+    found = await reading.jobs(
         call.desk.database,
         state=state if state in STATES else None,
         job_type=job_type or None,
-        before=_before(call),
-        limit=PER_PAGE + 1,
+        before=_job_before(call),
+        limit=PER_PAGE,
     )
-    more = None
-    if len(rows) > PER_PAGE:
-        last = rows[PER_PAGE - 1]
-        more = with_query(
-            "/jobs", state=state, type=job_type, before=_place(last.created_at, last.id)
-        )
+    more = with_query("/jobs", state=state, type=job_type, before=found.reached)
     return await call.page(
         "jobs/list.html",
-        rows=rows[:PER_PAGE],
-        more=more,
-        figures=await listing.stats(call.desk.database),
+        rows=found.jobs,
+        more=more if found.reached else None,
+        figures=await call.desk.board.jobs.get(),
         states=STATES,
         state=state,
         job_type=job_type,
@@ -75,7 +70,7 @@ async def show_dead(call: Call) -> Response:
         "jobs/dead.html",
         rows=rows[:PER_PAGE],
         more=more,
-        groups=await dead_groups.groups(call.desk.database),
+        groups=await call.desk.board.dead.get(),
         categories=CATEGORIES,
         job_type=job_type,
         category=category,
@@ -134,6 +129,13 @@ def _required_uuid(text: str) -> UUID:
 
 def _place(moment: datetime, key: UUID) -> str:
     return f"{moment.isoformat()}_{key}"
+
+
+def _job_before(call: Call) -> UUID | None:
+    try:
+        return UUID(call.query("before")) if call.query("before") else None
+    except ValueError:
+        return None
 
 
 def _before(call: Call) -> reading.Before | None:

@@ -20,7 +20,9 @@ from messor.console.screens import get
 from messor.ops.overview import MOST_DUE
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
-TICK_SECONDS = 0.5
+TICK_SECONDS = 0.5  # between looks when nothing is heard of
+PAUSE_SECONDS = 0.05  # however much happens
+CHECK_SECONDS = 0.8  # how long a stream may outlast its session
 AGES_SECONDS = 10.0  # after which "3 minutes ago" is drawn again
 LONGEST_SECONDS = 3_600.0  # of one stream; the browser then opens another
 
@@ -38,22 +40,25 @@ async def live(call: Call) -> Response:
 
 async def _stream(call: Call) -> AsyncIterator[str]:
     shown: Figures | None = None
-    drawn_at, began, is_checked = 0.0, time.monotonic(), True
-    while time.monotonic() - began < LONGEST_SECONDS:
-        try:
-            if not is_checked:
-                # Who logged out, or lost the role, sees nothing new from then on.
-                await sessions.resume(
-                    call.desk.database, cookies.read(call.request, cookies.SESSION)
-                )
-            figures = await call.desk.board.figures()
-        except (SessionEndedError, *LOST_CONNECTION, *TRY_AGAIN):
-            return
-        is_checked = not is_checked
-        if figures != shown or time.monotonic() - drawn_at > AGES_SECONDS:
-            shown, drawn_at = figures, time.monotonic()
-            yield as_event("overview", call.draw("overview/figures.html", **_drawn(figures)))
-        await asyncio.sleep(TICK_SECONDS)
+    began = checked = time.monotonic()
+    drawn_at, heard, bell = 0.0, 0, call.desk.board.bell
+    async with bell.listening():
+        while time.monotonic() - began < LONGEST_SECONDS:
+            try:
+                if time.monotonic() - checked > CHECK_SECONDS:
+                    # Who logged out, or lost the role, sees nothing new from then on.
+                    await sessions.resume(
+                        call.desk.database, cookies.read(call.request, cookies.SESSION)
+                    )
+                    checked = time.monotonic()
+                figures = await call.desk.board.figures()
+            except (SessionEndedError, *LOST_CONNECTION, *TRY_AGAIN):
+                return
+            if figures != shown or time.monotonic() - drawn_at > AGES_SECONDS:
+                shown, drawn_at = figures, time.monotonic()
+                yield as_event("overview", call.draw("overview/figures.html", **_drawn(figures)))
+            await asyncio.sleep(PAUSE_SECONDS)
+            heard = await bell.wait(heard, TICK_SECONDS)
 
 
 def as_event(name: str, text: str) -> str:

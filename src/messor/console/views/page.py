@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
@@ -13,6 +15,7 @@ from messor.console.addresses import within
 from messor.console.call import Call
 from messor.console.screens import get, post
 from messor.engine import why
+from messor.engine.why import Explanation
 from messor.errors import UsageError
 from messor.frontier import control
 from messor.frontier.control import Scope
@@ -21,6 +24,7 @@ from messor.ops.page_story import Kept, Page
 
 MOST_SHOWN = 100_000  # characters of a snapshot that are drawn
 MOST_COMPARED = 300_000
+ACTOR = re.compile(r"\b(?:member|key):[0-9a-f-]{36}\b")  # as sentences name who did something
 
 
 async def show(call: Call) -> Response:
@@ -71,7 +75,7 @@ async def show_difference(call: Call) -> Response:
 
 async def show_why(call: Call) -> Response:
     found = await _found(call)
-    explained = await why.explain(call.desk.database, call.desk.settings, found.url)
+    explained = await _explain(call, found.url)
     return await call.page(
         "page/why.html", page=found, explained=explained, url=found.url, wrong=None
     )
@@ -83,10 +87,24 @@ async def explain(call: Call) -> Response:
     values: dict[str, Any] = {"page": None, "explained": None, "url": url, "wrong": None}
     if url:
         try:
-            values["explained"] = await why.explain(call.desk.database, call.desk.settings, url)
+            values["explained"] = await _explain(call, url)
         except UsageError as error:
             values["wrong"] = str(error)
     return await call.page("page/why.html", status=422 if values["wrong"] else 200, **values)
+
+
+async def _explain(call: Call, url: str) -> Explanation:
+    """The chain, with people called by their names."""
+    explained = await why.explain(call.desk.database, call.desk.settings, url)
+    actors = {actor for fact in explained.facts for actor in ACTOR.findall(fact.sentence)}
+    names = await call.names(actors)
+    facts = [
+        replace(
+            fact, sentence=ACTOR.sub(lambda actor: names.get(actor[0], actor[0]), fact.sentence)
+        )
+        for fact in explained.facts
+    ]
+    return replace(explained, facts=facts)
 
 
 async def recrawl(call: Call) -> Response:

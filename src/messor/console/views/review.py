@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 from starlette.responses import Response
 
 from messor.access.roles import Act
+from messor.console import saved
 from messor.console.addresses import with_query, within
 from messor.console.call import Call
 from messor.console.screens import get, post
@@ -26,6 +28,8 @@ BULK = ("approve", "reject", "blacklist", "keep")
 
 async def show(call: Call) -> Response:
     """The queue, with the dossier of the one that is looked at, or of the first."""
+    if (opened := await saved.opening(call, "review")) is not None:
+        return opened
     submitter = call.query("submitter")
     rows = await reviews.queue(
         call.desk.database,
@@ -37,6 +41,8 @@ async def show(call: Call) -> Response:
     shown = list(rows[:PER_PAGE])
     at = call.query("at") or (shown[0].domain if shown else "")
     values: dict[str, Any] = {"rows": shown, "at": at, "submitter": submitter, "q": call.query("q")}
+    values["saved"] = await saved.bar(call, "review", _narrowed(call))
+    values["place"] = partial(_place, call)
     values["more"] = _more(call, shown[-1]) if len(rows) > PER_PAGE else None
     values |= await _dossier(call, at, shown) if at else {"dossier": None}
     return await call.page("review/queue.html", **values)
@@ -46,7 +52,7 @@ async def show_dossier(call: Call) -> Response:
     """The right side alone, for those who step through the queue."""
     name = call.part("name")
     if not call.is_partial:
-        return call.go(with_query("/review", at=name))
+        return call.go(_place(call, name))
     return call.bare("review/dossier.html", **await _dossier(call, name, []))
 
 
@@ -58,8 +64,19 @@ async def _dossier(call: Call, name: str, rows: list[Waiting]) -> dict[str, Any]
     return {
         "dossier": dossier,
         "names": await call.names(actors),
-        "back": with_query("/review", at=following),
+        "back": _place(call, following),
     }
+
+
+def _place(call: Call, name: str, then: str | None = None) -> str:
+    """The queue at a domain, narrowed down as it is; with `then`, the domain's dossier alone."""
+    if then is None:
+        return with_query("/review", at=name, **_narrowed(call))
+    return with_query(f"/review/{quote(name, safe='')}", then=then, **_narrowed(call))
+
+
+def _narrowed(call: Call) -> dict[str, str]:
+    return {"submitter": call.query("submitter"), "q": call.query("q")}
 
 
 def _actors(dossier: Dossier) -> set[str]:
@@ -91,7 +108,7 @@ def _after(call: Call) -> tuple[datetime, UUID] | None:
 
 def _more(call: Call, last: Waiting) -> str:
     after = f"{last.created_at.isoformat()}_{last.id}"
-    return with_query("/review", after=after, submitter=call.query("submitter"), q=call.query("q"))
+    return with_query("/review", after=after, **_narrowed(call))
 
 
 async def decide_many(call: Call) -> Response:

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console.addresses import with_query
 from messor.console.call import Call
-from messor.console.screens import post
-from messor.console.views.ingesting import import_page, import_path
+from messor.console.screens import get, post
+from messor.console.views.ingesting import import_path, orbit_of
 from messor.engine.imports.importing import ImportReport, import_pages
 from messor.engine.imports.sources import Source
 from messor.errors import UsageError
@@ -19,19 +19,39 @@ from messor.registry.domains import Submission
 from messor.web.urls import parse
 
 
+async def show(call: Call) -> Response:
+    """The form for a file that was saved."""
+    return await _page(call)
+
+
+async def _page(call: Call, *, wrong: str | None = None) -> Response:
+    slug, orbit = await orbit_of(call)
+    known = f"https://{orbit.domain}/" if orbit and orbit.domain else ""
+    asked = {"address": call.form.text("address") if wrong else call.query("address") or known}
+    return await call.page(
+        "import/saved.html",
+        status=422 if wrong else 200,
+        slug=slug,
+        orbit=orbit,
+        asked=asked,
+        wrong=wrong,
+    )
+
+
 async def take(call: Call) -> Response:
     """Import one file; its domain is approved for its imported pages by that."""
-    slug = call.part("slug")
     try:
         report = await _import(call)
     except UsageError as error:
-        return await import_page(call, slug, wrong=str(error), status=422)
+        return await _page(call, wrong=str(error))
     if not report.has_pages:
-        return await import_page(call, slug, wrong=_why(report), status=422)
+        return await _page(call, wrong=_why(report))
     counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(report.counts.items()))
     said = f"Imported without a request: {counted}. Name the page below to make tiles of it."
     address = call.form.text("address").strip()
-    return call.go(with_query(import_path(slug), mode="user_assisted", address=address), said)
+    return call.go(
+        with_query(import_path(call.part("slug")), mode="user_assisted", address=address), said
+    )
 
 
 async def _import(call: Call) -> ImportReport:
@@ -60,4 +80,7 @@ def _why(report: ImportReport) -> str:
     return f"Nothing was imported: {said}"
 
 
-SCREENS = (post("/orbit/{slug}/import/saved", Act.DOMAINS_IMPORT, take),)
+SCREENS = (
+    get("/orbit/{slug}/import/saved", Act.READ, show),
+    post("/orbit/{slug}/import/saved", Act.DOMAINS_IMPORT, take),
+)

@@ -7,13 +7,13 @@ from uuid import UUID
 from starlette.responses import Response
 
 from messor.access.roles import Act
+from messor.console import saved
 from messor.console.addresses import with_query, within
 from messor.console.call import Call
 from messor.console.screens import get, post
 from messor.errors import NotFoundError, UsageError
-from messor.frontier import control, reading, task_stretches
+from messor.frontier import control, task_stretches
 from messor.frontier.control import Scope
-from messor.frontier.task_stretches import Stretch
 from messor.frontier.transitions import DERIVED, STORED
 
 PER_PAGE = 50
@@ -29,15 +29,21 @@ DID = {
 
 
 async def show(call: Call) -> Response:
+    if (opened := await saved.opening(call, "tasks")) is not None:
+        return opened
     domain, status = call.query("domain").strip().lower(), call.query("status")
     status = status if status in STATUSES else ""
     batch_id, after = as_uuid(call.query("batch")), call.query("after")
     start = int(after) if after.isdecimal() and len(after) < 19 else 0
     keeping = {"domain": domain, "status": status, "batch": batch_id}
-    if status and not domain and batch_id is None:
-        found = await task_stretches.read(call.desk.database, status, after=start, limit=PER_PAGE)
-    else:
-        found = await _bounded(call, start, domain or None, status or None, batch_id)
+    found = await task_stretches.read(
+        call.desk.database,
+        status or None,
+        after=start,
+        domain=domain or None,
+        batch_id=batch_id,
+        limit=PER_PAGE,
+    )
     more = with_query("/tasks", after=found.reached, **keeping) if found.reached else None
     return await call.page(
         "tasks/list.html",
@@ -50,23 +56,8 @@ async def show(call: Call) -> Response:
         domain=domain,
         wanted=status,
         batch=batch_id,
+        saved=await saved.bar(call, "tasks", keeping),
     )
-
-
-async def _bounded(
-    call: Call, after: int, domain: str | None, status: str | None, batch_id: UUID | None
-) -> Stretch:
-    """Of a domain, of a batch, or of any status: what is looked at is bounded by that."""
-    rows = await reading.tasks(
-        call.desk.database,
-        after=after,
-        domain=domain,
-        status=status,
-        batch_id=batch_id,
-        limit=PER_PAGE + 1,
-    )
-    reached = rows[PER_PAGE - 1].page_id if len(rows) > PER_PAGE else None
-    return Stretch(rows[:PER_PAGE], reached)
 
 
 async def act(call: Call) -> Response:

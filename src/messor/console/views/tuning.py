@@ -12,7 +12,8 @@ from messor.console.screens import post
 from messor.console.views.domain import settings_page
 from messor.errors import UsageError
 from messor.registry import domains
-from messor.registry.terms import CHOICES, Terms
+from messor.registry.domains import Domain
+from messor.registry.terms import CHOICES, COLUMNS, Terms
 
 
 async def save(call: Call) -> Response:
@@ -21,6 +22,9 @@ async def save(call: Call) -> Response:
         terms = _terms(call.form)
         async with call.desk.database.transaction() as connection:
             domain = await domains.lock(connection, domain.domain)
+            emptied = _emptied(call.form, domain)
+            if emptied:
+                domain = await domains.restore(connection, domain, emptied, actor=call.actor)
             await domains.configure(connection, domain, actor=call.actor, **terms)
     except UsageError as error:
         return await settings_page(call, domain, wrong=str(error), status=422)
@@ -28,8 +32,17 @@ async def save(call: Call) -> Response:
     return call.go(domain_path(domain.domain, "settings"), said)
 
 
+def _emptied(form: Form, domain: Domain) -> list[str]:
+    """The terms that were the domain's own, and whose field was left empty."""
+    return [
+        name
+        for name, column in COLUMNS.items()
+        if name in form and not form.text(name).strip() and getattr(domain, column) is not None
+    ]
+
+
 def _terms(form: Form) -> Terms:
-    """What was filled in; an empty field leaves its term as it is."""
+    """What was filled in; a field that is missing leaves its term as it is."""
     terms: Terms = {
         "delay": form.decimal("delay", "Delay"),
         "max_concurrent_requests": form.whole("max_concurrent_requests", "Requests at a time"),

@@ -1,0 +1,88 @@
+"""Candidates: what searches found and judges trust, and a reviewer's decision on each."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from messor.access.roles import Act
+from messor.api.gate import GatedRoute, needs
+from messor.api.house import Source, Unit, Who
+from messor.api.models.base import NO_NUL
+from messor.api.models.discovery import (
+    CandidateDecisionIn,
+    CandidateOut,
+    CandidateStatus,
+    OpinionOut,
+    StatedRecordOut,
+    WholeCandidateOut,
+)
+from messor.api.paging import CursorParam, Listing, Pager, PageSize
+from messor.api.routes.discovery import VerticalFilter
+from messor.scout import candidate_reading, reviewing
+from messor.scout.candidates import TRANSITIONS, Candidate
+
+router = APIRouter(prefix="/candidates", tags=["candidates"], route_class=GatedRoute)
+
+Part = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)]
+
+
+@router.get("")
+@needs(Act.READ)
+async def list_candidates(
+    source: Source,
+    *,
+    vertical: VerticalFilter = None,
+    status: CandidateStatus | None = None,
+    session_id: UUID | None = None,
+    q: Part = None,
+    cursor: CursorParam = None,
+    limit: PageSize = 50,
+) -> Listing[CandidateOut]:
+    """Candidates, the most trusted first."""
+    pager = Pager("candidates", vertical, status, session_id, q)
+    rows = await candidate_reading.queue(
+        source,
+        [status] if status else list(TRANSITIONS),
+        vertical=vertical,
+        session_id=session_id,
+        containing=q.lower() if q else None,
+        after=pager.read(cursor, tuple[float, UUID]),
+        limit=limit + 1,
+    )
+    return Listing(
+        items=[CandidateOut.model_validate(_facts(row)) for row in rows[:limit]],
+        next=pager.next(rows, limit, candidate_reading.place_of),
+    )
+
+
+@router.get("/{candidate_id}")
+@needs(Act.READ)
+async def show_candidate(candidate_id: UUID, source: Source) -> WholeCandidateOut:
+    """One candidate: every judge's score with its weight and explanation, and what its pages state."""
+    found = await candidate_reading.dossier(source, candidate_id)
+    return WholeCandidateOut(
+        **_facts(found.candidate),
+        opinions=[OpinionOut.model_validate(one) for one in found.opinions],
+        domain_status=found.about.status,
+        snapshot_id=found.about.snapshot_id,
+        records=[StatedRecordOut.model_validate(one) for one in found.records],
+    )
+
+
+@router.post("/{candidate_id}/decisions")
+@needs(Act.DOMAINS_REVIEW)
+async def decide_candidate(
+    candidate_id: UUID, given: CandidateDecisionIn, unit: Unit, who: Who
+) -> CandidateOut:
+    """Take a candidate up, approve or reject it."""
+    found = await reviewing.decide(
+        unit, candidate_id, given.act, actor=who.actor, reason=given.reason, seen=given.seen
+    )
+    return CandidateOut.model_validate(_facts(found))
+
+
+def _facts(candidate: Candidate) -> dict[str, Any]:
+    return {name: getattr(candidate, name) for name in CandidateOut.model_fields}

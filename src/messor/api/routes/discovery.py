@@ -1,0 +1,64 @@
+"""Discovery sessions: what they judged and found; asking for the searches that are due."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from messor.access.roles import Act
+from messor.api.gate import GatedRoute, needs
+from messor.api.house import Here, Source, Unit
+from messor.api.models.discovery import SearchesOut, SessionOut, SessionState, VerticalName
+from messor.api.paging import CursorParam, Listing, Pager, PageSize
+from messor.errors import ConflictError
+from messor.scout import session_reading, tracking
+from messor.verticals import verticals
+
+router = APIRouter(tags=["discovery"], route_class=GatedRoute)
+
+VerticalFilter = Annotated[str | None, Query(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+
+
+@router.get("/discovery-sessions")
+@needs(Act.READ)
+async def list_discovery_sessions(
+    source: Source,
+    *,
+    vertical: VerticalFilter = None,
+    state: SessionState | None = None,
+    cursor: CursorParam = None,
+    limit: PageSize = 50,
+) -> Listing[SessionOut]:
+    """Discovery sessions with their figures, the newest first."""
+    pager = Pager("discovery sessions", vertical, state)
+    rows = await session_reading.sessions(
+        source,
+        vertical=vertical,
+        state=state,
+        before=pager.read(cursor, tuple[datetime, UUID]),
+        limit=limit + 1,
+    )
+    return Listing(
+        items=[SessionOut.model_validate(row) for row in rows[:limit]],
+        next=pager.next(rows, limit, lambda row: (row.started_at, row.id)),
+    )
+
+
+@router.get("/discovery-sessions/{session_id}")
+@needs(Act.READ)
+async def show_discovery_session(session_id: UUID, source: Source) -> SessionOut:
+    """One discovery session."""
+    return SessionOut.model_validate(await session_reading.get(source, session_id))
+
+
+@router.post("/verticals/{vertical}/searches", status_code=202)
+@needs(Act.CRAWL_CONTROL)
+async def ask_for_searches(vertical: VerticalName, unit: Unit, here: Here) -> SearchesOut:
+    """Have workers search for the keywords that are due, each once in its window."""
+    applied = await verticals.get(unit, vertical)
+    if not here.settings.search_engines:
+        raise ConflictError("No search engine is configured, so nothing is asked for.")
+    return SearchesOut(new=await tracking.ask_for_jobs(unit, applied.id))

@@ -1,0 +1,166 @@
+"""Keywords of a vertical: the list, one with its ranks, and growing them, previewed or written."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from messor.access.roles import Act
+from messor.api.gate import GatedRoute, needs
+from messor.api.house import Source, Unit, Who
+from messor.api.models.base import NO_NUL
+from messor.api.models.discovery import (
+    ExpansionOut,
+    GenerationOut,
+    GrowIn,
+    KeywordIn,
+    KeywordOut,
+    KeywordsAddedOut,
+    KeywordSource,
+    KeywordState,
+    KeywordTextOut,
+    LookOut,
+    RetieredOut,
+    SuggestionOut,
+    Tier,
+    TierChangeOut,
+    TiersOut,
+    VerticalName,
+    WholeKeywordOut,
+)
+from messor.api.paging import CursorParam, Listing, Pager, PageSize
+from messor.insight import trends
+from messor.insight.trends import KeywordLooks
+from messor.scout import expansion, keyword_reading, keywords, tiers
+from messor.scout.keyword_reading import KeywordLook
+from messor.verticals import verticals
+
+router = APIRouter(tags=["keywords"], route_class=GatedRoute)
+
+MOST_SUGGESTIONS = 1_000
+OF_VERTICAL = "/verticals/{vertical}/keywords"
+Part = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)]
+
+
+@router.get(OF_VERTICAL)
+@needs(Act.READ)
+async def list_keywords(
+    vertical: VerticalName,
+    source: Source,
+    *,
+    tier: Tier | None = None,
+    kind: Annotated[KeywordSource | None, Query(description="Where it came from")] = None,
+    state: KeywordState = "active",
+    q: Part = None,
+    cursor: CursorParam = None,
+    limit: PageSize = 50,
+) -> Listing[KeywordTextOut]:
+    """Keywords by their text, each with the profiles it is searched on."""
+    applied = await verticals.get(source, vertical)
+    look = KeywordLook(tier, kind, keywords.normal(q) or None if q else None, state)
+    pager = Pager("keywords", vertical, look)
+    after = pager.read(cursor, str) or ""
+    rows = await keyword_reading.grid(
+        source, applied, look, after=after.replace("\x00", ""), limit=limit + 1
+    )
+    items = [
+        KeywordTextOut(
+            text=row.text,
+            keywords=[KeywordOut.model_validate(cell) for cell in row.cells.values()],
+        )
+        for row in rows[:limit]
+    ]
+    return Listing(items=items, next=pager.next(rows, limit, lambda row: row.text))
+
+
+@router.post(OF_VERTICAL, status_code=201)
+@needs(Act.DOMAINS_CONFIGURE)
+async def add_keyword(vertical: VerticalName, given: KeywordIn, unit: Unit) -> KeywordsAddedOut:
+    """Add a keyword by hand, for every profile or some; it is never pruned."""
+    applied = await verticals.get(unit, vertical)
+    new = await keywords.add(unit, applied, given.text, tier=given.tier, names=given.profiles)
+    return KeywordsAddedOut(new=new)
+
+
+@router.post(f"{OF_VERTICAL}/generate")
+@needs(Act.DOMAINS_CONFIGURE, own_transactions=True)
+async def generate_keywords(
+    vertical: VerticalName, given: GrowIn, source: Source, who: Who
+) -> GenerationOut:
+    """Fill the templates with services, synonyms and places."""
+    applied = await verticals.get(source, vertical)
+    seen = await keywords.preview(source, applied)
+    written = await keywords.write(source, applied, actor=who.actor) if given.write else None
+    figures = {**asdict(seen), "sample": list(seen.sample)}
+    return GenerationOut(**figures, new=seen.new, written=written)
+
+
+@router.post(f"{OF_VERTICAL}/expand")
+@needs(Act.DOMAINS_CONFIGURE, own_transactions=True)
+async def expand_keywords(
+    vertical: VerticalName, given: GrowIn, source: Source, who: Who
+) -> ExpansionOut:
+    """Take up what result pages suggest, as far as it stays with the topic."""
+    applied = await verticals.get(source, vertical)
+    if given.write:
+        found = await expansion.expand(source, applied, actor=who.actor)
+    else:
+        found = await expansion.suggest(source, applied)
+    shown = [
+        SuggestionOut(
+            text=one.text,
+            seed=one.seed,
+            source=one.source,  # type: ignore[arg-type]  # the database allows no other
+            depth=one.depth,
+            drift=one.drift,
+            taken=one.taken,
+            said=one.said,
+        )
+        for one in found[:MOST_SUGGESTIONS]
+    ]
+    taken = sum(one.taken for one in found)
+    return ExpansionOut(suggestions=shown, taken=taken, all=len(found), written=given.write)
+
+
+@router.post(f"{OF_VERTICAL}/tiers")
+@needs(Act.DOMAINS_CONFIGURE, own_transactions=True)
+async def tier_keywords(
+    vertical: VerticalName, given: GrowIn, source: Source, who: Who
+) -> TiersOut:
+    """Give keywords their tiers by what they were measured to be worth."""
+    applied = await verticals.get(source, vertical)
+    changes = await tiers.preview(source, applied)
+    done = await tiers.apply(source, applied, actor=who.actor) if given.write else None
+    return TiersOut(
+        changes=[TierChangeOut.model_validate(one) for one in changes],
+        done=None if done is None else RetieredOut.model_validate(done),
+    )
+
+
+@router.get("/keywords/{keyword_id}")
+@needs(Act.READ)
+async def show_keyword(keyword_id: UUID, source: Source) -> WholeKeywordOut:
+    """One keyword, and who stood where on its last pages."""
+    found = await keyword_reading.get(source, keyword_id)
+    seen = await trends.looks(source, keyword_id)
+    facts = {name: getattr(found, name) for name in WholeKeywordOut.model_fields if name != "looks"}
+    return WholeKeywordOut(**facts, looks=_looks(seen))
+
+
+def _looks(seen: KeywordLooks) -> list[LookOut]:
+    return [
+        LookOut(
+            id=key,
+            captured_at=seen.times[at],
+            outcome=seen.outcomes[at],  # type: ignore[arg-type]  # the database allows no other
+            ranks={
+                domain: rank
+                for domain, ranks in seen.ranks.items()
+                if (rank := ranks[at]) is not None
+            },
+        )
+        for at, key in enumerate(seen.ids)
+    ]

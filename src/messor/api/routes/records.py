@@ -1,0 +1,81 @@
+"""Records: what pages state, each field with its evidence, and what became of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from messor.access.roles import Act
+from messor.api.gate import GatedRoute, needs
+from messor.api.house import Source
+from messor.api.models.base import NO_NUL, BigId
+from messor.api.models.extraction import RecordChangeOut, RecordOut, WholeRecordOut
+from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
+from messor.api.routes.domains import name_of
+from messor.api.routes.tasks import DomainFilter
+from messor.extract import browsing
+from messor.extract.browsing import Wanted
+
+router = APIRouter(prefix="/records", tags=["records"], route_class=GatedRoute)
+
+Word = Annotated[str | None, Query(min_length=1, max_length=100, pattern=NO_NUL)]
+Share = Annotated[float, Query(ge=0, le=1)]
+Standing = Literal["current", "removed", "all"]
+
+
+@router.get("")
+@needs(Act.READ)
+async def list_records(
+    source: Source,
+    *,
+    kind: Word = None,
+    domain: DomainFilter = None,
+    parser: Word = None,
+    version: Annotated[Word, Query(description="Of the parser")] = None,
+    state: Standing = "current",
+    confidence_from: Share = 0.0,
+    confidence_to: Share = 1.0,
+    cursor: CursorParam = None,
+    limit: PageSize = 50,
+) -> Listing[RecordOut]:
+    """Records, the newest first; an answer may be short and still go on."""
+    wanted = Wanted(
+        kind,
+        name_of(domain) if domain else None,
+        parser,
+        version,
+        None if state == "all" else state,
+        confidence_from,
+        confidence_to,
+    )
+    pager = Pager("records", wanted)
+    before = pager.read(cursor, PositiveInt)
+    found = await browsing.records(source, wanted, before=before, limit=limit)
+    return Listing(
+        items=[RecordOut.model_validate(row) for row in found.records],
+        next=None if found.reached is None else pager.write(found.reached),
+    )
+
+
+@router.get("/{record_id}")
+@needs(Act.READ)
+async def show_record(record_id: BigId, source: Source) -> WholeRecordOut:
+    """One record: each field with its confidence and evidence."""
+    return WholeRecordOut.model_validate(await browsing.record(source, record_id))
+
+
+@router.get("/{record_id}/changes")
+@needs(Act.READ)
+async def list_record_changes(
+    record_id: BigId, source: Source, *, cursor: CursorParam = None, limit: PageSize = 50
+) -> Listing[RecordChangeOut]:
+    """What became of a record and of its fields, the newest first."""
+    await browsing.record(source, record_id)
+    pager = Pager("record changes", record_id)
+    before = pager.read(cursor, PositiveInt)
+    rows = await browsing.history(source, record_id, before=before, limit=limit + 1)
+    return Listing(
+        items=[RecordChangeOut.model_validate(row) for row in rows[:limit]],
+        next=pager.next(rows, limit, lambda row: row.id),
+    )

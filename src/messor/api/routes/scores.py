@@ -1,0 +1,128 @@
+"""Scores of a vertical: those of the last scoring with their parts, what-if, scoring now, calibration."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from messor.access.roles import Act
+from messor.api.gate import GatedRoute, needs
+from messor.api.house import Source, Unit, Who
+from messor.api.models.base import NO_NUL
+from messor.api.models.discovery import VerticalName
+from messor.api.models.scores import (
+    CalibratedOut,
+    GivenScoreOut,
+    Level,
+    ScoreHistoryOut,
+    ScoreOut,
+    ScoringIn,
+    ScoringOut,
+    SimulatedOut,
+    SimulationOut,
+    Subject,
+    WeightsIn,
+)
+from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
+from messor.insight import calibration, score_reading, scoring, weighing
+from messor.insight.score_reading import Given, ScoreRow
+from messor.verticals import verticals
+
+router = APIRouter(prefix="/verticals/{vertical}", tags=["scores"], route_class=GatedRoute)
+
+MOST_SIMULATED = 1_000
+Part = Annotated[str | None, Query(min_length=1, max_length=253, pattern=NO_NUL)]
+
+
+@router.get("/scores")
+@needs(Act.READ)
+async def list_scores(
+    vertical: VerticalName,
+    source: Source,
+    *,
+    subject: Subject = "domain",
+    level: Level | None = None,
+    q: Part = None,
+    cursor: CursorParam = None,
+    limit: PageSize = 50,
+) -> Listing[ScoreOut]:
+    """The scores of the last scoring with their parts, the highest first."""
+    applied = await verticals.get(source, vertical)
+    pager = Pager("scores", vertical, subject, level, q)
+    rows = await score_reading.newest(
+        source,
+        applied,
+        subject=subject,
+        level=level,
+        containing=q.lower() if q else None,
+        after=pager.read(cursor, tuple[float, PositiveInt]),
+        limit=limit + 1,
+    )
+    return Listing(
+        items=[_score(row) for row in rows[:limit]],
+        next=pager.next(rows, limit, lambda row: (row.score, row.id)),
+    )
+
+
+@router.post("/scores")
+@needs(Act.DOMAINS_CONFIGURE)
+async def score_vertical(
+    vertical: VerticalName, given: ScoringIn, unit: Unit, who: Who
+) -> ScoringOut:
+    """Score a vertical now, and give its domains their track levels."""
+    weights = {str(part): weight for part, weight in given.weights.items()}
+    applied, done = await weighing.apply(unit, vertical, weights, actor=who.actor, seen=given.seen)
+    return ScoringOut(version=applied.vertical.version, **asdict(done))
+
+
+@router.post("/scores/simulate")
+@needs(Act.READ)
+async def simulate_scores(vertical: VerticalName, given: WeightsIn, unit: Unit) -> SimulationOut:
+    """What other weights would change; nothing is written."""
+    applied = await verticals.get(unit, vertical)
+    weights = {str(part): weight for part, weight in given.weights.items()}
+    found = await scoring.simulate(unit, applied, weights)
+    changed = found.changed
+    return SimulationOut(
+        rows=[SimulatedOut.model_validate(row) for row in changed[:MOST_SIMULATED]],
+        domains=len(found.rows),
+        changed=len(changed),
+        looks_per_day_now=found.looks_per_day_now,
+        looks_per_day_then=found.looks_per_day_then,
+    )
+
+
+@router.get("/scores/{subject_id}")
+@needs(Act.READ)
+async def show_scores(vertical: VerticalName, subject_id: UUID, source: Source) -> ScoreHistoryOut:
+    """The scores of a domain or an organisation over time, each with its parts."""
+    applied = await verticals.get(source, vertical)
+    given = await score_reading.over_time(source, applied, subject_id)
+    last = given[-1]
+    return ScoreHistoryOut(
+        subject=last.subject,  # type: ignore[arg-type]  # the database allows no other
+        name=last.name,
+        scores=[_given(one) for one in given],
+    )
+
+
+@router.get("/calibration")
+@needs(Act.READ)
+async def calibrate(vertical: VerticalName, source: Source) -> Listing[CalibratedOut]:
+    """Judges and scores held against what reviewers decided."""
+    applied = await verticals.get(source, vertical)
+    rows = await calibration.calibrate(source, applied)
+    return Listing(items=[CalibratedOut.model_validate(one) for one in rows], next=None)
+
+
+def _score(row: ScoreRow) -> ScoreOut:
+    facts = asdict(row)
+    return ScoreOut(**{name: facts[name] for name in ScoreOut.model_fields})
+
+
+def _given(one: Given) -> GivenScoreOut:
+    facts = asdict(one)
+    return GivenScoreOut(**{name: facts[name] for name in GivenScoreOut.model_fields})

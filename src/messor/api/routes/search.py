@@ -1,0 +1,92 @@
+"""Search over pages and records, with facets and the places that answer."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from messor.access.roles import Act
+from messor.api.gate import GatedRoute, needs
+from messor.api.house import Source
+from messor.api.models.base import NO_NUL
+from messor.api.models.extraction import FacetsOut, FoundOut, HitOut
+from messor.api.paging import CursorParam
+from messor.insight import search as searching
+from messor.insight.search import MOST, Filters
+from messor.store.database import Database
+
+router = APIRouter(prefix="/search", tags=["search"], route_class=GatedRoute)
+
+Question = Annotated[
+    str,
+    Query(
+        min_length=1,
+        max_length=500,
+        pattern=NO_NUL,
+        description='Words, "a phrase", -without, this OR that, begin*',
+    ),
+]
+Few = Annotated[int, Query(ge=1, le=MOST, description="Most items of one answer")]
+Word = Annotated[str, Query(min_length=1, max_length=300, pattern=NO_NUL)]
+Several = Annotated[list[Word] | None, Query(max_length=50, description="Any of these")]
+Amount = Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False)]
+
+
+@router.get("")
+@needs(Act.READ)
+async def search(
+    q: Question,
+    source: Source,
+    *,
+    kind: Several = None,
+    domain: Several = None,
+    brand: Several = None,
+    category: Several = None,
+    availability: Several = None,
+    price_from: Amount = None,
+    price_to: Amount = None,
+    currency: Annotated[str | None, Query(pattern=r"^[A-Z]{3}$")] = None,
+    rating_from: Annotated[float | None, Query(ge=0, le=5)] = None,
+    facets: Annotated[bool, Query(description="Count what answers, by each facet")] = False,
+    cursor: CursorParam = None,
+    limit: Few = 20,
+) -> FoundOut:
+    """Pages and records by what they say, the best first, with the places that answer marked."""
+    filters = Filters(
+        tuple(kind or ()),
+        tuple(domain or ()),
+        tuple(brand or ()),
+        tuple(category or ()),
+        tuple(availability or ()),
+        exact(price_from),
+        exact(price_to),
+        currency,
+        exact(rating_from),
+    )
+    return await answer(source, q, filters, with_facets=facets, cursor=cursor, limit=limit)
+
+
+async def answer(
+    source: Database,
+    question: str,
+    filters: Filters,
+    *,
+    with_facets: bool,
+    cursor: str | None,
+    limit: int,
+) -> FoundOut:
+    """A page of what answers a question."""
+    found = await searching.search(source, question, filters, after=cursor, limit=limit)
+    counted = await searching.facets(source, question, filters) if with_facets else None
+    return FoundOut(
+        items=[HitOut.model_validate(hit) for hit in found.hits],
+        next=found.next,
+        facets=None if counted is None else FacetsOut.model_validate(counted),
+    )
+
+
+def exact(number: float | None) -> Decimal | None:
+    """A figure as it was written."""
+    return None if number is None else Decimal(str(number))

@@ -1,0 +1,87 @@
+"""The price of a product over time as steps: it holds from one sighting until the next.
+
+Where the page stated no price, or one in another currency, there is a gap rather than a zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from messor.console.charts import HEIGHT, WIDTH, Line
+from messor.extract.product_browsing import Price
+
+MARGIN = 0.15  # of the range, above and below
+
+
+@dataclass(frozen=True, slots=True)
+class PriceChart:
+    """The drawing, and the figures that stand beside it."""
+
+    line: Line
+    currency: str
+    lowest: Decimal
+    highest: Decimal
+    since: datetime
+    until: datetime
+
+
+def draw(prices: Sequence[Price], until: datetime) -> PriceChart | None:
+    """Prices with the oldest first; None when there are too few to make a line."""
+    currencies = [one.currency for one in prices if one.price is not None]
+    if not currencies:
+        return None
+    currency = currencies[-1]
+    stated = [one.price if one.currency == currency else None for one in prices]
+    values = [value for value in stated if value is not None]
+    until = max(until, prices[-1].seen_at)
+    since = prices[0].seen_at
+    if len(values) < 2 or since == until:
+        return None
+    low, high = min(values), max(values)
+    scale = _Scale(since, until, float(low), float(high))
+    ends = [*(one.seen_at for one in prices[1:]), until]
+    steps = [
+        (scale.x(one.seen_at), scale.x(end), scale.y(float(value)))
+        for one, end, value in zip(prices, ends, stated, strict=True)
+        if value is not None
+    ]
+    line, area = _paths(steps)
+    guides = ((scale.y(float(high)), f"highest: {high}"), (scale.y(float(low)), f"lowest: {low}"))
+    words = f"{currency or ''} {values[-1]:,}".strip()
+    said = (
+        f"Price {words} now; between {low:,} and {high:,} since {since:%Y-%m-%d},"
+        f" in {len(values)} steps"
+    )
+    drawn = Line(line, area, float(high), float(values[-1]), said, WIDTH, HEIGHT, guides)
+    return PriceChart(drawn, currency or "", low, high, since, until)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    since: datetime
+    until: datetime
+    low: float
+    high: float
+
+    def x(self, at: datetime) -> float:
+        return round(WIDTH * ((at - self.since) / (self.until - self.since)), 1)
+
+    def y(self, value: float) -> float:
+        air = (self.high - self.low) * MARGIN or 1.0
+        share = (value - self.low + air) / (self.high - self.low + 2 * air)
+        return round(HEIGHT * (1 - share), 1)
+
+
+def _paths(steps: Sequence[tuple[float, float, float]]) -> tuple[str, str]:
+    """The steps joined where they touch, and the areas below them."""
+    line, area = "", ""
+    last: float | None = None
+    for begin, end, y in steps:
+        line += f"L{begin:g} {y:g}" if begin == last else f"M{begin:g} {y:g}"
+        line += f"L{end:g} {y:g}"
+        area += f"M{begin:g} {y:g}L{end:g} {y:g}L{end:g} {HEIGHT}L{begin:g} {HEIGHT}Z"
+        last = end
+    return line, area

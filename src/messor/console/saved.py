@@ -1,0 +1,65 @@
+"""The bar of saved views above a list, and the view that a member's list opens with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from messor.access import saved_views
+from messor.access.roles import Act
+from messor.access.saved_views import SavedView
+from messor.console.addresses import with_query
+from messor.console.call import Call
+
+# What each list is called, where it is, and who may open it.
+PLACES: Mapping[str, tuple[str, str, Act]] = {
+    "domains": ("Domains", "/domains", Act.READ),
+    "review": ("Review queue", "/review", Act.DOMAINS_REVIEW),
+    "tasks": ("Tasks", "/tasks", Act.READ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The views of a list, and what it shows now."""
+
+    list: str
+    views: Sequence[SavedView]
+    filters: dict[str, str]
+
+    @property
+    def here(self) -> str:
+        return address(self.list, self.filters)
+
+    @property
+    def everything(self) -> str:
+        return address(self.list, {})
+
+    def is_current(self, view: SavedView) -> bool:
+        return view.filters == self.filters
+
+    def address(self, view: SavedView) -> str:
+        return address(view.list, view.filters)
+
+
+async def bar(call: Call, list_name: str, given: Mapping[str, object]) -> Bar:
+    """For the list to show above itself; `given` is what it was narrowed down to."""
+    said = {name: str(value) for name, value in given.items() if value not in (None, "", False)}
+    found = await saved_views.listing(call.desk.database, call.member, list_name)
+    return Bar(list_name, found, saved_views.filters_of(list_name, said))
+
+
+async def opening(call: Call, list_name: str) -> Response | None:
+    """The way to the view that this member begins with, where the address asks for nothing."""
+    if call.request.url.query or call.is_partial:
+        return None
+    chosen = await saved_views.default(call.desk.database, call.member, list_name)
+    return None if chosen is None else call.go(address(list_name, chosen.filters))
+
+
+def address(list_name: str, filters: Mapping[str, str]) -> str:
+    """Where a list is, so narrowed down; an address that asks for nothing opens with the default."""
+    path = PLACES[list_name][1]
+    return with_query(path, **filters) if filters else f"{path}?all=1"

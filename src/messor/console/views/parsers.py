@@ -1,0 +1,166 @@
+"""Parsers: which versions read what, how they fare, and the trials that people decide on."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from uuid import UUID
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console import charts
+from messor.console.addresses import within
+from messor.console.call import Call
+from messor.console.charts import Bars
+from messor.console.screens import get, post
+from messor.console.views.tasks import as_uuid
+from messor.engine import repairing
+from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
+from messor.extract import parser_figures, pins, trials
+from messor.extract.parser_figures import DAYS, Movement
+from messor.extract.reading import installed_parsers
+from messor.registry import domains
+from messor.store.database import Connection
+
+TONES = {"found": "green", "changed": "azure", "lost": "red"}
+DECISIONS = {"promote": "promoted", "reject": "rejected", "roll_back": "rolled_back"}
+STATES = {"compared": "yellow", "promoted": "green", "rejected": "red", "rolled_back": "orange"}
+
+
+async def show_all(call: Call) -> Response:
+    database, parser = call.desk.database, call.query("parser").strip()[:100]
+    pinned = await pins.listing(database)
+    known = installed_parsers()
+    everywhere = {pin.parser: pin.version for pin in pinned if pin.domain is None}
+    compared = await parser_figures.trials(database)
+    return await call.page(
+        "parsers/page.html",
+        versions=parser_figures.versions(known, everywhere),
+        names=sorted({one.name for one in known}),
+        yields={(one.parser, one.version): one for one in await parser_figures.yields(database)},
+        newest=parser_figures.NEWEST,
+        chart=_by_day(await parser_figures.by_day(database, parser or None), parser),
+        losses=await parser_figures.losses(database),
+        pins=pinned,
+        trials=compared,
+        tones=STATES,
+        parser=parser,
+        actors=await call.names(
+            {pin.pinned_by for pin in pinned} | {one.started_by for one in compared}
+        ),
+    )
+
+
+async def show_trial(call: Call) -> Response:
+    trial = await parser_figures.trial(call.desk.database, _trial_id(call))
+    return await call.page(
+        "parsers/trial.html",
+        trial=trial,
+        tones=STATES,
+        actors=await call.names({trial.started_by, trial.decided_by or ""}),
+    )
+
+
+async def show_repairs(call: Call) -> Response:
+    """Where the values that were lost on a domain's pages may stand now; nothing is applied."""
+    domain = await domains.get(call.desk.database, call.part("name"))
+    archive = call.desk.settings.data_dir / "archive"
+    found = await repairing.propose_repairs(call.desk.database, archive, domain.id)
+    return await call.page("parsers/repairs.html", domain=domain.domain, proposals=found)
+
+
+async def decide(call: Call) -> Response:
+    """Promote, reject or roll back a candidate; what speaks against it is said on its page."""
+    trial_id, act = _trial_id(call), call.form.text("act")
+    here = within(call.form.text("back"), f"/parsers/trials/{trial_id}")
+    if act not in DECISIONS:
+        raise UsageError(f"What can be decided: {', '.join(DECISIONS)}.")
+    reason = call.form.words("reason")
+    if reason is None and act != "promote":
+        words = act.replace("_", " ")
+        return call.go(here, f"Say why: to {words} needs a reason.", "danger")
+    try:
+        async with call.desk.database.transaction() as connection:
+            done = await trials.decide(
+                connection,
+                trial_id,
+                DECISIONS[act],
+                actor=call.actor,
+                reason=reason[:2_000] if reason else None,
+            )
+    except ConflictError as error:
+        return call.go(here, str(error), "danger")
+    said = f"{done} was {DECISIONS[act].replace('_', ' ')}."
+    if act != "reject":
+        said += " Pages are read so from now on; messor replay reads stored ones again."
+    return call.go(here, said)
+
+
+async def pin(call: Call) -> Response:
+    """Pin a version, or lift a pin: everywhere, or for one domain."""
+    act = call.form.text("act")
+    if act not in ("pin", "lift"):
+        raise UsageError("A version can be pinned, or its pin lifted.")
+    try:
+        async with call.desk.database.transaction() as connection:
+            said = await (_pin if act == "pin" else _lift)(connection, call)
+    except MessorError as error:
+        if not isinstance(error, UsageError | NotFoundError):
+            raise
+        return call.go("/parsers", str(error), "danger")
+    return call.go("/parsers", said)
+
+
+async def _pin(connection: Connection, call: Call) -> str:
+    name, _, version = call.form.text("version").partition("=")
+    installed_parsers().get(name, version)
+    domain_id, where = await _where(connection, call)
+    await pins.pin(connection, name, version, domain_id=domain_id, actor=call.actor)
+    return f"{name} {version} reads {where} from now on."
+
+
+async def _lift(connection: Connection, call: Call) -> str:
+    name = call.form.text("parser")
+    domain_id, where = await _where(connection, call)
+    version = await pins.lift(connection, name, domain_id=domain_id, actor=call.actor)
+    return f"{name}: {version or 'the newest version'} reads {where} from now on."
+
+
+async def _where(connection: Connection, call: Call) -> tuple[UUID | None, str]:
+    name = (call.form.words("domain") or "").lower()
+    if not name:
+        return None, "everywhere"
+    return (await domains.get(connection, name)).id, f"pages of {name}"
+
+
+def _by_day(rows: Sequence[Movement], parser: str) -> Bars:
+    days: dict[date, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        days[row.day][row.what] += row.records
+    today = datetime.now(UTC).date()
+    span = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]
+    counts: Counter[str] = sum((days[day] for day in span), Counter())
+    said = (
+        f"{counts['found']:,} records found, {counts['changed']:,} changed and"
+        f" {counts['lost']:,} lost on pages that are still there, in {DAYS} days"
+    )
+    columns = [(f"{day:%d %b}", days[day]) for day in span]
+    return charts.bars(columns, TONES, f"{said}, by {parser}" if parser else said)
+
+
+def _trial_id(call: Call) -> UUID:
+    found = as_uuid(call.part("trial_id"))
+    if found is None:
+        raise NotFoundError("There is no such trial.")
+    return found
+
+
+SCREENS = (
+    get("/parsers", Act.READ, show_all),
+    post("/parsers/pins", Act.DOMAINS_CONFIGURE, pin),
+    get("/parsers/repairs/{name}", Act.DOMAINS_CONFIGURE, show_repairs),
+    get("/parsers/trials/{trial_id}", Act.READ, show_trial),
+    post("/parsers/trials/{trial_id}/decide", Act.DOMAINS_CONFIGURE, decide),
+)

@@ -1,0 +1,108 @@
+"""Records: what pages state, found by kind, domain, parser and confidence; each with its evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console import evidence
+from messor.console.addresses import with_query
+from messor.console.call import Call
+from messor.console.screens import get
+from messor.extract import browsing, corrections
+from messor.extract.browsing import Wanted
+from messor.extract.products.pool import NORMALISER_OF
+from messor.extract.reading import installed_parsers
+
+PER_PAGE = 50
+HISTORY = 50
+STATES = {"": "standing", "removed": "gone", "all": "both"}
+SURE = {"": (0.0, 1.0), "high": (0.8, 1.0), "middle": (0.5, 0.8), "low": (0.0, 0.5)}
+
+
+async def show_all(call: Call) -> Response:
+    given = narrowed(call)
+    found = await browsing.records(
+        call.desk.database, _wanted(given), before=number(call, "before"), limit=PER_PAGE
+    )
+    more = with_query("/records", before=found.reached, **given) if found.reached else None
+    return await call.page(
+        "records/list.html",
+        rows=found.records,
+        more=more,
+        first=with_query("/records", **given) if call.query("before") else None,
+        given=given,
+        kinds=await browsing.kinds(call.desk.database),
+        parsers=sorted({parser.name for parser in installed_parsers()}),
+        states=STATES,
+        tone=evidence.tone,
+    )
+
+
+async def show(call: Call) -> Response:
+    return await record_page(call, call.number("record_id"))
+
+
+async def record_page(call: Call, record_id: int, *, wrong: str | None = None) -> Response:
+    """One record; a product with what reviewers said of it."""
+    database = call.desk.database
+    record = await browsing.record(database, record_id)
+    said = await corrections.listing(database, record_id=record.id)
+    history = await browsing.history(
+        database, record.id, before=number(call, "before"), limit=HISTORY + 1
+    )
+    older = history[HISTORY - 1].id if len(history) > HISTORY else None
+    return await call.page(
+        "records/record.html",
+        status=422 if wrong else 200,
+        wrong=wrong,
+        said_of_it=said,
+        correctable=sorted(NORMALISER_OF) if record.kind == corrections.KIND else (),
+        names=await call.names({one.said_by for one in said}),
+        record=record,
+        fields=evidence.shown(record.fields, record.page_id, record.snapshot_id),
+        history=history[:HISTORY],
+        older=with_query(f"/records/{record.id}", before=older) if older else None,
+        is_first=not call.query("before"),
+        told=evidence.said,
+        tone=evidence.tone,
+    )
+
+
+def narrowed(call: Call) -> dict[str, str]:
+    """What the address asks for; what it does not know is as if it was not there."""
+    state, sure = call.query("state"), call.query("sure")
+    return {
+        "kind": call.query("kind").strip()[:100],
+        "domain": call.query("domain").strip().lower()[:253],
+        "parser": call.query("parser").strip()[:100],
+        "state": state if state in STATES else "",
+        "sure": sure if sure in SURE else "",
+    }
+
+
+def number(call: Call, name: str) -> int | None:
+    """A whole number of the address, None for anything else."""
+    typed = call.query(name)
+    return int(typed) if typed.isdecimal() and typed.isascii() and len(typed) < 19 else None
+
+
+def _wanted(given: dict[str, str]) -> Wanted:
+    states: dict[str, Any] = {"": "current", "removed": "removed", "all": None}
+    least, most = SURE[given["sure"]]
+    return Wanted(
+        kind=given["kind"] or None,
+        domain=given["domain"] or None,
+        parser=given["parser"] or None,
+        state=states[given["state"]],
+        least=least,
+        most=most,
+    )
+
+
+SCREENS = (
+    get("/records", Act.READ, show_all),
+    get("/records/{record_id:int}", Act.READ, show),
+)

@@ -1,0 +1,227 @@
+"""Scores: every one with its parts, over time, under other weights, and held against reviewers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console import charts, curves, finding
+from messor.console.addresses import with_query
+from messor.console.call import Call
+from messor.console.charts import Bars
+from messor.console.curves import Axis, Curves
+from messor.console.screens import get, post
+from messor.errors import ConflictError, UsageError
+from messor.insight import calibration, score_reading, scoring, weighing
+from messor.insight.score_reading import BINS, LEVELS, SUBJECTS, Bin, Given, LevelCount, Place
+from messor.insight.scores import LEVELS as LEAST
+from messor.insight.scoring import Simulated
+from messor.verticals.model import SCORE_PARTS
+from messor.verticals.verticals import Applied
+
+PER_PAGE = 50
+MOST_CHANGES = 200
+
+
+async def show_all(call: Call) -> Response:
+    """The last scoring: levels, the cadence that follows, and each score in its parts."""
+    applied, values = await finding.about(call)
+    if applied is None:
+        return await call.page("scores/list.html", **values)
+    database, name = call.desk.database, applied.vertical.name
+    subject, level = call.query("subject"), call.query("level")
+    subject = subject if subject in SUBJECTS else "domain"
+    level = level if level in LEVELS else ""
+    q = call.query("q").strip().lower()[:253]
+    rows = await score_reading.newest(
+        database,
+        applied,
+        subject=subject,
+        level=level or None,
+        containing=q or None,
+        after=_after(call),
+        limit=PER_PAGE + 1,
+    )
+    summary = await score_reading.summary(database, applied, subject)
+    keep = {"vertical": name, "subject": subject, "level": level, "q": q}
+    more = None
+    if len(rows) > PER_PAGE:
+        last = rows[PER_PAGE - 1]
+        more = with_query("/scores", after=f"{last.score!r}_{last.id}", **keep)
+    first = with_query("/scores", **keep) if call.query("after") else None
+    return await call.page(
+        "scores/list.html",
+        rows=rows[:PER_PAGE],
+        more=more,
+        first=first,
+        summary=summary,
+        cadence=cadence_of(applied, summary),
+        subject=subject,
+        level=level,
+        q=q,
+        **values,
+    )
+
+
+async def show(call: Call) -> Response:
+    """One subject: its newest score in its parts, and its scores over time."""
+    applied, values = await finding.about(call)
+    key = finding.uuid_of(call.part("subject_id"), "domain or organisation with a score")
+    if applied is None:
+        return await call.page("scores/subject.html", **values)
+    given = await score_reading.over_time(call.desk.database, applied, key)
+    return await call.page(
+        "scores/subject.html",
+        newest=given[-1],
+        given=given,
+        chart=score_chart(given),
+        least=dict(LEAST),
+        **values,
+    )
+
+
+async def simulate(call: Call) -> Response:
+    """What other weights would do; nothing is written."""
+    applied, values = await finding.about(call)
+    if applied is None:
+        return await call.page("scores/simulate.html", **values)
+    usual = dict(applied.vertical.scoring.weights)
+    values |= {"usual": usual, "weights": usual, "wrong": None, "simulation": None}
+    if any(call.query(part) for part in SCORE_PARTS):
+        values |= await _simulated(call, applied, usual)
+    return await call.page("scores/simulate.html", parts=SCORE_PARTS, **values)
+
+
+async def show_calibration(call: Call) -> Response:
+    """Judges and scores against what reviewers decided."""
+    applied, values = await finding.about(call)
+    if applied is None:
+        return await call.page("scores/calibration.html", **values)
+    database = call.desk.database
+    bins = await score_reading.reliability(database, applied)
+    return await call.page(
+        "scores/calibration.html",
+        rows=await calibration.calibrate(database, applied),
+        chart=reliability_chart(bins) if bins else None,
+        **values,
+    )
+
+
+async def apply(call: Call) -> Response:
+    """Score now; with other weights, after they became the vertical's next version."""
+    name, form = call.form.text("vertical")[:63], call.form
+    given = {part: form.decimal(part, finding.PARTS[part][0]) for part in SCORE_PARTS}
+    weights = {part: weight for part, weight in given.items() if weight is not None}
+    try:
+        async with call.desk.database.transaction() as connection:
+            applied, done = await weighing.apply(
+                connection,
+                name,
+                weights,
+                actor=call.actor,
+                seen=form.whole("version", "Version"),
+            )
+    except (ConflictError, UsageError) as error:
+        return call.go(
+            with_query("/scores/simulate", vertical=name, **weights), str(error), "danger"
+        )
+    said = (
+        f"{done.domains} domains and {done.organisations} organisations were scored by version "
+        f"{applied.vertical.version}; {done.levels_changed} track levels changed."
+    )
+    return call.go(with_query("/scores", vertical=name), said)
+
+
+async def _simulated(call: Call, applied: Applied, usual: dict[str, float]) -> dict[str, Any]:
+    try:
+        weights = {**usual, **_weights(call)}
+        async with call.desk.database.transaction() as connection:
+            found = await scoring.simulate(connection, applied, weights)
+    except UsageError as error:
+        return {"wrong": str(error)}
+    return {
+        "weights": weights,
+        "simulation": found,
+        "moves": moves_of(found.rows),
+        "levels": LEVELS,
+        "changed": found.changed[:MOST_CHANGES],
+        "most": MOST_CHANGES,
+    }
+
+
+def _weights(call: Call) -> dict[str, float]:
+    given: dict[str, float] = {}
+    for part in SCORE_PARTS:
+        typed = call.query(part).strip()
+        try:
+            if typed:
+                given[part] = float(typed[:50])
+        except ValueError:
+            label = finding.PARTS[part][0]
+            raise UsageError(f"{label}: give a number, not {typed[:50]!r}.") from None
+    return given
+
+
+def cadence_of(
+    applied: Applied, summary: Sequence[LevelCount]
+) -> list[tuple[str, str, int, int, float]]:
+    """Each level: how often its pages are looked at, how many there are, and looks a day."""
+    known = {one.level: one for one in summary}
+    cadence = {str(level): every for level, every in applied.vertical.cadence.items()}
+    return [
+        (
+            level,
+            cadence[level],
+            known[level].count if level in known else 0,
+            pages := known[level].pages if level in known else 0,
+            score_reading.looks_per_day(applied, level, pages),
+        )
+        for level in LEVELS
+    ]
+
+
+def moves_of(rows: Sequence[Simulated]) -> dict[tuple[str | None, str | None], int]:
+    """How many domains go from which level to which."""
+    return dict(Counter((row.level_now, row.level_then) for row in rows))
+
+
+def score_chart(given: Sequence[Given]) -> Curves:
+    values = [one.score for one in given]
+    labels = [f"{one.scored_at:%d %b %Y}" for one in given]
+    said = f"Score {values[-1]:.2f}, between {min(values):.2f} and {max(values):.2f} up to then"
+    return curves.curves({"score": values}, labels, Axis(1.0, 0.0, "1", "0"), said)
+
+
+def reliability_chart(bins: Sequence[Bin]) -> Bars:
+    """Approved and rejected candidates by tenths of their confidence."""
+    by_bin = {one.bin: one for one in bins}
+    columns = []
+    for place in range(BINS):
+        one = by_bin.get(place, Bin(place, 0, 0))
+        counts = {"approved": one.approved, "rejected": one.decided - one.approved}
+        columns.append((f"confidence {place / BINS:.1f} to {(place + 1) / BINS:.1f}", counts))
+    decided, right = sum(one.decided for one in bins), sum(one.approved for one in bins)
+    said = f"{right} of {decided} decided candidates were approved, by their confidence"
+    return charts.bars(columns, {"approved": "green", "rejected": "red"}, said)
+
+
+def _after(call: Call) -> Place | None:
+    score, _, key = call.query("after").partition("_")
+    try:
+        place = float(score), int(key[:19])
+    except ValueError:
+        return None
+    return place if abs(place[1]) < 2**62 else None
+
+
+SCREENS = (
+    get("/scores", Act.READ, show_all),
+    get("/scores/simulate", Act.READ, simulate),
+    get("/scores/calibration", Act.READ, show_calibration),
+    post("/scores", Act.DOMAINS_CONFIGURE, apply),
+    get("/scores/{subject_id}", Act.READ, show),
+)

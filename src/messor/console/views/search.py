@@ -1,0 +1,172 @@
+"""Search: a question, what answers it with its words marked, and facets to narrow it down by."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console import evidence
+from messor.console.addresses import with_query
+from messor.console.call import Call
+from messor.console.screens import get
+from messor.console.views.products import figure
+from messor.errors import UsageError
+from messor.insight import search
+from messor.insight.search import Facets, Filters, Found, Hit
+
+PER_PAGE = 20
+WORDS = ("kind", "domain", "brand", "category", "availability")
+NAMES = (*WORDS, "currency", "price_from", "price_to", "rating")
+FACETS = {
+    "kind": "Kind",
+    "domain": "Domain",
+    "brand": "Brand",
+    "category": "Category",
+    "availability": "Availability",
+    "price": "Price",
+    "rating": "Rating",
+}
+_PRICE = re.compile(r"([A-Z]{3}) (?:under (\d+)|(\d+) to (\d+)|(\d+) and more)")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value of a facet, and where choosing it, or letting it go, leads."""
+
+    label: str
+    count: int
+    link: str
+    is_chosen: bool
+
+
+async def show(call: Call) -> Response:
+    typed, given = call.query("q").strip(), _given(call)
+    found, counted, wrong = Found([], None), Facets(0, is_exact=True), None
+    if typed:
+        try:
+            filters = _filters(given)
+            after = call.query("after") or None
+            found = await search.search(
+                call.desk.database, typed, filters, after=after, limit=PER_PAGE
+            )
+            counted = await search.facets(call.desk.database, typed, filters)
+        except UsageError as error:
+            wrong = str(error)
+
+    def link(**changes: Any) -> str:
+        return with_query("/search", q=typed, **{**given, **changes})
+
+    return await call.page(
+        "search/page.html",
+        status=422 if wrong else 200,
+        typed=typed,
+        given={name: value for name, value in given.items() if value},
+        hits=[(hit, _place(hit), _pieces(hit)) for hit in found.hits],
+        counted=counted,
+        facets=_facets(counted, given, link),
+        more=link(after=found.next) if found.next else None,
+        first=link() if call.query("after") else None,
+        link=link,
+        wrong=wrong,
+    )
+
+
+def _given(call: Call) -> dict[str, str]:
+    return {name: call.query(name).strip()[:300] for name in NAMES}
+
+
+def _filters(given: dict[str, str]) -> Filters:
+    lists = [(given[name],) if given[name] else () for name in WORDS]
+    kinds, domains, brands, categories, availability = lists
+    return Filters(
+        kinds,
+        domains,
+        brands,
+        categories,
+        availability,
+        figure(given["price_from"], "Price from"),
+        figure(given["price_to"], "Price to"),
+        given["currency"] or None,
+        figure(given["rating"], "Rating"),
+    )
+
+
+def _facets(counted: Facets, given: dict[str, str], link: Any) -> list[tuple[str, list[Choice]]]:
+    """Those facets by which the answer can be narrowed down, or is."""
+    made = []
+    for name, label in FACETS.items():
+        values = counted.by.get(name, {})
+        if name == "price":
+            choices = _prices(values, given, link)
+        elif name == "rating":
+            choices = _ratings(values, given, link)
+        else:
+            choices = [
+                Choice(
+                    value.replace("_", " "),
+                    count,
+                    link(**{name: "" if given[name] == value else value}),
+                    given[name] == value,
+                )
+                for value, count in values.items()
+            ]
+        if len(choices) > 1 or any(one.is_chosen for one in choices):
+            made.append((label, choices))
+    return made
+
+
+def _prices(values: dict[str, int], given: dict[str, str], link: Any) -> list[Choice]:
+    choices = []
+    for label, count in values.items():
+        found = _PRICE.fullmatch(label)
+        if found is None:  # without a currency a price cannot be compared
+            continue
+        currency, under, low, high, least = found.groups()
+        wanted = {
+            "currency": currency,
+            "price_from": low or least or "",
+            "price_to": under or high or "",
+        }
+        is_chosen = all(given[name] == value for name, value in wanted.items())
+        to = dict.fromkeys(wanted, "") if is_chosen else wanted
+        choices.append(Choice(label, count, link(**to), is_chosen))
+    return choices
+
+
+def _ratings(values: dict[str, int], given: dict[str, str], link: Any) -> list[Choice]:
+    """A rating stands for itself and all above."""
+    choices, above = [], 0
+    for value in sorted(values, key=int, reverse=True):
+        above += values[value]
+        is_chosen = given["rating"] == value
+        to = "" if is_chosen else value
+        choices.append(Choice(f"{value} and more", above, link(rating=to), is_chosen))
+    return choices
+
+
+def _place(hit: Hit) -> str:
+    """Where an answer is looked at: a record by itself, a page at the words that answer."""
+    if hit.record_id is not None:
+        return f"/records/{hit.record_id}"
+    marked = [piece.text[slice(*piece.marks[0])] for piece in hit.fragments if piece.marks]
+    where = f"/pages/{hit.page_id}/snapshots/{hit.snapshot_id}"
+    return where + (evidence.found_at(marked[0]) if marked else "")
+
+
+def _pieces(hit: Hit) -> list[list[tuple[str, bool]]]:
+    """The texts of an answer in pieces: those that answer the question, and the others."""
+    texts = []
+    for fragment in hit.fragments:
+        pieces, last = [], 0
+        for begin, end in fragment.marks:
+            pieces += [(fragment.text[last:begin], False), (fragment.text[begin:end], True)]
+            last = end
+        texts.append([*pieces, (fragment.text[last:], False)])
+    return texts
+
+
+SCREENS = (get("/search", Act.READ, show),)

@@ -1,0 +1,194 @@
+"""Result pages: who is seen how well, who gained and lost, and each page as it was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from itertools import groupby
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console import charts, curves, finding
+from messor.console.addresses import with_query
+from messor.console.call import Call
+from messor.console.charts import Bars
+from messor.console.curves import Axis, Curves
+from messor.console.screens import get
+from messor.errors import UsageError
+from messor.insight import ranks, trends, visibility
+from messor.insight.trends import Places
+from messor.insight.visibility import Window
+from messor.registry.domains import Submission
+from messor.scout import serp_reading
+from messor.scout.serp_reading import OUTCOMES, SeenResult
+from messor.store.database import Connection
+
+PER_PAGE = 50
+SHOWN = 20  # domains, movers, competitors
+DRAWN = 5  # domains of a chart
+WINDOWS = {"7": "a week", "28": "four weeks", "91": "a quarter"}
+PLACES = {"1 to 3": "green", "4 to 10": "azure", "below 10": "yellow", "not found": "gray"}
+
+
+async def show(call: Call) -> Response:
+    """Visibility of all, who moved, and how much was seen at all."""
+    applied, values = await finding.about(call)
+    if applied is None:
+        return await call.page("serps/overview.html", **values)
+    async with call.desk.database.transaction() as connection:
+        window = await _window(connection, call)
+        tally = await serp_reading.tally(connection, applied, window.since, window.until)
+        seen = await visibility.of_domains(connection, applied, window)
+        moved = await visibility.movers(connection, applied, window, limit=SHOWN)
+        length = min(window.until - window.since, timedelta(days=28))
+        spans = trends.spans(window.until, length=length)
+        leaders = [one.name for one in seen[:DRAWN]]
+        drawn = await trends.visibility(connection, applied, spans, leaders)
+    return await call.page(
+        "serps/overview.html",
+        window=window,
+        windows=WINDOWS,
+        days=_days(call),
+        tally=tally,
+        seen=seen[:SHOWN],
+        all_seen=len(seen),
+        gained=[one for one in moved if one.change > 0],
+        lost=[one for one in moved if one.change < 0],
+        chart=visibility_chart(drawn, spans) if drawn else None,
+        **values,
+    )
+
+
+async def show_pages(call: Call) -> Response:
+    """The pages one by one, gaps among them."""
+    applied, values = await finding.about(call)
+    if applied is None:
+        return await call.page("serps/pages.html", **values)
+    outcome, q = call.query("outcome"), call.query("q").strip().lower()[:200]
+    rows = await serp_reading.pages(
+        call.desk.database,
+        applied,
+        outcome=outcome if outcome in OUTCOMES else None,
+        containing=q or None,
+        before=finding.place_of(call.query("before")),
+        limit=PER_PAGE + 1,
+    )
+    keep = {"vertical": applied.vertical.name, "outcome": outcome, "q": q}
+    more = None
+    if len(rows) > PER_PAGE:
+        last = rows[PER_PAGE - 1]
+        mark = finding.mark_of(last.captured_at, last.id)
+        more = with_query("/serps/pages", before=mark, **keep)
+    first = with_query("/serps/pages", **keep) if call.query("before") else None
+    values |= {"rows": rows[:PER_PAGE], "more": more, "first": first, "outcome": outcome, "q": q}
+    return await call.page("serps/pages.html", outcomes=OUTCOMES, **values)
+
+
+async def show_page(call: Call) -> Response:
+    """One page as it was seen; a gap says why there is none."""
+    database = call.desk.database
+    key = finding.uuid_of(call.part("snapshot_id"), "result page")
+    page = await serp_reading.get(database, key)
+    results = await serp_reading.results(database, key) if not page.is_gap else []
+    _, values = await finding.about(call, page.vertical)
+    return await call.page("serps/page.html", page=page, blocks=blocks_of(results), **values)
+
+
+async def show_domain(call: Call) -> Response:
+    """One domain on the result pages: how visible, where it stands, what it lost, who is beside it."""
+    applied, values = await finding.about(call)
+    name = _domain(call)
+    values["name"] = name
+    if applied is None:
+        return await call.page("serps/domain.html", **values)
+    async with call.desk.database.transaction() as connection:
+        window = await _window(connection, call, "28")
+        spans = trends.spans(window.until)
+        stood = await trends.places(connection, applied, spans, name)
+        values |= {
+            "chart": visibility_chart({name: [_seen(one) for one in stood]}, spans),
+            "places": places_chart(stood, spans),
+            "standing": await trends.standing(connection, applied, window, name, PER_PAGE),
+            "losses": await ranks.losses(connection, applied, window, name, limit=SHOWN),
+            "competitors": await visibility.competitors(
+                connection, applied, window, [name], limit=SHOWN
+            ),
+        }
+    return await call.page(
+        "serps/domain.html", windows=WINDOWS, days=_days(call, "28"), window=window, **values
+    )
+
+
+def visibility_chart(
+    drawn: Mapping[str, Sequence[float | None]], spans: Sequence[Window]
+) -> Curves:
+    """A curve per domain; a span in which nothing was seen well is a gap."""
+    rows = dict(drawn)
+    gaps = [at for at in range(len(spans)) if all(row[at] is None for row in rows.values())]
+    labels = [f"{span.since:%d %b} to {span.until:%d %b %Y}" for span in spans]
+    told = "; ".join(f"{name} {_share(row)}" for name, row in rows.items())
+    said = f"Visibility over {len(spans)} spans, {len(gaps)} of them gaps: {told}"
+    every = [value for row in rows.values() for value in row]
+    return curves.curves(rows, labels, Axis.of_shares(every), said, gaps=gaps)
+
+
+def places_chart(counted: Sequence[Places | None], spans: Sequence[Window]) -> Bars:
+    """Keywords by how well a domain stood; nothing where nothing was seen well."""
+    columns = [
+        (f"{span.until:%d %b}", _tally(one)) for one, span in zip(counted, spans, strict=True)
+    ]
+    known = [one for one in counted if one is not None]
+    now = known[-1] if known else Places(0.0, 0, 0, 0, 0)
+    said = (
+        f"Keywords by place: lately {now.first_three} among the first three, {now.first_ten} down "
+        f"to the tenth, {now.below} below, {now.absent} without it; "
+        f"{len(counted) - len(known)} of {len(counted)} weeks are gaps"
+    )
+    return charts.bars(columns, PLACES, said)
+
+
+def blocks_of(results: Sequence[SeenResult]) -> list[tuple[str, list[SeenResult]]]:
+    """Results by block, in the order in which pages show them."""
+    grouped = {block: list(rows) for block, rows in groupby(results, lambda result: result.block)}
+    return [(label, grouped[block]) for block, label in finding.BLOCKS.items() if block in grouped]
+
+
+def _tally(one: Places | None) -> dict[str, int]:
+    if one is None:
+        return {}
+    return dict(zip(PLACES, (one.first_three, one.first_ten, one.below, one.absent), strict=True))
+
+
+def _seen(one: Places | None) -> float | None:
+    return None if one is None else one.visibility
+
+
+def _share(row: Sequence[float | None]) -> str:
+    known = [value for value in row if value is not None]
+    return f"{known[-1]:.1%}, {max(known):.1%} at most" if known else "never measured"
+
+
+def _days(call: Call, usual: str = "7") -> str:
+    days = call.query("days")
+    return days if days in WINDOWS else usual
+
+
+async def _window(connection: Connection, call: Call, usual: str = "7") -> Window:
+    length = timedelta(days=int(_days(call, usual)))
+    return await visibility.last_window(connection, length)
+
+
+def _domain(call: Call) -> str:
+    try:
+        return Submission.understand(call.part("name")).domain
+    except UsageError:
+        return call.part("name")[:253].lower()
+
+
+SCREENS = (
+    get("/serps", Act.READ, show),
+    get("/serps/pages", Act.READ, show_pages),
+    get("/serps/domains/{name}", Act.READ, show_domain),
+    get("/serps/{snapshot_id}", Act.READ, show_page),
+)

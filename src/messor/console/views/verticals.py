@@ -1,0 +1,184 @@
+"""Verticals: which there are, what one says, what a file would change, and its organisations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import PlainTextResponse, Response
+
+from messor.access.roles import Act
+from messor.console import finding
+from messor.console.call import Call
+from messor.console.screens import get, post
+from messor.errors import ConflictError, UsageError
+from messor.scout import candidate_reading
+from messor.verticals import differences, files, importing, organisations, verticals
+from messor.verticals.files import VerticalFile
+from messor.verticals.importing import LineReport
+from messor.verticals.verticals import Applied
+
+MOST_ORGANISATIONS = 500
+MOST_REPORTED = 200
+
+
+async def show_all(call: Call) -> Response:
+    """Those in force, and those that come with Messor."""
+    _, values = await finding.about(call)
+    applied = {one.vertical.name for one in values["known"]}
+    shipped = [files.shipped(name).vertical for name in files.SHIPPED if name not in applied]
+    actors = {one.applied_by for one in values["known"]}
+    return await call.page(
+        "verticals/list.html", shipped=shipped, names=await call.names(actors), **values
+    )
+
+
+async def show(call: Call) -> Response:
+    """What a vertical says, its versions, and what the file that comes with Messor would change."""
+    applied, values = await finding.about(call, call.part("name"))
+    assert applied is not None
+    database, vertical = call.desk.database, applied.vertical
+    versions = await verticals.history(database, applied)
+    waiting = await candidate_reading.counts(database, vertical.name)
+    return await call.page(
+        "verticals/vertical.html",
+        versions=versions,
+        candidates=waiting,
+        newer=_newer(applied),
+        names=await call.names({one["applied_by"] for one in versions}),
+        **values,
+    )
+
+
+async def show_file(call: Call) -> Response:
+    """The file, to be changed and applied again."""
+    applied = await verticals.get(call.desk.database, call.part("name"))
+    name = applied.vertical.name
+    headers = {"Content-Disposition": f'attachment; filename="{name}.toml"'}
+    return PlainTextResponse(applied.source, headers=headers)
+
+
+async def show_new(call: Call) -> Response:
+    return await _form(call)
+
+
+async def apply(call: Call) -> Response:
+    """Put one in force: a shipped one by its name, or a file; or say what it would change."""
+    try:
+        file = await _given(call)
+        if call.form.text("act") != "apply":
+            return await _preview(call, file)
+        async with call.desk.database.transaction() as connection:
+            applied, changes = await verticals.apply(connection, file, actor=call.actor)
+    except (UsageError, ConflictError) as error:
+        return await _form(call, wrong=str(error), status=422)
+    name = applied.vertical.name
+    what = f"{len(changes)} changes" if changes else "nothing changed"
+    said = f"{name} is in force in version {applied.vertical.version}: {what}."
+    return call.go(f"/verticals/{name}", said)
+
+
+async def show_organisations(call: Call) -> Response:
+    return await _organisations(call)
+
+
+async def add_organisations(call: Call) -> Response:
+    """Take organisations from lines of CSV, with a report for each."""
+    applied = await finding.required(call, call.part("name"))
+    try:
+        reports = await importing.import_csv(
+            call.desk.database, applied, _text(call, "lines"), actor=call.actor
+        )
+    except UsageError as error:
+        return await _organisations(call, wrong=str(error), status=422)
+    refused = [one for one in reports if one.outcome == "refused"]
+    if refused:
+        return await _organisations(call, reports=reports[:MOST_REPORTED], status=422)
+    counted = {one.outcome for one in reports}
+    said = ", ".join(
+        f"{sum(o.outcome == kind for o in reports)} {kind}" for kind in sorted(counted)
+    )
+    return call.go(f"/verticals/{applied.vertical.name}/organisations", f"Organisations: {said}.")
+
+
+async def _given(call: Call) -> VerticalFile:
+    name = call.form.words("name")
+    if name is not None:
+        return files.shipped(name)
+    source = _text(call, "source")
+    if not source.strip():
+        raise UsageError("Choose a file, or write one into the field.")
+    if len(source.encode("utf-8", "replace")) > files.MAX_BYTES:
+        raise UsageError(f"A vertical's file has {files.MAX_BYTES} bytes at most.")
+    return files.understand(source, "The file")
+
+
+def _text(call: Call, name: str) -> str:
+    """A text that was typed, or that of a file."""
+    sent = call.form.file("file")
+    if sent is None:
+        return call.form.text(name)
+    try:
+        return sent.body.decode("utf-8-sig").replace("\x00", "")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The file is not UTF-8: byte {error.start} is wrong.") from error
+
+
+async def _preview(call: Call, file: VerticalFile) -> Response:
+    before = await verticals.find(call.desk.database, file.vertical.name)
+    changes = differences.between(before.vertical if before else None, file.vertical)
+    return await _form(call, file=file, before=before, changes=changes)
+
+
+async def _form(
+    call: Call, *, wrong: str | None = None, status: int = 200, **given: Any
+) -> Response:
+    _, values = await finding.about(call)
+    filled = {"file": None, "before": None, "changes": None, **given}
+    source = filled["file"].source if filled["file"] else call.form.text("source")
+    return await call.page(
+        "verticals/new.html", status=status, wrong=wrong, source=source, **filled, **values
+    )
+
+
+async def _organisations(
+    call: Call,
+    *,
+    wrong: str | None = None,
+    reports: list[LineReport] | None = None,
+    status: int = 200,
+) -> Response:
+    applied, values = await finding.about(call, call.part("name"))
+    assert applied is not None
+    rows = await organisations.listing(call.desk.database, applied, MOST_ORGANISATIONS)
+    return await call.page(
+        "verticals/organisations.html",
+        status=status,
+        rows=rows,
+        most=MOST_ORGANISATIONS,
+        wrong=wrong,
+        reports=reports or [],
+        lines=call.form.text("lines"),
+        **values,
+    )
+
+
+def _newer(applied: Applied) -> tuple[VerticalFile, list[differences.Difference]] | None:
+    """A later version of it that comes with Messor, and what it would change."""
+    name = applied.vertical.name
+    if name not in files.SHIPPED:
+        return None
+    file = files.shipped(name)
+    if file.vertical.version <= applied.vertical.version:
+        return None
+    return file, differences.between(applied.vertical, file.vertical)
+
+
+SCREENS = (
+    get("/verticals", Act.READ, show_all),
+    get("/verticals/new", Act.DOMAINS_CONFIGURE, show_new),
+    post("/verticals", Act.DOMAINS_CONFIGURE, apply),
+    get("/verticals/{name}", Act.READ, show),
+    get("/verticals/{name}/file", Act.READ, show_file),
+    get("/verticals/{name}/organisations", Act.READ, show_organisations),
+    post("/verticals/{name}/organisations", Act.DOMAINS_CONFIGURE, add_organisations),
+)

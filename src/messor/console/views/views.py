@@ -1,0 +1,116 @@
+"""Saved views: lists as somebody wants to see them again; kept, shared, opened with and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+from starlette.responses import Response
+
+from messor.access import saved_views
+from messor.access.roles import Act
+from messor.access.saved_views import LISTS, SavedView
+from messor.console.addresses import within
+from messor.console.call import Call
+from messor.console.saved import PLACES, address
+from messor.console.screens import get, post
+from messor.console.views.tasks import as_uuid
+from messor.errors import ConflictError, NotFoundError, UsageError
+from messor.store.database import Connection
+
+Doing = Callable[[Connection, Call, SavedView], Awaitable[str]]
+
+
+async def show(call: Call) -> Response:
+    return await _page(call)
+
+
+async def save(call: Call) -> Response:
+    """Keep what a list shows, under a name."""
+    form, list_name = call.form, call.form.text("list")
+    if list_name not in PLACES or not call.may(PLACES[list_name][2]):
+        raise UsageError(f"Views are kept of these lists: {', '.join(PLACES)}.")
+    filters = {name: form.text(name) for name in LISTS[list_name]}
+    back = within(form.text("back"), PLACES[list_name][1])
+    try:
+        async with call.desk.database.transaction() as connection:
+            made = await saved_views.save(
+                connection,
+                call.member,
+                list_name,
+                form.text("name"),
+                filters,
+                is_shared=form.is_on("shared"),
+            )
+            if form.is_on("default"):
+                await saved_views.begin_with(connection, call.member, made)
+    except (UsageError, ConflictError) as error:
+        return call.go(back, str(error), "danger")
+    return call.go(address(list_name, made.filters), f"The view {made.name} is kept.")
+
+
+async def change(call: Call) -> Response:
+    """One act on one view."""
+    acts: dict[str, Doing] = {
+        "share": _share,
+        "unshare": _unshare,
+        "begin": _begin,
+        "plain": _plain,
+        "delete": _delete,
+    }
+    act = call.form.text("act")
+    if act not in acts:
+        raise UsageError(f"What can be done with a view: {', '.join(acts)}.")
+    async with call.desk.database.transaction() as connection:
+        view = await saved_views.get(connection, call.member, _view_id(call))
+        said = await acts[act](connection, call, view)
+    return call.go("/views", said)
+
+
+async def _share(connection: Connection, call: Call, view: SavedView) -> str:
+    await saved_views.share(connection, call.member, view, is_shared=True)
+    return f"Everybody sees {view.name} now."
+
+
+async def _unshare(connection: Connection, call: Call, view: SavedView) -> str:
+    await saved_views.share(connection, call.member, view, is_shared=False)
+    return f"{view.name} is its owner's alone."
+
+
+async def _begin(connection: Connection, call: Call, view: SavedView) -> str:
+    await saved_views.begin_with(connection, call.member, view)
+    return f"{PLACES[view.list][0]} opens with {view.name}."
+
+
+async def _plain(connection: Connection, call: Call, view: SavedView) -> str:
+    await saved_views.begin_with(connection, call.member, view, wanted=False)
+    return f"{PLACES[view.list][0]} opens with everything."
+
+
+async def _delete(connection: Connection, call: Call, view: SavedView) -> str:
+    await saved_views.remove(connection, call.member, view)
+    return f"The view {view.name} is deleted."
+
+
+def _view_id(call: Call) -> UUID:
+    view_id = as_uuid(call.part("view_id"))
+    if view_id is None:
+        raise NotFoundError("There is no such view.")
+    return view_id
+
+
+async def _page(call: Call) -> Response:
+    found = await saved_views.listing(call.desk.database, call.member)
+    shown = [
+        (title, path, [view for view in found if view.list == name])
+        for name, (title, path, act) in PLACES.items()
+        if call.may(act)
+    ]
+    return await call.page("views/page.html", lists=shown, address=address)
+
+
+SCREENS = (
+    get("/views", Act.ACCOUNT_OWN, show),
+    post("/views", Act.ACCOUNT_OWN, save),
+    post("/views/{view_id}", Act.ACCOUNT_OWN, change),
+)

@@ -1,0 +1,183 @@
+"""Webhooks: who is told of what, how that went, and what an admin does about them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from uuid import UUID
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console.addresses import with_query
+from messor.console.call import Call
+from messor.console.screens import get, post
+from messor.console.views.tasks import as_uuid
+from messor.errors import ConflictError, NotFoundError, UnavailableError, UsageError
+from messor.fetch.guard import AddressGuard
+from messor.fetch.proxies.sealing import seal_for
+from messor.ops.webhooks import deliveries, dispatching, registry
+from messor.ops.webhooks.deliveries import MOST, Delivery
+from messor.ops.webhooks.registry import Webhook
+from messor.store.database import Connection
+
+# Those that people ask for most; any other can be typed.
+USUAL = (
+    "domain.submitted", "domain.approved", "domain.rejected", "domain.suspended",
+    "domain.review_asked", "page.flagged", "friction.detected", "extraction.completed",
+    "ingestion.completed", "discovery.finished", "audit.completed", "schedule.failed",
+)  # fmt: skip
+Doing = Callable[[Connection, Call, Webhook], Awaitable[str]]
+
+
+async def show_all(call: Call) -> Response:
+    return await _list(call)
+
+
+async def add(call: Call) -> Response:
+    """Have somebody told; the secret is on this page and nowhere else."""
+    settings = call.desk.settings
+    try:
+        seal, guard = seal_for(settings), AddressGuard(settings.allowed_networks)
+        async with call.desk.database.transaction() as connection:
+            made, secret = await registry.add(
+                connection,
+                seal,
+                guard,
+                url=call.form.text("url"),
+                types=_types(call),
+                actor=call.actor,
+            )
+    except (UsageError, UnavailableError) as error:
+        return await _list(call, wrong=str(error), status=422)
+    return await _one(call, made, secret=secret)
+
+
+async def show(call: Call) -> Response:
+    return await _one(call, await registry.get(call.desk.database, _webhook_id(call)))
+
+
+async def change(call: Call) -> Response:
+    """One act on one webhook."""
+    acts: dict[str, Doing] = {
+        "pause": _pause,
+        "resume": _resume,
+        "types": _choose,
+        "try": _try,
+        "redeliver": _redeliver,
+        "delete": _delete,
+    }
+    act = call.form.text("act")
+    if act not in acts:
+        raise UsageError(f"What can be done with a webhook: {', '.join(acts)}.")
+    webhook = await registry.get(call.desk.database, _webhook_id(call))
+    try:
+        async with call.desk.database.transaction() as connection:
+            said = await acts[act](connection, call, webhook)
+    except (UsageError, ConflictError) as error:
+        return await _one(call, webhook, wrong=str(error), status=422)
+    return call.go("/webhooks" if act == "delete" else f"/webhooks/{webhook.id}", said)
+
+
+async def _pause(connection: Connection, call: Call, webhook: Webhook) -> str:
+    await registry.change(connection, webhook.id, is_active=False, actor=call.actor)
+    return f"{webhook.url} is told nothing until it is resumed."
+
+
+async def _resume(connection: Connection, call: Call, webhook: Webhook) -> str:
+    await registry.change(connection, webhook.id, is_active=True, actor=call.actor)
+    return f"{webhook.url} is told of what happens from now on."
+
+
+async def _choose(connection: Connection, call: Call, webhook: Webhook) -> str:
+    changed = await registry.change(connection, webhook.id, types=_types(call), actor=call.actor)
+    return f"{webhook.url} is told of {', '.join(changed.types) or 'every type of event'}."
+
+
+async def _try(connection: Connection, call: Call, webhook: Webhook) -> str:
+    await dispatching.ping(connection, webhook, actor=call.actor)
+    return "A trial is on its way: one event of the type webhook.ping."
+
+
+async def _redeliver(connection: Connection, call: Call, webhook: Webhook) -> str:
+    job_id = as_uuid(call.form.text("delivery"))
+    if job_id is None:
+        raise UsageError("Say which delivery is meant.")
+    await deliveries.redeliver(connection, webhook, job_id, actor=call.actor)
+    return "It is sent once more, under the same id."
+
+
+async def _delete(connection: Connection, call: Call, webhook: Webhook) -> str:
+    await registry.remove(connection, webhook.id, actor=call.actor)
+    return f"{webhook.url} is forgotten, with its secret."
+
+
+def _types(call: Call) -> list[str]:
+    """Those ticked, and those typed, however they are set apart."""
+    typed = call.form.text("others").replace(",", " ").split()
+    return [*call.form.every("type"), *typed]
+
+
+def _webhook_id(call: Call) -> UUID:
+    webhook_id = as_uuid(call.part("webhook_id"))
+    if webhook_id is None:
+        raise NotFoundError("There is no such webhook.")
+    return webhook_id
+
+
+async def _list(call: Call, *, wrong: str | None = None, status: int = 200) -> Response:
+    return await call.page(
+        "webhooks/list.html",
+        status=status,
+        wrong=wrong,
+        rows=await registry.listing(call.desk.database),
+        usual=USUAL,
+        ticked=call.form.every("type"),
+        form=call.form,
+    )
+
+
+async def _one(
+    call: Call,
+    webhook: Webhook,
+    *,
+    wrong: str | None = None,
+    secret: str | None = None,
+    status: int = 200,
+) -> Response:
+    found = await deliveries.listing(
+        call.desk.database, webhook.id, before=_before(call), limit=MOST + 1
+    )
+    here = f"/webhooks/{webhook.id}"
+    return await call.page(
+        "webhooks/webhook.html",
+        status=status,
+        wrong=wrong,
+        secret=secret,
+        webhook=webhook,
+        rows=found[:MOST],
+        more=with_query(here, before=_place(found[MOST - 1])) if len(found) > MOST else None,
+        first=here if call.query("before") else None,
+        usual=USUAL,
+        names=await call.names({webhook.created_by}),
+    )
+
+
+def _place(last: Delivery) -> str:
+    return f"{last.created_at.isoformat()}_{last.id}"
+
+
+def _before(call: Call) -> deliveries.Before | None:
+    try:
+        moment, _, key = call.query("before").partition("_")
+        return (datetime.fromisoformat(moment), UUID(key)) if key else None
+    except ValueError:
+        return None
+
+
+SCREENS = (
+    get("/webhooks", Act.WEBHOOKS_MANAGE, show_all),
+    post("/webhooks", Act.WEBHOOKS_MANAGE, add),
+    get("/webhooks/{webhook_id}", Act.WEBHOOKS_MANAGE, show),
+    post("/webhooks/{webhook_id}", Act.WEBHOOKS_MANAGE, change),
+)

@@ -27,6 +27,7 @@ class Check:
     bar: float
     passed: bool
     said: str = ""
+    of: int = 0  # what a share is a share of; 0 for what is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def share(name: str, wanted: Collection[str], found: Collection[str], bar: float
     """How much of what is wanted was found."""
     missing = set(wanted) - set(found)
     value = 1 - len(missing) / len(wanted) if wanted else 1.0
-    return at_least(name, value, bar, _few(missing))
+    return Check(name, value, bar, value >= bar, _few(missing), len(wanted))
 
 
 def equal(name: str, found: Mapping[str, float], true: Mapping[str, float]) -> Check:
@@ -65,7 +66,21 @@ def accuracy(name: str, found: Mapping[str, str], true: Mapping[str, str], bar: 
     """The share of what is known that is so."""
     wrong = [f"{one} ({kind}, not {true[one]})" for one, kind in found.items() if kind != true[one]]
     value = 1 - len(wrong) / len(found) if found else 0.0
-    return at_least(name, value, bar, _few(wrong))
+    return Check(name, value, bar, value >= bar, _few(wrong), len(found))
+
+
+def pooled(checks: Iterable[Check]) -> list[Check]:
+    """Shares over all webs together: of a dozen or two domains in one, a single one weighs too much."""
+    by_name: defaultdict[str, list[Check]] = defaultdict(list)
+    for check in checks:
+        if check.of:
+            by_name[check.name].append(check)
+    made = []
+    for name, own in by_name.items():
+        count = sum(check.of for check in own)
+        value = sum(check.value * check.of for check in own) / count
+        made.append(Check(name, value, own[0].bar, value >= own[0].bar, "", count))
+    return made
 
 
 def visibility(pages: Iterable[TruePage], scoring: Scoring) -> dict[str, float]:

@@ -16,7 +16,7 @@ import click
 
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
 from messor.cli.rehearsal import LATER, Rehearsal, later
-from messor.cli.rehearsal_checks import Check
+from messor.cli.rehearsal_checks import Check, pooled
 from messor.cli.rehearsal_findings import Findings
 from messor.engine.readers import Readers
 from messor.errors import MessorError, UsageError
@@ -76,14 +76,25 @@ def rehearse(names: tuple[str, ...], seed: int, as_json: bool) -> None:
     if unknown:
         raise UsageError(f"{unknown[0]!r} cannot be rehearsed; there are {files.all_shipped()}.")
     done = run(_rehearse(list(dict.fromkeys(names)) or list(files.SHIPPED), seed))
-    broken = sum(not check.passed for one in done for check in one.checks)
+    together = pooled(check for one in done for check in one.checks)
+    exact = [check for one in done for check in one.checks if not check.of]
+    broken = sum(not check.passed for check in (*together, *exact))
     if as_json:
-        print_json({"seed": seed, "passed": not broken, "verticals": [asdict(one) for one in done]})
+        print_json(
+            {
+                "seed": seed,
+                "passed": not broken,
+                "together": [asdict(check) for check in together],
+                "verticals": [asdict(one) for one in done],
+            }
+        )
     else:
-        _show(done)
+        _show(done, together)
     if broken:
         raise MessorError(f"{broken} checks fell short of their bars.")
-    say(f"All {sum(len(one.checks) for one in done)} checks passed.")
+    say(
+        f"All {len(together) + len(exact)} checks passed; shares count over all verticals together."
+    )
 
 
 async def _rehearse(names: list[str], seed: int) -> list[Rehearsed]:
@@ -225,17 +236,18 @@ def _tell(vertical: str, text: str) -> None:
     say(f"{vertical}: {text}")
 
 
-def _show(done: Sequence[Rehearsed]) -> None:
+def _show(done: Sequence[Rehearsed], together: Sequence[Check]) -> None:
     heads = [name.replace("_", " ") for name in FIGURES]
     rows = [[one.vertical, *(one.figures.get(name, 0) for name in FIGURES)] for one in done]
     print_table(
         ["vertical", *heads, "seconds"], [[*r, o.seconds] for r, o in zip(rows, done, strict=True)]
     )
     emit("")
+    judged = [(one.vertical, check) for one in done for check in one.checks]
+    judged += [("all together", check) for check in together]
     table = [
-        (one.vertical, c.name, f"{c.value:.4g}", f"{c.bar:g}", "yes" if c.passed else "NO", c.said)
-        for one in done
-        for c in one.checks
+        (name, c.name, f"{c.value:.4g}", f"{c.bar:g}", "yes" if c.passed else "NO", c.said)
+        for name, c in judged
     ]
     print_table(("vertical", "check", "value", "bar", "passed", "not so"), table)
     emit("")

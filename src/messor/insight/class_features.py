@@ -29,8 +29,8 @@ _KIND_OF = {kind: name for name, kinds in DATA_KINDS.items() for kind in kinds}
 SPEAKS: Mapping[str, Mapping[str, float]] = {
     "ending:government": {"government": 6.0},
     "ending:education": {"education": 6.0},
-    "ending:org": {"nonprofit": 0.8},
-    "serp:wide": {"directory": 0.6, "aggregator": 0.3, "business": -0.2},
+    "ending:org": {"nonprofit": 0.6},
+    "serp:wide": {"directory": 0.3, "aggregator": 0.2},
     "serp:verticals": {"social": 0.8, "reference": 0.6, "marketplace": 0.8, "news": 0.6, "directory": 0.5, "business": -1.5},
     "serp:narrow": {"business": 0.7, "nonprofit": 0.3},
     "serp:local": {"business": 1.8, "nonprofit": 1.2, "government": 0.3},

@@ -125,15 +125,12 @@ class Robots:
         """
         try:
             rules = self._asked[agent_token]
+            bucket = rules.buckets[url[: rules.end]]
         except KeyError:
-            rules = self._prepare(agent_token)
+            rules = self._asked.get(agent_token) or self._prepare(agent_token)
+            return rules.decide_elsewhere(url)
         cut = rules.cut
-        bucket = rules.buckets.get(url[: rules.end])
-        if bucket is None:
-            if not url.startswith(rules.origin):
-                return rules.decide_elsewhere(url)
-            bucket, keys, outcome = rules.rest, rules.keys, rules.outcome
-        elif bucket.texts is None:
+        if bucket.texts is None:
             if bucket.begin and not url.startswith(bucket.begin, cut):
                 keys, outcome = bucket.keys, rules.outcome
             else:

@@ -26,6 +26,7 @@ is_clean_path = re.compile(r"/[!$&-;=?-\[\]_a-z~]*").fullmatch
 
 _HEX = "0123456789ABCDEF"
 _SHARED_DOUBTS = 32
+_REMEMBERED = 2_048
 
 Outcome = TypeVar("Outcome")
 
@@ -218,6 +219,27 @@ class Bucket(Generic[Outcome]):
         return outcome
 
 
+class _Buckets(dict[str, Bucket[Outcome]]):
+    """Buckets by origin and beginning; beginnings that no literal has are remembered, too."""
+
+    __slots__ = ("origin", "rest")
+
+    def __init__(
+        self, origin: str, rest: Bucket[Outcome], known: Iterable[tuple[str, Bucket[Outcome]]] = ()
+    ) -> None:
+        super().__init__(known)
+        self.origin = origin
+        self.rest = rest
+
+    def __missing__(self, begin: str) -> Bucket[Outcome]:
+        """What is about all other paths of the origin; other origins are no key."""
+        if not begin.startswith(self.origin):
+            raise KeyError(begin)
+        if len(self) < _REMEMBERED:
+            self[begin] = self.rest
+        return self.rest
+
+
 class _Index(Generic[Outcome]):
     """What decides about paths as they stand in URLs, found by their first `size` characters."""
 
@@ -272,8 +294,8 @@ class _Index(Generic[Outcome]):
 class RuleSet(Generic[Outcome]):
     """Rules with their outcomes, indexed: literals in a sorted list, then the few wildcards.
 
-    A weight is twice the pattern's length, plus one for an allow. A URL that starts with `origin`
-    has its path from `cut` on, and its bucket under what it is up to `end`, if it has any.
+    A weight is twice the pattern's length, plus one for an allow. A URL of the file's origin has its
+    path from `cut` on, and its bucket under what it is up to `end`.
     """
 
     __slots__ = (
@@ -287,8 +309,6 @@ class RuleSet(Generic[Outcome]):
         "buckets",
         "cut",
         "end",
-        "keys",
-        "origin",
         "outcome",
         "rest",
     )
@@ -311,10 +331,9 @@ class RuleSet(Generic[Outcome]):
         self._link_parents()
         index = _Index(self._nodes, self._exact.values(), (one for _, one in self._wildcards))
         self._local, self.rest, self._size = index.buckets, index.rest, index.size
-        self.keys, self.outcome = index.rest.keys, index.rest.outcome
+        self.outcome = index.rest.outcome
         # A file is about one origin: it is learnt from the first URL, "https://host/".
-        self.buckets: dict[str, Bucket[Outcome]] = {}
-        self.origin = "\n"
+        self.buckets: _Buckets[Outcome] = _Buckets("\n", index.rest)
         self.cut = self.end = 0
 
     def _add(
@@ -364,9 +383,9 @@ class RuleSet(Generic[Outcome]):
         if self.cut == 0:
             self.cut = clean.start(1)
             self.end = self.cut + self._size
-            self.origin = url[: self.cut + 1]
             before = url[: self.cut]
-            self.buckets = {before + begin: bucket for begin, bucket in self._local.items()}
+            known = ((before + begin, bucket) for begin, bucket in self._local.items())
+            self.buckets = _Buckets(f"{before}/", self.rest, known)
             self._local = {}
         return self.decide(clean[1])
 

@@ -44,9 +44,11 @@ SELECT uuidv7(), keyword_id, serp_profile_id, id, window_key, 'serper', 'ok', $1
 """
 # A few domains are seen everywhere, most of them hardly ever.
 MAKE_RESULTS = """
-INSERT INTO messor.serp_results (snapshot_id, rank_position, block_type, domain, url, title, snippet)
+INSERT INTO messor.serp_results (snapshot_id, rank_position, block_type, domain, url, title, snippet,
+                                 is_best)
 SELECT s.id, n, 'organic', d.name, 'https://' || d.name || '/' || n, 'A title of some words',
-       'What a page says of itself, in a sentence or two that an engine has cut off'
+       'What a page says of itself, in a sentence or two that an engine has cut off',
+       row_number() OVER (PARTITION BY s.id, d.name ORDER BY n) = 1
   FROM messor.serp_snapshots s, generate_series(1, $1::int) n,
        LATERAL (SELECT 'd' || floor($2 * power(hashtextextended(s.id::text, n)::float8 / 2^64 + 0.5, 3))
                        || '.example' AS name) d

@@ -37,8 +37,10 @@ WITH request AS (
          $3, CASE WHEN $3 <> 'ok' THEN 'no engine could be asked' END, $4, jsonb_array_length($5), $6
     FROM request RETURNING id
 )
-INSERT INTO messor.serp_results (snapshot_id, rank_position, block_type, domain, url, title, snippet)
-SELECT s.id, r.rank, r.block, r.domain, r.url, r.title, r.snippet
+INSERT INTO messor.serp_results (snapshot_id, rank_position, block_type, domain, url, title, snippet, is_best)
+SELECT s.id, r.rank, r.block, r.domain, r.url, r.title, r.snippet,
+       row_number() OVER (PARTITION BY r.domain, r.block IN ('organic', 'local_pack')
+                          ORDER BY r.rank, r.block) = 1
   FROM snapshot s, jsonb_to_recordset($5) AS r (rank int, block text, domain text, url text,
                                                 title text, snippet text)
 """

@@ -55,8 +55,10 @@ WITH request AS (
   SELECT id, keyword_id, serp_profile_id, id, $1::uuid::text, 'searxng', $3::text,
          CASE WHEN $3::text <> 'ok' THEN 'it says so' END, $4 FROM request RETURNING id
 )
-INSERT INTO messor.serp_results (snapshot_id, rank_position, block_type, domain, url, title)
-SELECT s.id, r.rank, r.block, r.domain, 'https://' || r.domain || '/', r.domain
+INSERT INTO messor.serp_results (snapshot_id, rank_position, block_type, domain, url, title, is_best)
+SELECT s.id, r.rank, r.block, r.domain, 'https://' || r.domain || '/', r.domain,
+       row_number() OVER (PARTITION BY r.domain, r.block IN ('organic', 'local_pack')
+                          ORDER BY r.rank, r.block) = 1
   FROM snapshot s, jsonb_to_recordset($5) AS r (rank int, block text, domain text)
 """
 

@@ -23,14 +23,15 @@ DEFAULT_WINDOW = timedelta(days=7)
 
 # $1 vertical, $2 and $3 the window, $4 rank weights, $5 to $7 tier weights, $8 counted classes.
 _GOOD = """
-good AS MATERIALIZED (
+looks AS MATERIALIZED (
   SELECT s.id, s.keyword_id,
-         CASE k.tier WHEN 'A' THEN $5::float8 WHEN 'B' THEN $6::float8 ELSE $7::float8 END
-           / count(*) OVER (PARTITION BY s.keyword_id) AS share
+         CASE k.tier WHEN 'A' THEN $5::float8 WHEN 'B' THEN $6::float8 ELSE $7::float8 END AS weight
     FROM messor.serp_snapshots s JOIN messor.keywords k ON k.id = s.keyword_id
     JOIN messor.search_requests q ON q.id = s.request_id AND q.page = 1
    WHERE k.vertical_id = $1 AND s.outcome <> 'failed'
      AND s.captured_at >= $2 AND s.captured_at < $3
+), good AS MATERIALIZED (
+  SELECT id, keyword_id, weight / count(*) OVER (PARTITION BY keyword_id) AS share FROM looks
 )"""
 _GREATEST = "(SELECT sum(share) * ($4::float8[])[1] FROM good)"
 _RESULTS = """messor.serp_results r JOIN good g ON g.id = r.snapshot_id
@@ -47,11 +48,14 @@ _IS_COUNTED = """EXISTS (
     LEFT JOIN messor.domain_classes c ON c.domain = {0}
    WHERE coalesce(nullif(d.domain_class, 'unknown'), c.class, 'unknown') = ANY ($8::text[]))"""
 
-# Classes and owners are asked for once per domain, not once per result.
+# Classes and owners are asked for once per domain, not once per result. A page's results say which is
+# the best of their domain, so that they need not be grouped by page.
 DOMAINS = f"""
-WITH {_GOOD}, place AS (
-  SELECT r.domain AS name, {_PLACE} FROM {_RESULTS} GROUP BY r.domain, r.snapshot_id
-), summed AS MATERIALIZED ({_SUMMED})
+WITH {_GOOD}, summed AS MATERIALIZED (
+  SELECT r.domain AS name, sum(($4::float8[])[r.rank_position] * g.share) AS points,
+         count(*) AS pages, min(r.rank_position) AS best_rank
+    FROM {_RESULTS} AND r.is_best GROUP BY r.domain
+)
 SELECT m.name, o.organisation_id, m.points, {_GREATEST} AS greatest, m.pages, m.best_rank
   FROM summed m
   LEFT JOIN messor.organisation_domains o ON o.vertical_id = $1 AND o.domain = m.name

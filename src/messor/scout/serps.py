@@ -51,8 +51,10 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 """
 RESULTS = """
 INSERT INTO messor.serp_results (snapshot_id, rank_position, block_type, domain_id, domain, url,
-                                 title, snippet, published_at)
-SELECT $1, r.rank, r.block, d.id, r.domain, r.url, r.title, r.snippet, r.published_at
+                                 title, snippet, published_at, is_best)
+SELECT $1, r.rank, r.block, d.id, r.domain, r.url, r.title, r.snippet, r.published_at,
+       row_number() OVER (PARTITION BY r.domain, r.block IN ('organic', 'local_pack')
+                          ORDER BY r.rank, r.block) = 1
   FROM unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
               $8::timestamptz[]) AS r (rank, block, domain, url, title, snippet, published_at)
   LEFT JOIN messor.domains d ON d.domain = r.domain

@@ -117,7 +117,7 @@ class Robots:
         robots._fixed = (allowed, reason)
         return robots
 
-    def check(self, agent_token: str, url: str) -> RobotsDecision:  # noqa: C901 - see below
+    def check(self, agent_token: str, url: str) -> RobotsDecision:
         """Whether an agent may fetch a URL.
 
         Every URL of a crawl comes by here, so the usual steps stand in one piece: most are decided

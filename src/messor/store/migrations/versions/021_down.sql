@@ -1,0 +1,1 @@
+ALTER TABLE messor.serp_results DROP COLUMN is_best;

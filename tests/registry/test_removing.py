@@ -261,3 +261,25 @@ async def test_a_page_erased_before_it_was_known_is_never_fetched(
         await crawl(web.settings(default_delay=0.0), database)
         assert "/" in web.paths("one.test")
         assert "/jane" not in web.paths("one.test")
+
+
+# Columns that look as if they named a person, and do not.
+NOBODY = {
+    ("erasures", "erased_by"),  # who answers for an erasure is not erased by it
+    ("idempotency_keys", "owner"),
+    ("jobs", "locked_by"),
+    ("jobs_history", "locked_by"),
+    ("pages", "found_by"),
+    ("sessions", "opened_by"),
+}
+NAMING = """
+SELECT c.relname::text, a.attname::text FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+ WHERE c.relnamespace = 'messor'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+   AND a.attnum > 0 AND NOT a.attisdropped AND a.atttypid = 'text'::regtype
+   AND (a.attname ~ '_by$' OR a.attname IN ('actor', 'owner', 'author', 'assigned_to'))
+"""
+
+
+async def test_no_column_that_names_a_person_is_forgotten(database: Database) -> None:
+    named = {(table, column) for table, column in await database.fetch(NAMING)}
+    assert named - NOBODY == set(erasing.PEOPLE)

@@ -10,9 +10,10 @@ import pytest
 from pydantic import SecretStr
 
 from messor.fetch.services.breaker import Breaker
-from messor.scout import keywords
+from messor.scout import keywords, tracking
 from messor.scout.engines.options import settings_for
 from messor.scout.engines.registry import Hired, engine_class
+from messor.scout.searching import Wanted
 from messor.settings import EngineOptions
 from messor.store.database import Database
 from messor.verticals import files, verticals
@@ -86,3 +87,10 @@ def apply(database: Database) -> Apply:
 async def add_keyword(database: Database, applied: Applied, text: str, profile: str) -> None:
     async with database.transaction() as connection:
         await keywords.add(connection, applied, text, tier="A", names=[profile])
+
+
+@pytest.fixture
+async def wanted(database: Database, apply: Apply) -> Wanted:
+    applied = await apply("community_resources")
+    await add_keyword(database, applied, "food parcel", "uk-desktop")
+    return (await tracking.due(database, applied.id))[0].wanted

@@ -17,16 +17,9 @@ from messor.scout.engines.registry import Hired
 from messor.scout.searching import Found, Searcher, Wanted
 from messor.store.database import Database
 from messor.world.services.standin import Failure
-from tests.scout.conftest import Apply, Bench, add_keyword
+from tests.scout.conftest import Bench
 
 AT_ONCE = timedelta(seconds=0)
-
-
-@pytest.fixture
-async def wanted(database: Database, apply: Apply) -> Wanted:
-    applied = await apply("community_resources")
-    await add_keyword(database, applied, "food parcel", "uk-desktop")
-    return (await tracking.due(database, applied.id))[0].wanted
 
 
 async def spent(database: Database) -> Decimal:

@@ -53,6 +53,15 @@ WITH submissions AS (DELETE FROM messor.domain_submissions WHERE domain_id = $1)
 UPDATE messor.domains SET submission_context = NULL, base_url = 'https://' || domain || '/',
        main_host_id = NULL WHERE id = $1
 """
+# What search engines said of a domain. Whole answers that name it go: they cannot be cut, since their
+# hash proves them. Their requests stay answered, so nobody is asked, or paid, again.
+FORGET_RESULTS = """
+WITH named AS (SELECT DISTINCT snapshot_id FROM messor.serp_results WHERE domain = $1),
+     answers AS (DELETE FROM messor.search_answers a USING named n, messor.serp_snapshots s
+                  WHERE s.id = n.snapshot_id AND a.request_id = s.request_id),
+     found AS (DELETE FROM messor.candidates WHERE domain = $1)
+UPDATE messor.serp_results SET url = NULL, title = NULL, snippet = NULL WHERE domain = $1
+"""
 # Hosts go when nobody visits them: until then their lanes tell the visitor to leave.
 DROP_HOSTS = """
 DELETE FROM messor.hosts h USING messor.lanes l, messor.domains d, messor.erasures e
@@ -73,6 +82,26 @@ PEOPLE = (
     ("orbits", "owner"),
     ("flag_decisions", "decided_by"),
     ("relevance_models", "trained_by"),
+    ("candidates", "assigned_to"),
+    ("candidates", "reviewed_by"),
+    ("discovery_sessions", "started_by"),
+    ("domain_classes", "decided_by"),
+    ("organisations", "created_by"),
+    ("verticals", "applied_by"),
+    ("vertical_versions", "applied_by"),
+    ("corrections", "said_by"),
+    ("rankings", "learnt_by"),
+    ("parser_pins", "pinned_by"),
+    ("parser_trials", "started_by"),
+    ("parser_trials", "decided_by"),
+    ("schedules", "overridden_by"),
+    ("schedule_runs", "started_by"),
+    ("standstill", "actor"),
+    ("webhooks", "created_by"),
+    ("members", "created_by"),
+    ("one_time_links", "created_by"),
+    ("api_keys", "created_by"),
+    ("api_keys", "revoked_by"),
     ("events", "actor"),
 )
 RENAME = """
@@ -117,6 +146,7 @@ async def erase_domain(connection: Connection, name: str, *, actor: str, reason:
         )
     await purging.forget(connection, domain, logs=True)
     await connection.execute(CLEAN_DOMAIN, domain.id)
+    await connection.execute(FORGET_RESULTS, domain.domain)
     await _list(connection, "domain", domain.domain, why, actor)
     await record(connection, [Event("domain.erased", actor, domain.id, data={"reason": why})])
     await connection.execute(DROP_HOSTS)

@@ -52,13 +52,22 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 RESULTS = """
 INSERT INTO messor.serp_results (snapshot_id, rank_position, block_type, domain_id, domain, url,
                                  title, snippet, published_at, is_best)
-SELECT $1, r.rank, r.block, d.id, r.domain, r.url, r.title, r.snippet, r.published_at,
+SELECT $1, r.rank, r.block, d.id, r.domain, CASE WHEN e.key IS NULL THEN r.url END,
+       CASE WHEN e.key IS NULL THEN r.title END, CASE WHEN e.key IS NULL THEN r.snippet END,
+       r.published_at,
        row_number() OVER (PARTITION BY r.domain, r.block IN ('organic', 'local_pack')
                           ORDER BY r.rank, r.block) = 1
   FROM unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
               $8::timestamptz[]) AS r (rank, block, domain, url, title, snippet, published_at)
   LEFT JOIN messor.domains d ON d.domain = r.domain
+  LEFT JOIN messor.erasures e ON e.kind = 'domain' AND e.key = r.domain
  ORDER BY r.block, r.rank
+"""
+# An answer that names a domain that was erased is not kept: it cannot be cut, since its hash proves it.
+DROP_ANSWER = """
+DELETE FROM messor.search_answers WHERE request_id = $1 AND EXISTS (
+  SELECT FROM messor.serp_results r JOIN messor.erasures e ON e.kind = 'domain' AND e.key = r.domain
+   WHERE r.snapshot_id = $2)
 """
 DONE = """
 WITH answer AS (
@@ -209,6 +218,7 @@ async def _write(connection: Connection, row: Any, page: SerpPage | None, said: 
     await connection.execute(
         DONE, row["id"], row["keyword_id"], row["received_at"], page is not None
     )
+    await connection.execute(DROP_ANSWER, row["id"], key)
     if page is not None and page.cost is not None:
         await _adjust(connection, row["id"], row["engine"], page.cost)
 

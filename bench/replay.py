@@ -19,6 +19,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+import psutil
 from bench.measure import cpu_seconds
 from bench.messor_full import approve, crawl, settings_for
 from bench.stage import Contender, Ground, Stage, embedded_postgres
@@ -82,7 +83,7 @@ def _watch(process: subprocess.Popen[str], run: Run) -> None:
     while process.poll() is None:
         try:
             run.cpu = max(run.cpu, cpu_seconds(process.pid))
-        except Exception:  # noqa: BLE001 - it has just ended
+        except psutil.Error:  # it has just ended
             return
         time.sleep(0.1)
 

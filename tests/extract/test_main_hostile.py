@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from messor.extract.main import read_main
 from messor.extract.main.blocks import MAX_BLOCKS, MAX_BOXES, read_layout
 from messor.extract.main.cues import MAX_NAME, cues_of_name
+from messor.extract.main.declared import read_declared
 from messor.web.html import TooComplexError
 
 URL = "https://site.example/"
@@ -127,3 +128,14 @@ def test_large_and_odd_pages_are_read(html: str) -> None:
 def test_a_page_nested_too_deeply_is_refused_as_everywhere() -> None:
     with pytest.raises(TooComplexError):
         read_main("<div>" * 5_000, URL)
+
+
+def test_spaces_in_structured_data_are_walked_once() -> None:
+    """As often as there are ways to divide them would take longer than anybody waits."""
+    gap = " " * 400_000
+    script = f'<script type="application/ld+json">{{"@type":{gap}"Thing"}}</script>'
+    found = read_declared(turbohtml.parse(f"<html><head>{script}</head></html>"))
+    assert not found.is_article
+    assert not found.is_product
+    script = f'<script type="application/ld+json">{{"@type" : [{gap}"NewsArticle"]}}</script>'
+    assert read_declared(turbohtml.parse(f"<html><head>{script}</head></html>")).is_article

@@ -37,7 +37,7 @@ _MONTH_YEAR = re.compile(
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"\s*(?:-|–|—|~|to|bis|à|do|до|til|tot)\s*", re.IGNORECASE)
-_FREE = re.compile(r"\s*(?:free|gratis|gratuit|kostenlos|бесплатно)\s*!?\s*", re.IGNORECASE)
+_FREE = re.compile(r"\s*+(?:free|gratis|gratuit|kostenlos|бесплатно)\s*+!?+\s*+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,10 @@ _MAX_SCRIPTS = 64
 _MAX_BODY = 200_000
 _MAX_SCRIPT = 1_000_000
 
-_says_article = re.compile(r'"@type"\s*:\s*\[?\s*"[A-Za-z]*(?:Article|BlogPosting)"').search
-_says_product = re.compile(r'"@type"\s*:\s*\[?\s*"Product(?:Group)?"').search
+# Possessive: two runs of spaces with nothing between them would be tried in every division.
+_TYPE = r'"@type"\s*+:\s*+\[?+\s*+"'
+_says_article = re.compile(rf'{_TYPE}[A-Za-z]*(?:Article|BlogPosting)"').search
+_says_product = re.compile(rf'{_TYPE}Product(?:Group)?"').search
 _find_body = re.compile(r'"articleBody"\s*:\s*"((?:[^"\\]|\\.)*+)"').search
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 

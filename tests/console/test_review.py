@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from messor.insight import classes
+from messor.registry import domains as registry
 from messor.registry.preflights import Report
 from messor.store.database import Database
 from tests.console import seeding
@@ -150,3 +154,20 @@ async def test_notes_and_first_looks(reviewer: Visitor, database: Database) -> N
     page = await reviewer.get("/review?at=foodbank.org")
     assert "They answer by phone" in page.said
     assert "a worker has still to take it" in page.said
+
+
+async def test_the_first_look_guesses_what_kind_of_site_it_is(
+    reviewer: Visitor, database: Database
+) -> None:
+    """By its title and what it says of itself; a reviewer sees the guess beside them."""
+    async with database.transaction() as connection:
+        asked = registry.Submission.understand("leedsgazette.example")
+        domain, _ = await registry.submit(connection, asked, actor="test")
+    title = "Leeds Gazette: news, headlines and opinion"
+    await seeding.add_report(database, domain, replace(LOOK, title=title))
+    async with database.transaction() as connection:
+        (found,) = await classes.classify(connection, ["leedsgazette.example"])
+    assert found.name == "news"
+    page = await reviewer.get("/review?at=leedsgazette.example")
+    assert "Seems to be" in page.said
+    assert ">news<" in page.text

@@ -75,6 +75,12 @@ WITH asked AS (SELECT unnest($1::text[]) COLLATE "C" AS domain), named AS (
     JOIN messor.page_snapshots s ON s.id = t.snapshot_id
     JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
    ORDER BY n.domain, p.depth, length(p.url), p.id
+), looked AS (
+  -- What a first look before review was told.
+  SELECT DISTINCT ON (n.domain) n.domain,
+         concat_ws(E'\\n', left(p.report ->> 'title', 300), left(p.report ->> 'description', 1000)) AS text
+    FROM named n JOIN messor.preflights p ON p.domain_id = n.id AND p.report ->> 'title' IS NOT NULL
+   ORDER BY n.domain, p.requested_at DESC
 ), seen AS (
   -- Of a domain that was never read, its results say something, too.
   SELECT r.domain, string_agg(DISTINCT concat_ws(E'\\n', left(r.title, 200), left(r.snippet, 500)), E'\\n') AS text
@@ -85,11 +91,11 @@ SELECT n.domain, n.id, coalesce(s.keywords, 0) AS serp_keywords, coalesce(s.vert
        coalesce(s.services, 0) AS serp_services, coalesce(s.is_local, false) AS serp_local,
        coalesce(t.pages, 0) AS pages, coalesce(t.by_type, '{}')::text AS page_types,
        coalesce(k.by_kind, '{}')::text AS record_kinds, coalesce(k.organisations, 0) AS organisations,
-       coalesce(k.brands, 0) AS brands, coalesce(h.text, e.text, '') AS text,
+       coalesce(k.brands, 0) AS brands, coalesce(h.text, concat_ws(E'\\n', l.text, e.text)) AS text,
        coalesce(h.data_types, '{}') AS data_types
   FROM named n LEFT JOIN serp s ON s.domain = n.domain LEFT JOIN types t ON t.domain_id = n.id
   LEFT JOIN kinds k ON k.domain_id = n.id LEFT JOIN home h ON h.domain = n.domain
-  LEFT JOIN seen e ON e.domain = n.domain ORDER BY n.domain
+  LEFT JOIN looked l ON l.domain = n.domain LEFT JOIN seen e ON e.domain = n.domain ORDER BY n.domain
 """
 
 LESSONS = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from urllib.parse import quote, urlencode, urlsplit
+from uuid import UUID
 
 LONGEST = 2_000
 
@@ -28,3 +30,17 @@ def with_query(path: str, **values: object) -> str:
     """A path with those values that say something."""
     given = {name: value for name, value in values.items() if value not in (None, "", False)}
     return f"{path}?{urlencode(given)}" if given else path
+
+
+def place_of(moment: datetime, key: UUID) -> str:
+    """Where a list that is ordered by time goes on, as an address holds it."""
+    return f"{moment.isoformat()}_{key}"
+
+
+def place_from(text: str) -> tuple[datetime, UUID] | None:
+    """The same as it was read; None for anything else."""
+    try:
+        moment, _, key = text.partition("_")
+        return (datetime.fromisoformat(moment), UUID(key)) if key else None
+    except ValueError:
+        return None

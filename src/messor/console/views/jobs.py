@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from uuid import UUID
 
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console.addresses import with_query, within
+from messor.console.addresses import place_from, place_of, with_query, within
 from messor.console.call import Call
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
@@ -58,13 +57,13 @@ async def show_dead(call: Call) -> Response:
         call.desk.database,
         job_type=job_type or None,
         category=category if category in CATEGORIES else None,
-        before=_before(call),
+        before=place_from(call.query("before")),
         limit=PER_PAGE + 1,
     )
     more = None
     if len(rows) > PER_PAGE:
         last = rows[PER_PAGE - 1]
-        place = _place(last.died_at, last.id)
+        place = place_of(last.died_at, last.id)
         more = with_query("/jobs/dead", type=job_type, category=category, before=place)
     return await call.page(
         "jobs/dead.html",
@@ -127,21 +126,9 @@ def _required_uuid(text: str) -> UUID:
     return found
 
 
-def _place(moment: datetime, key: UUID) -> str:
-    return f"{moment.isoformat()}_{key}"
-
-
 def _job_before(call: Call) -> UUID | None:
     try:
         return UUID(call.query("before")) if call.query("before") else None
-    except ValueError:
-        return None
-
-
-def _before(call: Call) -> reading.Before | None:
-    try:
-        moment, _, key = call.query("before").partition("_")
-        return (datetime.fromisoformat(moment), UUID(key)) if key else None
     except ValueError:
         return None
 

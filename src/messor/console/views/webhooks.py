@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from uuid import UUID
 
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console.addresses import with_query
+from messor.console.addresses import place_from, place_of, with_query
 from messor.console.call import Call
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
@@ -17,7 +16,7 @@ from messor.errors import ConflictError, NotFoundError, UnavailableError, UsageE
 from messor.fetch.guard import AddressGuard
 from messor.fetch.proxies.sealing import seal_for
 from messor.ops.webhooks import deliveries, dispatching, registry
-from messor.ops.webhooks.deliveries import MOST, Delivery
+from messor.ops.webhooks.deliveries import MOST
 from messor.ops.webhooks.registry import Webhook
 from messor.store.database import Connection
 
@@ -146,7 +145,7 @@ async def _one(
     status: int = 200,
 ) -> Response:
     found = await deliveries.listing(
-        call.desk.database, webhook.id, before=_before(call), limit=MOST + 1
+        call.desk.database, webhook.id, before=place_from(call.query("before")), limit=MOST + 1
     )
     here = f"/webhooks/{webhook.id}"
     return await call.page(
@@ -156,23 +155,13 @@ async def _one(
         secret=secret,
         webhook=webhook,
         rows=found[:MOST],
-        more=with_query(here, before=_place(found[MOST - 1])) if len(found) > MOST else None,
+        more=with_query(here, before=place_of(found[MOST - 1].created_at, found[MOST - 1].id))
+        if len(found) > MOST
+        else None,
         first=here if call.query("before") else None,
         usual=USUAL,
         names=await call.names({webhook.created_by}),
     )
-
-
-def _place(last: Delivery) -> str:
-    return f"{last.created_at.isoformat()}_{last.id}"
-
-
-def _before(call: Call) -> deliveries.Before | None:
-    try:
-        moment, _, key = call.query("before").partition("_")
-        return (datetime.fromisoformat(moment), UUID(key)) if key else None
-    except ValueError:
-        return None
 
 
 SCREENS = (

@@ -192,11 +192,18 @@ async def add_trial(
 ) -> str:
     """A comparison as `engine.comparing` reports it."""
     fields = {
-        "product.price": {"same": 90, "different": 6, "gained": 3, "lost": 1, "agreement": 0.9375},
-        "product.brand": {"same": 40, "different": 0, "gained": 20, "lost": 0, "agreement": 1.0},
-    }
+        "product.price": {
+            "same": 90, "different": 6, "gained": 3, "lost": 1, "agreement": 0.9375,
+            "invalid": 1, "invalid_before": 3,
+        },
+        "product.brand": {
+            "same": 40, "different": 0, "gained": 20, "lost": 0, "agreement": 1.0,
+            "invalid": 0, "invalid_before": 0,
+        },
+    }  # fmt: skip
     whole = {
         "pages": 100, "unreadable": 2, "rejected": 4, "gained": 3, "lost": 1, "fields": fields,
+        "domains": {"shop.example": {"pages": 100, "fields": fields}}, "more_domains": 0,
         "examples": [
             {"url": "https://shop.example/kettle", "field": "product.price", "stored": 49.9,
              "candidate": 59.9}

@@ -74,6 +74,11 @@ async def test_trials_are_decided_once_and_by_those_who_may(
     assert fields["product.price"]["agreement"] == pytest.approx(0.9375)
     assert fields["product.price"]["coverage"] == pytest.approx(0.99)
     assert fields["product.brand"]["coverage_before"] == pytest.approx(40 / 60)
+    assert fields["product.price"]["validity"] == pytest.approx(0.99)
+    assert fields["product.price"]["validity_before"] == pytest.approx(97 / 100)
+    (domain,) = shown["domains"]
+    assert (domain["domain"], domain["pages"], domain["lost"]) == ("shop.example", 100, 1)
+    assert domain["agreement"] == pytest.approx(130 / 136)
     assert (await viewer.get(f"{V}/trials")).json()["items"] == [shown]
     problem(await viewer.post(f"{path}/decision", json={"decision": "promoted"}), 403, "forbidden")
     done = await reviewer.post(f"{path}/decision", json={"decision": "promoted"})

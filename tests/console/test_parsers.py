@@ -90,6 +90,8 @@ async def test_a_trial_is_read_promoted_and_rolled_back(
     page = await reviewer.get(path)
     for words in ("93.8 %", "99.0 %", "was 97.0", "100.0 %", "was 66.7", "59.9", "4 values"):
         assert words in page.said, words
+    assert "Domain by domain" in page.said
+    assert 'href="/domains/shop.example"' in page.text
     done = await reviewer.send(
         path, f"{path}/decide", {"act": "promote", "reason": "It is better."}
     )

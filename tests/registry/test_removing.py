@@ -12,6 +12,7 @@ from messor.archive import blanking
 from messor.archive.segments import read_record
 from messor.engine import deciding, erasing, purging, submitting
 from messor.errors import ConflictError, UsageError
+from messor.extract import trials
 from messor.ledger.events import Event, record
 from messor.registry import domains, notes, submissions
 from messor.registry.submissions import Asker
@@ -261,6 +262,27 @@ async def test_a_page_erased_before_it_was_known_is_never_fetched(
         await crawl(web.settings(default_delay=0.0), database)
         assert "/" in web.paths("one.test")
         assert "/jane" not in web.paths("one.test")
+
+
+async def test_what_trials_quote_of_a_page_goes_with_it(database: Database) -> None:
+    def example(url: str) -> dict[str, object]:
+        return {"url": url, "field": "contact.name", "stored": "Jane", "candidate": None}
+
+    report = {
+        "pages": 4, "fields": {}, "domains": {"one.test": {"pages": 3}, "two.test": {"pages": 1}},
+        "examples": [example(JANE), example("http://one.test/bob"), example("http://two.test/")],
+    }  # fmt: skip
+    async with database.transaction() as connection:
+        await trials.add(connection, "generic", "2", report, domain_id=None, actor=TESTER)
+        await erasing.erase_url(connection, JANE, actor=TESTER, reason="asked by Jane")
+    told = (await trials.listing(database))[0]["report"]
+    assert [each["url"] for each in told["examples"]] == ["http://one.test/bob", "http://two.test/"]
+    assert set(told["domains"]) == {"one.test", "two.test"}
+    async with database.transaction() as connection:
+        await erasing.erase_domain(connection, "one.test", actor=TESTER, reason="asked")
+    told = (await trials.listing(database))[0]["report"]
+    assert [each["url"] for each in told["examples"]] == ["http://two.test/"]
+    assert (set(told["domains"]), told["pages"]) == ({"two.test"}, 4)
 
 
 # Columns that look as if they named a person, and do not.

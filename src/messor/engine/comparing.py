@@ -1,7 +1,8 @@
 """Comparing: the archive read by one version of the parsers, held against what is stored.
 
-Nothing is written. For each parser, kind and field it tells how often both state a value, one of
-them alone, and whether they agree: what a person needs to promote a version or to reject it.
+Nothing is written. For each field of each kind, everywhere and by domain, it tells how often both
+state a value, one of them alone, whether they agree, and how often validation did not believe
+either: what a person needs to promote a version or to reject it.
 """
 
 from __future__ import annotations
@@ -21,12 +22,16 @@ from messor.extract.found import FoundPage
 from messor.store.database import Database
 
 PAGES_AT_ONCE = 64
+# Domains of which a report tells each field; those that differ most come first.
+MOST_DOMAINS = 200
+MOST_EXAMPLES = 20
 
 # The newest good snapshot of pages that were extracted, by page.
 PAGES = """
-SELECT x.page_id, p.url, s.status_code, s.content_type, g.name AS segment, s.segment_offset,
+SELECT x.page_id, d.domain, x.rejected, p.url, s.status_code, s.content_type, g.name AS segment, s.segment_offset,
        s.segment_length
   FROM messor.extractions x JOIN messor.pages p ON p.id = x.page_id
+  JOIN messor.domains d ON d.id = x.domain_id
   JOIN messor.page_snapshots s ON s.id = x.snapshot_id
   JOIN messor.segments g ON g.id = s.segment_id
  WHERE x.page_id > $1 AND ($2::uuid IS NULL OR x.domain_id = $2)
@@ -49,36 +54,81 @@ class FieldTally:
     different: int = 0
     gained: int = 0  # stated by the candidate alone
     lost: int = 0  # stored, but not stated by the candidate
+    invalid: int = 0  # the candidate's values that validation did not believe
+    invalid_before: int = 0  # the same of whoever read what is stored
 
     @property
     def agreement(self) -> float | None:
         both = self.same + self.different
         return round(self.same / both, 4) if both else None
 
+    @property
+    def differences(self) -> int:
+        return self.different + self.gained + self.lost + abs(self.invalid - self.invalid_before)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "agreement": self.agreement}
+
+
+@dataclass(slots=True)
+class Tallies:
+    """How fields fare on some pages, by "kind.field"."""
+
+    pages: int = 0
+    fields: dict[str, FieldTally] = field(default_factory=dict)
+
+    def of(self, name: str) -> FieldTally:
+        return self.fields.setdefault(name, FieldTally())
+
+    @property
+    def differences(self) -> int:
+        return sum(tally.differences for tally in self.fields.values())
+
+    def as_json(self) -> dict[str, Any]:
+        fields = {name: tally.as_json() for name, tally in sorted(self.fields.items())}
+        return {"pages": self.pages, "fields": fields}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """What is stored of a page, and what was not believed when it was read."""
+
+    domain: str
+    url: str
+    records: Records
+    rejected: list[dict[str, Any]]
+
 
 @dataclass(slots=True)
 class Report:
     """The outcome of a comparison."""
 
-    pages: int = 0
     unreadable: int = 0
     rejected: int = 0  # fields and records that validation would not believe
     gained: int = 0  # records
     lost: int = 0
-    fields: dict[str, FieldTally] = field(default_factory=dict)  # by "kind.field"
+    everywhere: Tallies = field(default_factory=Tallies)
+    domains: dict[str, Tallies] = field(default_factory=dict)
     examples: list[dict[str, Any]] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
-        found = asdict(self)
-        found["fields"] = {
-            name: {**asdict(tally), "agreement": tally.agreement}
-            for name, tally in sorted(self.fields.items())
-        }
-        return found
+    @property
+    def pages(self) -> int:
+        return self.everywhere.pages
 
-    def add(
-        self, url: str, stored: Records, found: FoundPage, kinds: frozenset[str] | None
-    ) -> None:
+    def as_json(self) -> dict[str, Any]:
+        most = sorted(self.domains.items(), key=lambda each: (-each[1].differences, each[0]))
+        return {
+            **self.everywhere.as_json(),
+            "unreadable": self.unreadable,
+            "rejected": self.rejected,
+            "gained": self.gained,
+            "lost": self.lost,
+            "domains": {name: tallies.as_json() for name, tallies in most[:MOST_DOMAINS]},
+            "more_domains": max(0, len(most) - MOST_DOMAINS),
+            "examples": self.examples,
+        }
+
+    def add(self, page: StoredPage, found: FoundPage, kinds: frozenset[str] | None) -> None:
         """Hold one page's records against the stored ones; `kinds` None means all.
 
         Kinds whose reader failed are left out: no answer is not a different one.
@@ -86,38 +136,58 @@ class Report:
         if found.unread and (kinds is None or kinds <= set(found.unread)):
             self.unreadable += 1
             return
-        self.pages += 1
-        self.rejected += len(found.rejected)
 
         def counts(kind: str) -> bool:
             return (kinds is None or kind in kinds) and kind not in found.unread
 
         candidate = {(r.kind, r.identity): r.data for r in found.records if counts(r.kind)}
-        stored = {key: data for key, data in stored.items() if counts(key[0])}
+        stored = {key: data for key, data in page.records.items() if counts(key[0])}
+        disbelieved = [each for each in found.rejected if counts(each["kind"])]
+        self.rejected += len(disbelieved)
         self.gained += len(candidate.keys() - stored.keys())
         self.lost += len(stored.keys() - candidate.keys())
-        for key in stored.keys() | candidate.keys():
-            self._add_record(url, key[0], stored.get(key, {}), candidate.get(key, {}))
+        own = self.domains.setdefault(page.domain, Tallies())
+        for tallies in (self.everywhere, own):
+            tallies.pages += 1
+            for key in stored.keys() | candidate.keys():
+                _count(tallies, key[0], stored.get(key, {}), candidate.get(key, {}))
+            for each in disbelieved:
+                tallies.of(_field(each)).invalid += 1
+            for each in page.rejected:
+                if counts(each["kind"]):
+                    tallies.of(_field(each)).invalid_before += 1
+        self._show(page.url, stored, candidate)
 
-    def _add_record(
-        self, url: str, kind: str, before: dict[str, Any], after: dict[str, Any]
-    ) -> None:
-        for name in before.keys() | after.keys():
-            tally = self.fields.setdefault(f"{kind}.{name}", FieldTally())
-            if name not in before:
-                tally.gained += 1
-            elif name not in after:
-                tally.lost += 1
-            elif before[name] == after[name]:
-                tally.same += 1
-                continue
-            else:
-                tally.different += 1
-            if len(self.examples) < 20:
-                self.examples.append(
-                    {"url": url, "field": f"{kind}.{name}", "stored": before.get(name),
-                     "candidate": after.get(name)}
-                )  # fmt: skip
+    def _show(self, url: str, stored: Records, candidate: Records) -> None:
+        """Keep some differences for people to look at."""
+        for key in stored.keys() | candidate.keys():
+            before, after = stored.get(key, {}), candidate.get(key, {})
+            for name in before.keys() | after.keys():
+                if len(self.examples) == MOST_EXAMPLES:
+                    return
+                if before.get(name) != after.get(name):
+                    self.examples.append(
+                        {"url": url, "field": f"{key[0]}.{name}", "stored": before.get(name),
+                         "candidate": after.get(name)}
+                    )  # fmt: skip
+
+
+def _count(tallies: Tallies, kind: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    for name in before.keys() | after.keys():
+        tally = tallies.of(f"{kind}.{name}")
+        if name not in before:
+            tally.gained += 1
+        elif name not in after:
+            tally.lost += 1
+        elif before[name] == after[name]:
+            tally.same += 1
+        else:
+            tally.different += 1
+
+
+def _field(rejected: dict[str, Any]) -> str:
+    """A rejected record as a whole goes by its kind alone."""
+    return f"{rejected['kind']}.{rejected['field']}".rstrip(".")
 
 
 async def compare_archive(
@@ -147,7 +217,10 @@ async def compare_archive(
                 if page is None:
                     report.unreadable += 1
                 else:
-                    report.add(row["url"], stored.get(row["page_id"], {}), page, kinds)
+                    records = stored.get(row["page_id"], {})
+                    rejected = msgspec.json.decode(row["rejected"])
+                    before = StoredPage(row["domain"], row["url"], records, rejected)
+                    report.add(before, page, kinds)
             if progress is not None:
                 progress(report.pages)
     finally:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from messor.courtesy import lanes
 from messor.engine import purging
 from messor.errors import UsageError
+from messor.extract import trials
 from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.registry import domains
@@ -223,6 +224,7 @@ async def _remove_page(connection: Connection, url: Url) -> None:
         LOCK_DOMAIN, name
     )  # before lanes and pages, as in a flush
     await connection.execute(FORGET_WAITING, url_hash(url))
+    await trials.forget(connection, url.href)
     if domain_id is None:
         return
     host_id = await lanes.open_host(connection, domain_id, url.authority)

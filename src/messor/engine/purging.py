@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from messor.errors import ConflictError
+from messor.extract import trials
 from messor.ledger.events import Event, record
 from messor.registry import domains
 from messor.registry.domains import Domain
@@ -87,6 +88,7 @@ async def forget(connection: Connection, domain: Domain, *, logs: bool) -> None:
     await connection.execute(EMPTY_LANES, domain.id)
     await connection.execute(FORGET, domain.id, logs)
     await connection.execute(EMPTY_HOSTS, domain.id)
+    await trials.forget(connection, domain.domain)
 
 
 async def forget_again(connection: Connection) -> None:

@@ -124,7 +124,13 @@ class FieldScore:
     different: int
     gained: int
     lost: int
-    invalid: int | None  # values that validation did not believe; None: not counted by field
+    invalid: int  # values that validation did not believe
+    invalid_before: int  # the same of whoever read what is stored
+
+    @classmethod
+    def of(cls, name: str, tally: dict[str, Any]) -> FieldScore:
+        counted = "same", "different", "gained", "lost", "invalid", "invalid_before"
+        return cls(name, *(tally.get(each, 0) for each in counted))
 
     @property
     def all(self) -> int:
@@ -136,20 +142,59 @@ class FieldScore:
         return self.same / both if both else None
 
     @property
-    def coverage(self) -> float:
+    def coverage(self) -> float | None:
         """The share of all records with the field of which the candidate states it."""
-        return (self.all - self.lost) / self.all if self.all else 0.0
+        return (self.all - self.lost) / self.all if self.all else None
 
     @property
-    def coverage_before(self) -> float:
-        return (self.all - self.gained) / self.all if self.all else 0.0
+    def coverage_before(self) -> float | None:
+        return (self.all - self.gained) / self.all if self.all else None
 
     @property
     def validity(self) -> float | None:
-        stated = self.all - self.lost
-        if self.invalid is None or not stated + self.invalid:
-            return None
-        return stated / (stated + self.invalid)
+        """Of what the candidate read, the share that validation believes."""
+        return _share(self.all - self.lost, self.invalid)
+
+    @property
+    def validity_before(self) -> float | None:
+        return _share(self.all - self.gained, self.invalid_before)
+
+
+@dataclass(frozen=True, slots=True)
+class DomainScore:
+    """How a candidate fares on the pages of one domain."""
+
+    domain: str
+    pages: int
+    fields: list[FieldScore]
+
+    @property
+    def agreement(self) -> float | None:
+        return _share(self._sum("same"), self._sum("different"))
+
+    @property
+    def gained(self) -> int:
+        return self._sum("gained")
+
+    @property
+    def lost(self) -> int:
+        return self._sum("lost")
+
+    @property
+    def validity(self) -> float | None:
+        stated = self._sum("same") + self._sum("different") + self.gained
+        return _share(stated, self._sum("invalid"))
+
+    @property
+    def differences(self) -> int:
+        return self._sum("different") + self.gained + self.lost
+
+    def _sum(self, name: str) -> int:
+        return sum(getattr(field, name) for field in self.fields)
+
+
+def _share(good: int, bad: int) -> float | None:
+    return good / (good + bad) if good + bad else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,24 +217,27 @@ class Trial:
     @property
     def fields(self) -> list[FieldScore]:
         """Those with the most differences first."""
+        return _scores(self.report)
+
+    @property
+    def domains(self) -> list[DomainScore]:
+        """Those with the most differences first."""
         scores = [
-            FieldScore(
-                name,
-                tally["same"],
-                tally["different"],
-                tally["gained"],
-                tally["lost"],
-                tally.get("invalid"),
-            )
-            for name, tally in self.report.get("fields", {}).items()
+            DomainScore(name, tallies["pages"], _scores(tallies))
+            for name, tallies in self.report.get("domains", {}).items()
         ]
-        return sorted(scores, key=lambda one: (one.same - one.all, one.name))
+        return sorted(scores, key=lambda one: (-one.differences, one.domain))
 
     @property
     def agreement(self) -> float | None:
         same = sum(one.same for one in self.fields)
         both = same + sum(one.different for one in self.fields)
         return same / both if both else None
+
+
+def _scores(tallies: dict[str, Any]) -> list[FieldScore]:
+    scores = [FieldScore.of(*each) for each in tallies.get("fields", {}).items()]
+    return sorted(scores, key=lambda one: (one.same - one.all, -one.invalid, one.name))
 
 
 def versions(known: Parsers, pinned: Pins) -> list[Version]:

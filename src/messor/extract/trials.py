@@ -33,6 +33,14 @@ UPDATE messor.parser_trials SET state = $2, decided_by = $3, decided_at = (SELEC
        reason = $4 WHERE id = $1
 """
 
+# A report quotes pages: what it says of some of them goes, what it counts everywhere stays.
+FORGET = """
+UPDATE messor.parser_trials SET report = jsonb_set(report #- ARRAY['domains', $1], '{examples}',
+         coalesce((SELECT jsonb_agg(e) FROM jsonb_array_elements(report -> 'examples') e
+                    WHERE strpos(e ->> 'url', $1) = 0), '[]'))
+ WHERE strpos(report::text, $1) > 0
+"""
+
 # From which state a decision may be made.
 _FROM = {"promoted": "compared", "rejected": "compared", "rolled_back": "promoted"}
 
@@ -62,6 +70,11 @@ async def listing(source: Connection | Database, limit: int = 50) -> list[dict[s
     for row in rows:
         row["report"] = msgspec.json.decode(row["report"])
     return rows
+
+
+async def forget(connection: Connection, name: str) -> None:
+    """Remove what reports say of a domain, or of the page at an address."""
+    await connection.execute(FORGET, name)
 
 
 async def decide(

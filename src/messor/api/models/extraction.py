@@ -246,10 +246,25 @@ class FieldScoreOut(Out):
     different: int
     gained: int
     lost: int
+    invalid: int
+    invalid_before: int
     agreement: float | None
-    coverage: float
-    coverage_before: float
+    coverage: float | None
+    coverage_before: float | None
     validity: float | None
+    validity_before: float | None
+
+
+class DomainScoreOut(Out):
+    """How a candidate fares on the pages of one domain."""
+
+    domain: str
+    pages: int
+    agreement: float | None
+    gained: int
+    lost: int
+    validity: float | None
+    fields: list[FieldScoreOut]
 
 
 class TrialOut(Out):
@@ -266,6 +281,7 @@ class TrialOut(Out):
     reason: str | None
     agreement: float | None
     fields: list[FieldScoreOut]
+    domains: list[DomainScoreOut]
     report: dict[str, Any]
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from messor.engine import deciding, submitting
+from messor.registry.submissions import Asker
+from messor.store.database import Database
 from tests.cli.conftest import Messor
 
 YEAR = str(datetime.now(UTC).year)
@@ -152,3 +156,22 @@ def test_what_the_public_wrote_cannot_steer_a_terminal(messor: Messor) -> None:
     for verb in ("review", "queue", "show"):
         words = (verb,) if verb == "queue" else (verb, "example.org")
         assert not {"\x1b", "\x07", "\u202e"} & set(messor("domains", *words).out)
+
+
+def test_people_are_told_names_and_machines_ids(messor: Messor, dsn: str) -> None:
+    member = messor("members", "add", "ann@example.org", "--name", "Ann Reader", "--json").json
+    actor = f"member:{member['id']}"
+
+    async def decide() -> None:
+        async with Database(dsn) as database, database.transaction() as connection:
+            asker = Asker(actor)
+            await submitting.submit_domain(connection, "foodbank.org", asker, context="Food")
+            await deciding.approve(connection, "foodbank.org", actor=actor)
+
+    asyncio.run(decide())
+    for words in (("why", "https://foodbank.org/"), ("events",), ("domains", "review", "foodbank.org"),
+                  ("domains", "show", "foodbank.org")):  # fmt: skip
+        said = messor(*words)
+        assert "Ann Reader" in said.out, words
+        assert actor not in said.out, words
+        assert actor in messor(*words, "--json").out, words

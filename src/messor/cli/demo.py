@@ -222,4 +222,4 @@ async def _explain_examples(settings: Settings, session: Session) -> None:
     shown = ["ok", "robots", "blocked", "redirected", "timeout"]
     for row in await session.database.fetch(EXAMPLES, shown):
         emit("")
-        print_explanation(await explain(session.database, settings, row["url"]))
+        print_explanation(await explain(session.database, settings, row["url"]), {})

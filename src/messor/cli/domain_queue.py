@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import click
 
+from messor.cli.actors import Names, names_in, with_names
 from messor.cli.domain_session import LOCAL_ADMIN, name_of, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
 from messor.engine import preflight as looks
@@ -74,17 +75,24 @@ def review(domain: str, as_json: bool) -> None:
       messor domains review foodbank.org
     """
 
-    async def read(database: Database) -> Dossier:
-        return await reviews.dossier(database, name_of(domain))
+    async def read(database: Database) -> tuple[Dossier, Names]:
+        found = await reviews.dossier(database, name_of(domain))
+        said = (
+            *(one.submitted_by for one in found.submissions),
+            *(url.submitted_by for url in found.urls),
+            *(note.author for note in found.notes),
+            *(fact.actor for fact in found.history),
+        )
+        return found, await names_in(database, said)
 
-    found = run(with_database(read))
+    found, names = run(with_database(read))
     if as_json:
         print_json(asdict(found))
     else:
-        _show(found)
+        _show(found, names)
 
 
-def _show(dossier: Dossier) -> None:
+def _show(dossier: Dossier, names: Names) -> None:
     domain = dossier.domain
     emit(f"{domain.domain}: {domain.status}, {domain.processing}, starts at {domain.base_url}")
     for reason in (domain.review_reason, domain.rejection_reason, domain.failure_reason):
@@ -92,19 +100,19 @@ def _show(dossier: Dossier) -> None:
             emit(f"  because: {reason}")
     emit("\nAsked for")
     for one in dossier.submissions:
-        who = f"{one.submitted_by} ({one.submitter_type})"
+        who = f"{with_names(one.submitted_by, names)} ({one.submitter_type})"
         emit(
             f"  {one.created_at:%Y-%m-%d %H:%M} {who}, depth {one.max_crawl_depth}: {one.context or '-'}"
         )
     if dossier.urls:
         emit("\nURLs that wait for it")
         for url in dossier.urls:
-            emit(f"  {url.url}  {url.submitted_by}")
+            emit(f"  {url.url}  {with_names(url.submitted_by, names)}")
     _show_look(dossier.preflight)
-    _show_rest(dossier)
+    _show_rest(dossier, names)
 
 
-def _show_rest(dossier: Dossier) -> None:
+def _show_rest(dossier: Dossier, names: Names) -> None:
     if dossier.similar:
         emit("\nSimilar domains that are known")
         for alike in dossier.similar:
@@ -112,10 +120,13 @@ def _show_rest(dossier: Dossier) -> None:
     if dossier.notes:
         emit("\nNotes")
         for note in dossier.notes:
-            emit(f"  {note.created_at:%Y-%m-%d %H:%M} {note.author}: {note.body}")
+            emit(
+                f"  {note.created_at:%Y-%m-%d %H:%M} {with_names(note.author, names)}: {note.body}"
+            )
     emit("\nHistory, the newest first")
     for fact in dossier.history:
-        emit(f"  {fact.occurred_at:%Y-%m-%d %H:%M:%S} {fact.type} by {fact.actor}")
+        who = with_names(fact.actor, names)
+        emit(f"  {fact.occurred_at:%Y-%m-%d %H:%M:%S} {fact.type} by {who}")
 
 
 def _show_look(preflight: Preflight | None) -> None:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import click
 import msgspec
 
+from messor.cli.actors import Names, names_in, with_names
 from messor.cli.output import emit, json_option, run, say
 from messor.ledger.events import Cursor, RecordedEvent, read_after
 from messor.settings import Settings
@@ -37,8 +38,10 @@ async def _events(*, follow: bool, as_json: bool) -> None:
     async with open_session(Settings(), pool_size=1) as session:
         while True:
             found = await read_after(session.database, cursor)
+            actors = () if as_json else (each.event.actor for each in found)
+            names = await names_in(session.database, actors)
             for event in found:
-                emit(_line(event, as_json=as_json))
+                emit(_data(event) if as_json else _line(event, names))
                 cursor = event.cursor
             if found:
                 continue
@@ -47,10 +50,12 @@ async def _events(*, follow: bool, as_json: bool) -> None:
             await asyncio.sleep(PAUSE_SECONDS)
 
 
-def _line(recorded: RecordedEvent, *, as_json: bool) -> str:
-    event = recorded.event
-    if as_json:
-        fact = {"occurred_at": recorded.occurred_at, **asdict(event)}
-        return msgspec.json.encode(fact).decode()
+def _data(recorded: RecordedEvent) -> str:
+    fact = {"occurred_at": recorded.occurred_at, **asdict(recorded.event)}
+    return msgspec.json.encode(fact).decode()
+
+
+def _line(recorded: RecordedEvent, names: Names) -> str:
+    event, actor = recorded.event, with_names(recorded.event.actor, names)
     data = " ".join(f"{name}={value}" for name, value in (event.data or {}).items() if value)
-    return f"{recorded.occurred_at:%Y-%m-%d %H:%M:%S} {event.type:20} {event.actor:12} {data}"
+    return f"{recorded.occurred_at:%Y-%m-%d %H:%M:%S} {event.type:20} {actor:12} {data}"

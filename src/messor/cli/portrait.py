@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from messor.cli.actors import Names, names_in, with_names
 from messor.cli.output import emit, print_table
 from messor.courtesy import hosts
 from messor.courtesy.hosts import Host
@@ -45,6 +46,7 @@ class Portrait:
     sitemaps: list[dict[str, Any]]
     outcomes: dict[str, int]
     pages: dict[str, dict[str, int]]
+    names: Names  # of those who submitted and reviewed it
 
 
 async def of(database: Database, domain: Domain, default_delay: float) -> Portrait:
@@ -54,6 +56,7 @@ async def of(database: Database, domain: Domain, default_delay: float) -> Portra
         [_unpacked(row) for row in await sitemaps.of_domain(database, domain.id, MOST_SITEMAPS)],
         await progress.outcomes(database, [domain.id]),
         await progress.summary(database, [domain.id]),
+        await names_in(database, (domain.submitted_by, domain.reviewed_by)),
     )
 
 
@@ -92,7 +95,7 @@ def show(portrait: Portrait) -> None:
     domain = portrait.domain
     emit(f"{domain.domain}: {domain.status}, policy {domain.policy_version}")
     for line in _record(domain):
-        emit(f"  {line}")
+        emit(f"  {with_names(line, portrait.names)}")
     emit("\nTerms")
     emit("  " + ", ".join(f"{name} {value}" for name, value in terms(domain)))
     _show_hosts(portrait.hosts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from messor.cli.actors import Names, names_in, with_names
 from messor.cli.output import emit, json_option, print_json, run
 from messor.engine.why import Explanation, explain
 from messor.settings import Settings
@@ -22,20 +23,22 @@ def why(url: str, as_json: bool) -> None:
     Example:
       messor why https://example.org/private/report.html
     """
-    explanation = run(_explain(url))
+    explanation, names = run(_explain(url))
     if as_json:
         print_json(explanation)
     else:
-        print_explanation(explanation)
+        print_explanation(explanation, names)
 
 
-async def _explain(url: str) -> Explanation:
+async def _explain(url: str) -> tuple[Explanation, Names]:
     settings = Settings()
     async with open_session(settings, pool_size=1) as session:
-        return await explain(session.database, settings, url)
+        explanation = await explain(session.database, settings, url)
+        said = (fact.sentence for fact in explanation.facts)
+        return explanation, await names_in(session.database, said)
 
 
-def print_explanation(explanation: Explanation) -> None:
+def print_explanation(explanation: Explanation, names: Names) -> None:
     emit(f"{explanation.url}: {explanation.verdict}")
     for fact in explanation.facts:
-        emit(f"  {MARKS[fact.says]} {fact.step:9} {fact.sentence}")
+        emit(f"  {MARKS[fact.says]} {fact.step:9} {with_names(fact.sentence, names)}")

@@ -48,7 +48,7 @@ def test_the_same_for_machines(messor: Messor) -> None:
     found = messor("schedule", "show", "--json").json
     assert found["leader"] is None
     by_name = {schedule["name"]: schedule for schedule in found["schedules"]}
-    usual = ["O-Daily", "O-Sweeper", "O-Robots", "O-Audit", "O-Domains"]
+    usual = ["O-Daily", "O-Sweeper", "O-Robots", "O-Audit", "O-Quality", "O-Domains"]
     usual += ["O-Index", "O-Rollup", "O-Refresh", "O-Parsers", "O-Classify", "O-Score", "O-Judge"]
     assert list(by_name) == [*usual, "O-Candidates", "O-SERP"]
     assert by_name["O-Daily"]["next_run_at"] > found["now"]

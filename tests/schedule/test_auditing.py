@@ -11,7 +11,7 @@ from messor.ops import auditing
 from messor.queue import jobs
 from messor.queue.handlers import handlers_for
 from messor.queue.runner import Limits, Runner
-from messor.schedule.auditing import AUDIT, JOB_TYPE
+from messor.schedule.auditing import AUDIT, JOB_TYPE, QUALITY
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.schedule.conftest import Later
@@ -42,6 +42,24 @@ async def test_it_is_done_by_a_worker(database: Database) -> None:
     )
     found = msgspec.json.decode(said)
     assert (found["clean"], found["requests"]) == (True, 0)
+
+
+async def test_records_are_judged_once_a_week(database: Database) -> None:
+    assert (await run_steps(database, QUALITY))["audits_asked_for"] == 1
+    assert (await run_steps(database, QUALITY))["audits_asked_for"] == 0
+    handlers = handlers_for([auditing.register], Settings(), database)
+    runner = Runner(database, handlers, "runner", Limits(look_seconds=0.01))
+    running = asyncio.create_task(runner.run())
+    async with asyncio.timeout(20):
+        while not runner.outcomes:  # noqa: ASYNC110 - counts have no event
+            await asyncio.sleep(0.01)
+    runner.stop()
+    await running
+    said = await database.fetchval(
+        "SELECT data::text FROM messor.events WHERE type = 'records.audited'"
+    )
+    found = msgspec.json.decode(said)
+    assert (found["clean"], found["records"], len(found["checks"])) == (True, 0, 5)
 
 
 async def test_an_order_that_cannot_be_understood_is_a_dead_letter(database: Database) -> None:

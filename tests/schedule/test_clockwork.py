@@ -31,6 +31,7 @@ USUAL = (
     "O-Sweeper",
     "O-Robots",
     "O-Audit",
+    "O-Quality",
     "O-Domains",
     "O-Index",
     "O-Rollup",

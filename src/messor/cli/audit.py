@@ -22,6 +22,10 @@
 `figure`, `examined`, `broken`, `examples`, `newest` (the newest run it looked at) and `sql`, the
 statement that proves it.
 
+`messor audit records --json` prints one object: `records`, `clean`, `verdict` (one sentence), and
+`checks`, each with `id`, `title`, `asks`, `state` (pass, fail, no data), `examined`, `broken` and
+`examples`.
+
 Times are ISO 8601, in UTC.
 """
 
@@ -36,7 +40,7 @@ import click
 
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
 from messor.errors import ImpoliteError, UsageError
-from messor.ops import chart, contract, politeness
+from messor.ops import chart, contract, politeness, record_audit
 from messor.ops.report import LaneReport, Report
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
@@ -45,6 +49,7 @@ from messor.store.session import open_session
 
 HEAD = ("lane", "requests", "smallest gap", "due", "ratio", "early", "other", "robots in force")
 CONTRACT_HEAD = ("check", "state", "what", "figure")
+RECORDS_HEAD = ("check", "state", "what", "examined", "broken")
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 TELL_EVERY = 100_000  # rows
 
@@ -118,6 +123,50 @@ def contract_(within: str, as_json: bool) -> None:
         emit(report.said)
     if not report.is_kept:
         raise ImpoliteError(report.said)
+
+
+@audit.command(name="records")
+@click.option(
+    "--sample",
+    default=record_audit.SAMPLE,
+    show_default=True,
+    type=click.IntRange(0, 100_000),
+    help="Records whose quotes are looked for in the archive.",
+)
+@json_option
+def records_(sample: int, as_json: bool) -> None:
+    """Judge all records: whether they are whole, proven, and prices the newest of their history.
+
+    Exits with 8 when something is broken.
+
+    \b
+    Example:
+      messor audit records
+      messor audit records --sample 5000 --json
+    """
+    report = run(_audit_records(sample))
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        rows = [(v.check.id, v.state, v.check.title, v.examined, v.broken) for v in report.verdicts]
+        print_table(RECORDS_HEAD, rows)
+        for verdict in report.verdicts:
+            for example in verdict.examples:
+                emit(f"{verdict.check.id}  {example}")
+        emit(report.said)
+    if not report.is_clean:
+        raise ImpoliteError(report.said)
+
+
+async def _audit_records(sample: int) -> record_audit.Report:
+    settings = Settings()
+    async with open_session(settings, pool_size=1) as session:
+        return await record_audit.audit(
+            session.database,
+            settings.data_dir / "archive",
+            sample=sample,
+            progress=lambda records: say(f"{records:,} records judged …"),
+        )
 
 
 async def _ask_contract(window: timedelta) -> contract.Report:

@@ -76,6 +76,9 @@ class Normalisers:
         if raw:
             self._raw.add(name)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._known
+
     def value(self, method: str, quote: str) -> Any:
         """What a quote says by a method, None when nothing."""
         source, _, name = method.partition(":")

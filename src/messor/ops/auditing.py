@@ -1,4 +1,4 @@
-"""The job `audit`: judges the requests since a time, and says so in an event.
+"""The job `audit`: judges the requests since a time, or all records, and says so in an event.
 
 A process does one at a time: each holds two connections for as long as it reads.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from messor.ledger.events import Event, record
-from messor.ops import politeness
+from messor.ops import politeness, record_audit
 from messor.queue.handlers import Effects, Handlers, Result
 from messor.queue.jobs import Job
 from messor.settings import Settings
@@ -23,9 +23,14 @@ JOB_TYPE = "audit"
 
 
 class Order(msgspec.Struct):
-    """What the job's payload must say."""
+    """What the job's payload must say: since when requests are judged; records are without it."""
 
-    since: datetime
+    since: datetime | None = None
+    subject: Literal["requests", "records"] = "requests"
+
+    def __post_init__(self) -> None:
+        if (self.subject == "requests") != (self.since is not None):
+            raise ValueError("An audit of requests, and no other, says since when.")
 
 
 def register(handlers: Handlers, settings: Settings, database: Database) -> None:
@@ -36,17 +41,23 @@ def register(handlers: Handlers, settings: Settings, database: Database) -> None
     async def audit(job: Job) -> Effects:
         order = msgspec.convert(job.payload, Order)
         async with turn:
-            report = await politeness.audit(database, agent=settings.agent_token, since=order.since)
+            if order.since is None:
+                archive = settings.data_dir / "archive"
+                records = await record_audit.audit(database, archive)
+                return partial(_store, "records.audited", "O-Quality", records.as_dict())
+            requests = await politeness.audit(
+                database, agent=settings.agent_token, since=order.since
+            )
         found = {
             "since": order.since.isoformat(),
-            "verdict": report.verdict,
-            "clean": report.is_clean,
-            "requests": report.requests,
-            "found": dict(report.found),
+            "verdict": requests.verdict,
+            "clean": requests.is_clean,
+            "requests": requests.requests,
+            "found": dict(requests.found),
         }
-        return partial(_store, found)
+        return partial(_store, "audit.completed", "O-Audit", found)
 
 
-async def _store(found: dict[str, Any], connection: Connection) -> Result:
-    await record(connection, [Event("audit.completed", "O-Audit", data=found)])
+async def _store(kind: str, actor: str, found: dict[str, Any], connection: Connection) -> Result:
+    await record(connection, [Event(kind, actor, data=found)])
     return found

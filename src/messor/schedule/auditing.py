@@ -1,6 +1,6 @@
-"""O-Audit: once a day, asks for an audit of the last day's requests.
+"""O-Audit and O-Quality: ask for an audit of the last day's requests, and of all records.
 
-The audit itself is a job: it may read millions of rows, and must not keep the leader from others.
+An audit itself is a job: it may read millions of rows, and must not keep the leader from others.
 """
 
 from __future__ import annotations
@@ -19,20 +19,22 @@ WINDOW = timedelta(hours=12)
 
 async def step(connection: Connection, _: Place) -> Done:
     now: datetime = await connection.fetchval("SELECT messor.clock()")
-    asked = await jobs.enqueue(
-        connection,
-        [
-            NewJob(
-                JOB_TYPE,
-                f"audit:{now:%Y-%m-%d}",
-                "log",
-                payload={"since": (now - SPAN).isoformat()},
-                priority=8,
-                window_ends_at=now + WINDOW,
-            )
-        ],
+    payload = {"since": (now - SPAN).isoformat()}
+    return await _ask(connection, now, f"audit:{now:%Y-%m-%d}", "log", payload)
+
+
+async def step_records(connection: Connection, _: Place) -> Done:
+    now: datetime = await connection.fetchval("SELECT messor.clock()")
+    return await _ask(
+        connection, now, f"audit:records:{now:%Y-%m-%d}", "records", {"subject": "records"}
     )
-    return Done({"audits_asked_for": len(asked)})
+
+
+async def _ask(
+    connection: Connection, now: datetime, key: str, target: str, payload: dict[str, str]
+) -> Done:
+    job = NewJob(JOB_TYPE, key, target, payload=payload, priority=8, window_ends_at=now + WINDOW)
+    return Done({"audits_asked_for": len(await jobs.enqueue(connection, [job]))})
 
 
 AUDIT = Orchestrator(
@@ -40,4 +42,10 @@ AUDIT = Orchestrator(
     "has the last day's requests judged: pauses, robots.txt, approval, Retry-After, risk",
     "20 3 * * *",
     step,
+)
+QUALITY = Orchestrator(
+    "O-Quality",
+    "has all records judged: whole, proven, products once, prices the newest of their history",
+    "50 3 * * 0",
+    step_records,
 )

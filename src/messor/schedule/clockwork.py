@@ -14,7 +14,7 @@ import asyncpg
 
 from messor.errors import LeaseLostError, UnavailableError
 from messor.schedule import leader, plan
-from messor.schedule.auditing import AUDIT
+from messor.schedule.auditing import AUDIT, QUALITY
 from messor.schedule.candidates import CANDIDATES
 from messor.schedule.classifying import CLASSIFY
 from messor.schedule.daily import DAILY
@@ -44,7 +44,7 @@ Repair = Callable[[], Awaitable[None]]
 
 def standard_registry(settings: Settings) -> Registry:
     """The orchestrators of this release."""
-    known = [DAILY, sweeper(kept_months(settings)), ROBOTS, AUDIT, DOMAINS, INDEX, ROLLUP]
+    known = [DAILY, sweeper(kept_months(settings)), ROBOTS, AUDIT, QUALITY, DOMAINS, INDEX, ROLLUP]
     known += [REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES]
     if settings.image_domains:
         known.append(imaging(settings))

@@ -1,0 +1,165 @@
+"""The audit of records: whether what was extracted is whole, and whether the archive proves it.
+
+Records are judged in slices of their ids, so that millions cost no more at once than a few; of the
+proof, which has to be read from the archive, a sample is taken, another one each time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from messor.archive.reading import read_body
+from messor.errors import MessorError
+from messor.extract.evidence import NORMALISERS
+from messor.extract.found import clean
+from messor.extract.reading import installed_parsers
+from messor.ops.record_checks import CHECKS, Check
+from messor.store.database import Database
+from messor.web.encodings import decode
+
+SLICE = 20_000
+SAMPLE = 300  # pages whose records are held against the archive
+MOST_EXAMPLES = 10
+
+RANGE = "SELECT coalesce(min(id), 0), coalesce(max(id), -1) FROM messor.records"
+# Blocks of the table by chance, some more than needed.
+SAMPLED = """
+SELECT r.id, r.kind, r.data, r.fields, s.content_type, g.name AS segment, s.segment_offset,
+       s.segment_length
+  FROM (SELECT id FROM messor.records TABLESAMPLE SYSTEM ({percent})
+         WHERE state = 'current' ORDER BY random() LIMIT $1) k
+  JOIN messor.records r ON r.id = k.id
+  JOIN messor.page_snapshots s ON s.id = r.snapshot_id
+  JOIN messor.segments g ON g.id = s.segment_id
+"""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """A check with what was found."""
+
+    check: Check
+    examined: int = 0
+    broken: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def state(self) -> str:
+        if self.broken:
+            return "fail"
+        return "pass" if self.examined else "no data"
+
+    def add(self, examined: int, broken: int, examples: list[str]) -> None:
+        self.examined += examined
+        self.broken += broken
+        self.examples += examples[: MOST_EXAMPLES - len(self.examples)]
+
+    def as_dict(self) -> dict[str, Any]:
+        told = asdict(self)
+        check = told.pop("check")
+        return {"id": check["id"], "title": check["title"], "asks": check["asks"],
+                "state": self.state, **told}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All checks of one audit."""
+
+    records: int
+    verdicts: list[Verdict]
+
+    @property
+    def is_clean(self) -> bool:
+        return not any(verdict.broken for verdict in self.verdicts)
+
+    @property
+    def said(self) -> str:
+        if not self.records:
+            return "There are no records to judge yet."
+        if self.is_clean:
+            return f"{self.records:,} records are whole, and the sample stands in the archive."
+        broken = ", ".join(each.check.id for each in self.verdicts if each.broken)
+        return f"Records are not what they should be: {broken}."
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "records": self.records,
+            "clean": self.is_clean,
+            "verdict": self.said,
+            "checks": [verdict.as_dict() for verdict in self.verdicts],
+        }
+
+
+async def audit(
+    database: Database,
+    archive: Path,
+    *,
+    sample: int = SAMPLE,
+    progress: Callable[[int], None] | None = None,
+) -> Report:
+    """Judge all records, and the proof of some."""
+    verdicts = [Verdict(check) for check in CHECKS]
+    row = await database.fetchrow(RANGE)
+    assert row is not None
+    first, last = row
+    for start in range(first, last + 1, SLICE):
+        for verdict in verdicts:
+            if verdict.check.sql is not None:
+                found = await database.fetchrow(
+                    verdict.check.sql, start, min(start + SLICE - 1, last)
+                )
+                assert found is not None
+                verdict.add(found["examined"], found["broken"], list(found["examples"]))
+        if progress is not None:
+            progress(verdicts[0].examined)
+    faults, examined = await _proofs(database, archive, verdicts[0].examined, sample)
+    verdicts[-1].add(examined, len(faults), faults)
+    return Report(verdicts[0].examined, verdicts)
+
+
+async def _proofs(
+    database: Database, archive: Path, records: int, sample: int
+) -> tuple[list[str], int]:
+    """Hold the records of a sample against the archive: what is wrong, and how many were looked at."""
+    installed_parsers()  # they bring along what makes values of quotes
+    percent = 100 if records <= 10 * sample else max(0.01, 1000 * sample / records)
+    rows = await database.fetch(SAMPLED.format(percent=percent), sample)
+    faults: list[str] = []
+    for row in rows:
+        faults += await asyncio.to_thread(_unproven, archive, row)
+    return faults, len(rows)
+
+
+def _unproven(archive: Path, row: Any) -> list[str]:
+    """What the archive does not prove of a record."""
+    name = f"record {row['id']}"
+    try:
+        body = read_body(archive, row["segment"], row["segment_offset"], row["segment_length"])
+    except MessorError as error:
+        return [f"{name}: {error}"]
+    decoded, _ = decode(body, row["content_type"])
+    values, proofs = msgspec.json.decode(row["data"]), msgspec.json.decode(row["fields"])
+    unproven = [
+        key for key, value in values.items() if not _is_said(value, proofs.get(key, {}), decoded)
+    ]
+    if not unproven:
+        return []
+    return [f"{name}: the archived page does not say its {', '.join(sorted(unproven))}"]
+
+
+def _is_said(value: Any, proof: dict[str, Any], decoded: str) -> bool:
+    """Whether the quote stands in the page, and says the value; of strangers' methods the former."""
+    evidence = proof.get("evidence", {})
+    quote, method = evidence.get("quote", ""), evidence.get("method", "")
+    if not quote or quote not in decoded:
+        return False
+    if method.partition(":")[2] not in NORMALISERS:
+        return True
+    said = clean(msgspec.to_builtins(NORMALISERS.value(method, quote)))
+    return bool(msgspec.json.decode(msgspec.json.encode(said)) == value)

@@ -1,0 +1,104 @@
+"""The checks of stored records, as statements: each judges the records of a range of ids.
+
+A statement takes the first and the last id, and answers how many it examined, how many are broken,
+and some of those by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What must hold of every record, or product, and how it is asked."""
+
+    id: str
+    title: str
+    asks: str
+    sql: str | None  # None: the archive has to be asked
+
+
+def _asked(judged: str) -> str:
+    """A statement over rows of `name` and `fault`, which is NULL where all is well."""
+    return f"""
+WITH judged AS MATERIALIZED ({judged})
+SELECT count(*)::int AS examined, count(fault)::int AS broken,
+       coalesce((SELECT array_agg(b.name || ': ' || b.fault ORDER BY b.name)
+                   FROM (SELECT name, fault FROM judged WHERE fault IS NOT NULL
+                          ORDER BY name LIMIT 5) b), '{{}}') AS examples
+  FROM judged
+"""
+
+
+BELONGS = _asked("""
+  SELECT 'record ' || r.id AS name,
+         CASE WHEN p.id IS NULL THEN 'its page is not there'
+              WHEN d.id IS NULL THEN 'its domain is not there'
+              WHEN x.page_id IS NULL THEN 'its page was never extracted'
+              WHEN r.state = 'current' AND s.id IS NULL THEN 'its snapshot is not there'
+              WHEN s.id IS NOT NULL AND s.page_id <> r.page_id THEN 'its snapshot is of another page'
+              WHEN (r.state = 'removed') <> (r.removed_at IS NOT NULL)
+                THEN 'it is ' || r.state || ', its removal says otherwise' END AS fault
+    FROM messor.records r LEFT JOIN messor.pages p ON p.id = r.page_id
+    LEFT JOIN messor.domains d ON d.id = r.domain_id
+    LEFT JOIN messor.extractions x ON x.page_id = r.page_id
+    LEFT JOIN messor.page_snapshots s ON s.id = r.snapshot_id
+   WHERE r.id BETWEEN $1 AND $2
+""")
+PROVEN = _asked("""
+  SELECT 'record ' || r.id AS name, 'no evidence of ' || string_agg(v.key, ', ' ORDER BY v.key)
+           FILTER (WHERE coalesce(r.fields #>> ARRAY[v.key, 'evidence', 'quote'], '') = '') AS fault
+    FROM messor.records r CROSS JOIN LATERAL jsonb_object_keys(r.data) v (key)
+   WHERE r.id BETWEEN $1 AND $2 GROUP BY r.id
+""")
+SOLD = _asked("""
+  SELECT 'record ' || r.id AS name,
+         CASE WHEN o.id IS NULL THEN 'it is missing among the products'
+              WHEN o.page_id <> r.page_id THEN 'its product is of another page'
+              WHEN o.state <> r.state THEN 'it is ' || r.state || ', its product ' || o.state
+              WHEN o.url_hash <> p.url_hash THEN 'its product has the address of another page'
+              WHEN EXISTS (SELECT FROM messor.products n WHERE n.url_hash = o.url_hash AND n.id <> o.id)
+                THEN 'another product has its address' END AS fault
+    FROM messor.records r LEFT JOIN messor.products o ON o.record_id = r.id
+    LEFT JOIN messor.pages p ON p.id = r.page_id
+   WHERE r.id BETWEEN $1 AND $2 AND r.kind = 'product'
+""")
+PRICED = _asked("""
+  SELECT 'product ' || o.id AS name,
+         CASE WHEN o.price < 0 THEN 'its price is below nought'
+              WHEN o.currency !~ '^[A-Z]{3}$' THEN 'its currency is ' || left(o.currency, 20)
+              WHEN h.product_id IS NULL AND o.price IS NOT NULL THEN 'its price has no history'
+              WHEN h.price IS DISTINCT FROM o.price OR h.currency IS DISTINCT FROM o.currency
+                THEN 'its price is not the newest of its history' END AS fault
+    FROM messor.records r JOIN messor.products o ON o.record_id = r.id AND o.state = 'current'
+    LEFT JOIN LATERAL (SELECT product_id, price, currency FROM messor.product_prices
+                        WHERE product_id = o.id ORDER BY seen_at DESC LIMIT 1) h ON true
+   WHERE r.id BETWEEN $1 AND $2
+""")
+
+CHECKS = (
+    Check(
+        "RECORDS_001", "Everything belongs somewhere",
+        "Each record has its page, its domain, its extraction, and while it stands the snapshot "
+        "that states it.", BELONGS,
+    ),
+    Check(
+        "RECORDS_002", "Every value has evidence",
+        "Each value of each record has a quote that it was made of.", PROVEN,
+    ),
+    Check(
+        "RECORDS_003", "Products are their records, once",
+        "Each product's record has one product of the same page and state, and no two products "
+        "have one address.", SOLD,
+    ),
+    Check(
+        "RECORDS_004", "Prices are the newest of their history",
+        "Each standing product's price and currency are possible, and those last seen.", PRICED,
+    ),
+    Check(
+        "RECORDS_005", "Quotes stand in the archive",
+        "Of a sample: each quote stands literally in the stored page, and read again it says the "
+        "value.", None,
+    ),
+)  # fmt: skip

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,10 @@ SITE = "http://e.com"
 
 def allowed(text: str, path: str, agent: str = "Messor") -> bool:
     return Robots.parse(text.encode()).check(agent, SITE + path).allowed
+
+
+def readable(rule: Rule | None) -> str | None:
+    return rule.readable() if rule else None
 
 
 def test_a_decision_explains_itself() -> None:
@@ -152,20 +157,60 @@ def test_urls_as_they_stand_decide_like_their_normalised_paths(
     rules = [Rule(allow, f"/{text}" if allow else text) for allow, text in octets if text]
     lines = [f"{'Allow' if rule.allow else 'Disallow'}: {rule.pattern}" for rule in rules]
     robots = Robots.parse("\n".join(["User-agent: *", *lines]).encode("latin-1"))
-    asked = RuleSet(((rule, rule.allow) for rule in rules), otherwise=True)
+    asked = RuleSet(rules)
     robots.check("foo", f"{SITE}/")
     for path in paths:
         for url in (f"{SITE}/{path}", f"{SITE}{path}"):
-            assert robots.check("foo", url).allowed == asked.decide(robots_path(url))
+            assert robots.check("foo", url).matched_rule == readable(asked.decide(robots_path(url)))
 
 
 @pytest.mark.parametrize("pattern", ["*4", "/*4", "*A9", "/*F", "*4x", "$", "/*4$"])
 @pytest.mark.parametrize("path", ["/", "", "/4", "/a4", "/A9", "/F", "/4x", "/x", "/%34"])
 def test_patterns_of_hex_digits(pattern: str, path: str) -> None:
     robots = Robots.parse(f"User-agent: *\nDisallow: {pattern}".encode())
-    asked = RuleSet([(Rule(False, pattern), False)], otherwise=True)
+    rule = RuleSet([Rule(False, pattern)]).decide(robots_path(SITE + path))
     for _ in range(2):  # the first URL teaches the origin
-        assert robots.check("foo", SITE + path).allowed == asked.decide(robots_path(SITE + path))
+        assert robots.check("foo", SITE + path).matched_rule == readable(rule)
+
+
+@pytest.mark.parametrize("count", [1, 4, 5, 40])
+def test_few_and_many_literals_with_the_same_beginning(count: int) -> None:
+    lines = [f"Disallow: /shop/{n:02}/x\nAllow: /shop/{n:02}/x/open" for n in range(count)]
+    robots = Robots.parse("\n".join(["User-agent: *", "Disallow: /shop/00", *lines]).encode())
+    for n in range(count):
+        for _ in range(2):  # the first URL teaches the origin
+            assert robots.check("x", f"{SITE}/shop/{n:02}/x/o").matched_rule == f"/shop/{n:02}/x"
+            assert robots.check("x", f"{SITE}/shop/{n:02}/x/open?").allowed
+        assert robots.check("x", f"{SITE}/shop/{n:02}").matched_rule == (None if n else "/shop/00")
+    assert robots.check("x", f"{SITE}/shop/").reason == "no_rule"
+    assert robots.check("x", f"{SITE}/shop/99").reason == "no_rule"
+
+
+def test_any_number_of_beginnings_and_origins() -> None:
+    robots = Robots.parse(b"User-agent: *\nDisallow: /private\nAllow: /$\nDisallow: /*.zip$\n")
+    for n in range(2_000):
+        assert robots.check("x", f"{SITE}/{n}").reason == "no_rule"
+        assert robots.check("x", f"{SITE}/{n:08}/").reason == "no_rule"
+        assert not robots.check("x", f"{SITE}/{n:08}.zip").allowed
+        assert not robots.check("x", f"http://{n}.e.com/private/{n}").allowed
+    assert not robots.check("x", f"{SITE}/private/1").allowed
+    assert robots.check("x", f"{SITE}/#private").matched_rule == "/$"
+    assert robots.check("x", f"{SITE}/a#/b.zip").reason == "no_rule"
+
+
+def test_the_memory_for_hostile_rules_is_bounded() -> None:
+    wild = [f"Disallow: /*{'x' * 50}{n}" for n in range(1_000)]
+    literal = [f"Disallow: /{n:05}" for n in range(3_000)]
+    stems = [f"Disallow: /{n:05}*y" for n in range(1_000)]
+    robots = Robots.parse("\n".join(["User-agent: *", *wild, *literal, *stems]).encode())
+    tracemalloc.start()
+    try:
+        robots.check("x", SITE)
+        for n in range(0, 3_000, 100):
+            assert not robots.check("x", f"{SITE}/{n:05}/y").allowed
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_stored_decisions(corpus: Callable[[str], Any]) -> None:

@@ -7,17 +7,18 @@ file stays in force, is decided where robots are kept (`courtesy`).
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from msgspec import Struct
 
+from messor.web.robots_lookup import Lookup
 from messor.web.robots_rules import ASCII_SPACE, Rule, RuleSet
 from messor.web.text import storable
 
 MAX_BYTES = 500 * 1024
 # Browsers cut URLs at 2,083 characters; the reference matcher allows eight times that a line.
 MAX_LINE = 2083 * 8 - 1
+_REMEMBERED_AGENTS = 64
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -48,7 +49,7 @@ _PREFIXES = (
 _KINDS = dict(_PREFIXES)
 
 
-class RobotsDecision(Struct, frozen=True):
+class RobotsDecision(Struct, frozen=True, gc=False):
     """Whether an agent may fetch a URL, and because of which rule."""
 
     allowed: bool
@@ -89,7 +90,7 @@ class Robots:
         self.is_html = False
         self.truncated = False
         self._agents: dict[str, _Agent] = {}
-        self._asked: dict[str, RuleSet[RobotsDecision]] = {}
+        self._asked: dict[str, Lookup[RobotsDecision]] = {}
         self._fixed: tuple[bool, str] | None = None
 
     @classmethod
@@ -120,38 +121,17 @@ class Robots:
     def check(self, agent_token: str, url: str) -> RobotsDecision:
         """Whether an agent may fetch a URL.
 
-        Every URL of a crawl comes by here, so the usual steps stand in one piece: most are decided
-        by one literal rule, and by no key of a rule in doubt being in the path.
+        Every URL of a crawl comes by here, so the usual steps stand in one piece.
         """
         try:
-            rules = self._asked[agent_token]
-            bucket = rules.buckets[url[: rules.end]]
+            lookup = self._asked[agent_token]
+            spot = lookup[url[: lookup.end]]
         except KeyError:
-            rules = self._asked.get(agent_token) or self._prepare(agent_token)
-            return rules.decide_elsewhere(url)
-        cut = rules.cut
-        if bucket.texts is None:
-            if bucket.begin and not url.startswith(bucket.begin, cut):
-                keys, outcome = bucket.keys, rules.outcome
-            else:
-                keys, outcome = bucket.own_keys, bucket.outcome
-        else:
-            path = url[cut:]
-            node = bucket.nodes[bisect_right(bucket.texts, path) - 1]
-            base = bucket.base
-            while node is not base and not path.startswith(node.text):
-                node = node.parent
-            keys, outcome = bucket.keys if node is base else node.keys, node.outcome
-        if keys:
-            path = url[cut:]
-            for key in keys["?" in path]:
-                if key in path:
-                    rule = bucket.rules[keys[1].index(key)]
-                    is_plain = rule.is_plain and "%" not in path and "#" not in path
-                    if is_plain and (rule.is_sure or rule.matches(path)):
-                        return rule.outcome
-                    return rules.decide_doubtful(url, bucket, keys[1], outcome)
-        return outcome
+            return self._lookup(agent_token).decide(url)
+        while spot.text and not url.startswith(spot.text, lookup.cut):
+            spot = spot.next
+        doubts = spot.doubts
+        return spot.outcome if doubts is None else doubts.settle(url, spot.outcome)
 
     def crawl_delay(self, agent_token: str) -> float | None:
         found = self._find(agent_token)
@@ -161,24 +141,33 @@ class Robots:
         name = agent_token.partition("/")[0].strip().lower()
         return (self._agents.get(name) if name else None) or self._agents.get("*")
 
-    def _prepare(self, agent_token: str) -> RuleSet[RobotsDecision]:
-        """Each possible decision about an agent, made once."""
+    def _lookup(self, agent_token: str) -> Lookup[RobotsDecision]:
+        """What answers for an agent; the agents asked for first are remembered."""
+        lookup = self._asked.get(agent_token)
+        if lookup is None:
+            lookup = self._prepare(agent_token)
+            if len(self._asked) < _REMEMBERED_AGENTS:
+                self._asked[agent_token] = lookup
+        return lookup
+
+    def _prepare(self, agent_token: str) -> Lookup[RobotsDecision]:
         found = self._find(agent_token)
         delay = found.crawl_delay if found else None
         allowed, reason = self._fixed or (True, "no_rule" if found else "no_group")
-        otherwise = RobotsDecision(allowed, reason, None, agent_token, delay)
+
+        def explain(rule: Rule | None) -> RobotsDecision:
+            if rule is None:
+                return RobotsDecision(allowed, reason, None, agent_token, delay)
+            return _by_rule(rule, agent_token, delay)
+
         # Every path starts with a slash: a pattern that starts otherwise is about none.
-        rules = [
+        rules = (
             rule
             for group in (found.groups if found else ())
             for rule in group.rules
             if rule.pattern[0] in "/*"
-        ]
-        outcomes = ((rule, _by_rule(rule, agent_token, delay)) for rule in rules)
-        prepared = RuleSet(outcomes, otherwise)
-        if len(self._asked) < 64:
-            self._asked[agent_token] = prepared
-        return prepared
+        )
+        return Lookup(RuleSet(rules), explain)
 
 
 def _decode(body: bytes) -> str:

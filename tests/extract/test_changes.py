@@ -23,7 +23,7 @@ def found(*records: Record) -> list[FoundRecord]:
 
 
 def known(one: FoundRecord, state: str = "current") -> KnownRecord:
-    return KnownRecord(1, one.kind, one.identity, state, one.content_hash, one.data)
+    return KnownRecord(1, one.kind, one.identity, state, one.content_hash, one.data_json)
 
 
 def test_new_same_changed_and_removed() -> None:
@@ -72,6 +72,20 @@ def test_the_order_of_fields_does_not_matter() -> None:
 
 def test_what_a_database_refuses_is_taken_out() -> None:
     assert clean({"a\0": ["\ud800x", 1, None, ("\0",)]}) == {"a": ["x", 1, None, [""]]}
+
+
+def test_no_record_holds_what_a_database_refuses() -> None:
+    (spoilt,), (plain,) = found(record(product_name="a\0\ud800b")), found(record(product_name="ab"))
+    assert (spoilt.data, spoilt.content_hash) == ({"product_name": "ab"}, plain.content_hash)
+    assert spoilt.fields["product_name"]["evidence"]["quote"] == "ab"
+    (numbered,) = found(record(product_name="ab", sizes={1: ("S", "M")}))
+    assert numbered.data["sizes"] == {"1": ["S", "M"]}
+
+
+def test_kinds_that_nobody_looked_for_stand() -> None:
+    (kettle,) = found(record(price=10.0))
+    assert [each.kind for each in compare([known(kettle)], [], kinds={"faq"}).unread] == ["product"]
+    assert compare([known(kettle)], [], kinds={"product"}).removed
 
 
 def test_what_cannot_be_true_is_dropped_with_a_reason() -> None:

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messor.extract.main import read_main
-from messor.extract.main.blocks import MAX_BLOCKS, MAX_BOXES, read_layout
+from messor.extract.main.blocks import MAX_BLOCKS, MAX_BOXES
 from messor.extract.main.cues import MAX_NAME, cues_of_name
 from messor.extract.main.declared import read_declared
+from messor.extract.main.walk import read_layout
 from messor.web.html import TooComplexError
 
 URL = "https://site.example/"
@@ -101,9 +102,11 @@ def test_the_tree_stays_as_it_was() -> None:
 def test_the_number_of_blocks_is_bounded(piece: str) -> None:
     html = "<table><tr>" * (piece == "<td>x") + piece * 60_000
     layout = read_layout(turbohtml.parse(html, positions=False))
-    assert len(layout.blocks) <= MAX_BLOCKS + 1 or "<br>" in piece
-    assert len(layout.boxes) <= MAX_BOXES + 1
-    assert all(box.start <= box.end <= len(layout.blocks) for box in layout.boxes)
+    count, boxes = len(layout.blocks.texts), layout.boxes
+    assert count <= MAX_BLOCKS + 1 or "<br>" in piece
+    assert len(boxes.tags) <= MAX_BOXES + 1
+    for start, end in zip(boxes.starts, boxes.ends, strict=True):
+        assert start <= end <= count
 
 
 @pytest.mark.parametrize(

@@ -140,3 +140,61 @@ def test_every_field_of_the_external_pages_is_supported(name: str) -> None:
         assert all(unsupported(record, text) == [] for record in found.records), url
         products += bool(found.records) and found.records[0].kind == "product"
     assert (products > 0) is (name == "products")
+
+
+KETTLE = PRODUCT.replace(
+    "</html>",
+    """<img src="/kettle.jpg"><h2>How do I descale it?</h2>
+<p>With vinegar.</p></html>""",
+).replace('"sku"', '"image": "https://shop.example/k.jpg", "sku"')
+
+
+class Silent(Brittle):
+    """A parser that fails when it is asked anything."""
+
+    name = "silent"
+
+    def accepts(self, page: PageView) -> bool:
+        raise LookupError(page.url)
+
+
+@pytest.mark.parametrize(
+    "kinds", [{"product"}, {"contact"}, {"image", "contact"}, {"event"}, {"nonsense"}, set()]
+)
+def test_where_kinds_are_named_their_records_alone_are_kept(kinds: set[str]) -> None:
+    whole, part = read_records(KETTLE, URL), read_records(KETTLE, URL, kinds=frozenset(kinds))
+    assert {"product", "image", "contact"} <= {record.kind for record in whole.records}
+    assert part.records == [record for record in whole.records if record.kind in kinds]
+    assert (part.warnings, part.unread) == ([], set())
+    assert (part.main, part.metadata) == (whole.main, whole.metadata)
+
+
+@pytest.mark.parametrize("parser", [Brittle(), Silent()])
+def test_a_parser_of_unwanted_kinds_is_not_asked(parser: Brittle) -> None:
+    parsers = Parsers([parser])
+    asked = read_records(KETTLE, URL, parsers=parsers, kinds=frozenset(("product", "contact")))
+    assert asked.unread == {"product"}
+    assert len(asked.warnings) == 1
+    spared = read_records(KETTLE, URL, parsers=parsers, kinds=frozenset(("contact",)))
+    assert (spared.unread, spared.warnings) == (set(), [])
+
+
+def test_what_a_site_s_parser_leaves_out_is_not_filled_in_for_being_wanted_alone() -> None:
+    class Sparing(Own):
+        kinds = frozenset(("product", "image"))
+
+    parsers = with_parser(Sparing())
+    images = read_records(KETTLE, URL, parsers=parsers, kinds=frozenset(("image",)))
+    assert images.records == []
+    assert "image" not in {each.kind for each in read_records(KETTLE, URL, parsers=parsers).records}
+
+
+def test_only_wanted_kinds_of_a_page_out_of_proportion_are_unread() -> None:
+    found = read_records("<b>" * 100_000, URL, kinds=frozenset(("contact", "nonsense")))
+    assert found.unread == {"contact"}
+
+
+def test_only_wanted_kinds_are_unread_where_a_pin_leads_nowhere() -> None:
+    pins = {"products": "99"}
+    found = read_records(PRODUCT, URL, pins=pins, kinds=frozenset(("contact",)))
+    assert found.unread == {"contact"}

@@ -8,7 +8,7 @@ import pytest
 
 from messor.extract.kinds import find_records
 from messor.extract.kinds.contact import find as contacts
-from messor.extract.kinds.contact_cues import EMAIL, PHONE, PLACE, cues_of
+from messor.extract.kinds.line_cues import EMAIL, PHONE, PLACE, cues_of
 from messor.extract.kinds.opening_hours import find as hours
 from messor.extract.page import Page
 from messor.extract.parsers import Parsers

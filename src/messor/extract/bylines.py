@@ -57,8 +57,7 @@ def _date(page: PageView, written: list[Item], name: str, metas: tuple[str, ...]
             if said := read_date(passage.text):
                 return said
     for meta in metas:
-        passage_ = page.meta(meta)
-        if passage_ is not None and (said := read_date(passage_.text)):
+        if meta in page.metas and (said := read_date(page.meta_text(meta))):
             return said
     return None
 

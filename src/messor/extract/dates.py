@@ -17,8 +17,9 @@ from messor.extract.month_words import MONTHS
 _MAX_TEXT = 300
 
 _MONTH_OF = {word: number for number, words in MONTHS.items() for word in words.split()}
-# Of Latin and Greek letters alone: in Cyrillic they make letters of their own.
-_ACCENTS = re.compile("(?<=[a-z\u0131\u03b1-\u03c9])[\u0300-\u036f]+")
+# Of Latin and Greek letters alone: in Cyrillic they make letters of their own. The letter is looked
+# at behind the first accent, for a pattern that begins with what is rare is found much faster.
+_ACCENTS = re.compile("[\u0300-\u036f](?<=[a-z\u0131\u03b1-\u03c9][\u0300-\u036f])[\u0300-\u036f]*")
 
 _ISO = re.compile(
     r"(?<!\d)(\d{4})-(\d{2})-(\d{2})"

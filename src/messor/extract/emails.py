@@ -16,10 +16,12 @@ _LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}\Z")
 _DOMAIN = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}[A-Za-z]{2,24}(?![\w-])"
 )
-_AT = re.compile(
-    r"@|\s{0,2}[(\[{<]\s?(?:at|ät|arroba|chiocciola|arobase|zavin[aá]č|małpa|kukac|apenstaartje|snabel-a|@|собака)\s?[)\]}>]\s{0,2}",
-    re.IGNORECASE,
+_IN_BRACKETS = (
+    r"[(\[{<]\s?(?:at|ät|arroba|chiocciola|arobase|zavin[aá]č|małpa|kukac|apenstaartje|snabel-a|@|"
+    r"собака)\s?[)\]}>]"
 )
+_AT = re.compile(rf"@|\s{{0,2}}{_IN_BRACKETS}\s{{0,2}}", re.IGNORECASE)
+_BRACKETED = re.compile(_IN_BRACKETS, re.IGNORECASE)
 _DOT = re.compile(
     r"\s{0,2}[(\[{<]\s?(?:dot|punkt|punto|point|ponto|kropka|\.)\s?[)\]}>]\s{0,2}", re.IGNORECASE
 )
@@ -39,7 +41,7 @@ def may_have(text: str) -> bool:
     if "@" in text:
         return True
     bracketed = "(" in text or "[" in text or "{" in text or "<" in text
-    return bracketed and _AT.search(text) is not None
+    return bracketed and _BRACKETED.search(text) is not None
 
 
 def read_email(text: str) -> str | None:

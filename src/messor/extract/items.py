@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -62,26 +62,35 @@ class _Script:
     def __init__(self, written: str, nodes: dict[str, dict[str, Any]]) -> None:
         self.nodes = nodes
         self._written = written
+        self._known: dict[tuple[str, str], str] = {}  # literals as written
+        self._unread = self._literals()
 
-    @cached_property
-    def literals(self) -> dict[tuple[str, str], str]:
-        """Literals as written, by the key before them and what they say."""
-        found: dict[tuple[str, str], str] = {}
+    def _literals(self) -> Iterator[tuple[str, str]]:
+        """The literals one after the other: the key before each and what it says."""
+        known = self._known
         key = ""
         for match in _LITERAL.finditer(self._written):
             text, colon, number = match.groups()
-            if number is not None:
-                found.setdefault((key, number), number)
-            elif colon is not None:
+            if colon is not None:
                 key = text
-            else:
-                found.setdefault((key, _said(text)), text)
-        return found
+                continue
+            literal = (key, _said(text)) if number is None else (key, number)
+            if literal not in known:
+                known[literal] = number or text
+                yield literal
+
+    def literal(self, key: str, value: str) -> str | None:
+        """The first literal behind a key that says something, as written; read as far as needed."""
+        wanted = (key, value)
+        written = self._known.get(wanted)
+        if written is None and wanted in self._unread:
+            written = self._known[wanted]
+        return written
 
     def passage(self, key: str, value: object, path: str) -> Passage | None:
         if not isinstance(value, str) or not value.strip():
             return None
-        written = self.literals.get((key, value))
+        written = self.literal(key, value)
         if written is None:
             return None
         return Passage("json_ld", written, path)
@@ -113,16 +122,21 @@ class JsonItem(Item):
         listed = named if isinstance(named, list) else [named]
         self.types = frozenset(_short(each) for each in listed if isinstance(each, str))
 
-    def _values(self, name: str) -> Iterable[Any]:
+    def _values(self, name: str) -> list[Any]:
         value = self._node.get(name)
         if value is None:
             value = self._node.get(f"schema:{name}")
-        return value[:MAX_ITEMS] if isinstance(value, list) else (value,)
+        if isinstance(value, list):
+            return value[:MAX_ITEMS]
+        return [] if value is None else [value]
 
     def texts(self, name: str) -> list[Passage]:
+        values = self._values(name)
+        if not values:
+            return []
         path = f"{'/'.join(sorted(self.types))}.{name}"
         found = []
-        for each in self._values(name):
+        for each in values:
             key, value = name, each
             if isinstance(each, dict) and "@value" in each:
                 key, value = "@value", each["@value"]
@@ -164,10 +178,13 @@ class TreeItem(Item):
         return found
 
     def texts(self, name: str) -> list[Passage]:
+        values = self._properties.get(name)
+        if values is None:
+            return []
         path = f"{'/'.join(sorted(self.types))}.{name}"
         found = [
             Passage(self._method, self._quote(value), path)
-            for value in self._properties.get(name, ())
+            for value in values
             if isinstance(value, structured.Value)
         ]
         return [passage for passage in found if passage.quote.strip()]

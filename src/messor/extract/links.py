@@ -37,9 +37,10 @@ def read_url(text: str) -> str | None:
     return text
 
 
-@lru_cache(maxsize=4096)
 def read_network(text: str) -> str | None:
     """The social network of a profile's address; None when it is no profile."""
+    if not _is_network(text.partition("//")[2].partition("/")[0]):  # nearly all links
+        return None
     match = _PROFILE.match(text.strip()[:500])
     if match is None:
         return None
@@ -50,6 +51,11 @@ def read_network(text: str) -> str | None:
     if network in ("facebook", "x", "instagram", "github") and rest.count("/") > 1:
         return None
     return network
+
+
+@lru_cache(maxsize=1024)
+def _is_network(host: str) -> bool:
+    return ".".join(host.lower().split(".")[-2:]) in _NETWORKS
 
 
 def read_profile(text: str) -> str | None:

@@ -33,7 +33,7 @@ _FEEDS = {
     "application/atom+xml": "atom",
     "application/feed+json": "json",
 }
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_HEADINGS = "h1, h2, h3, h4, h5, h6"
 _LANGUAGE = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z])"
 )
@@ -125,8 +125,7 @@ def normal_language(text: str) -> str:
 
 
 def _meta(page: PageView, limit: int, *names: str) -> str:
-    passage = page.meta(*names)
-    return one_line(passage.text, limit) if passage else ""
+    return one_line(page.meta_text(*names), limit)
 
 
 def _absolute(page: PageView, href: str) -> str | None:
@@ -152,9 +151,9 @@ def _title(page: PageView, found: Metadata) -> str:
 
 def _headings(page: PageView) -> list[Heading]:
     found = []
-    # A tag alone is looked up; a list of them is a walk over the whole tree.
-    elements = [each for tag in _HEADINGS for each in page.document.select(tag)]
-    elements.sort(key=page.page.start)
+    elements = page.document.select(_HEADINGS)
+    if _has_misplaced(page, len(elements)):
+        elements.sort(key=lambda each: (page.page.start(each), each.tag))
     for element in elements[: 2 * MAX_HEADINGS]:
         text = one_line(one_space(element.text), MAX_TITLE)
         if text:
@@ -162,18 +161,35 @@ def _headings(page: PageView) -> list[Heading]:
     return found[:MAX_HEADINGS]
 
 
+def _has_misplaced(page: PageView, headings: int) -> bool:
+    """Whether headings may stand elsewhere than in the source.
+
+    What a table cannot hold, the parser puts right before it. A look at each table costs as much as
+    one at each heading.
+    """
+    tables = page.document.select("table")
+    return len(tables) > headings or any(_follows_own(page, table) for table in tables)
+
+
+def _follows_own(page: PageView, table: Element) -> bool:
+    """Whether the element before a table begins behind the table's beginning."""
+    before = table.previous_sibling
+    while before is not None and not isinstance(before, Element):
+        before = before.previous_sibling
+    return before is not None and page.page.start(before) > page.page.start(table)
+
+
 def _language(page: PageView) -> str:
     root = page.document.find("html")
     stated = "" if root is None else root.attr("lang") or root.attr("xml:lang") or ""
-    for text in (
-        stated,
-        _meta(page, 64, "content-language", "language", "dc.language"),
-        _meta(page, 64, "og:locale"),
-        next((p.text for item in page.items for p in item.texts("inLanguage")), ""),
-    ):
-        if language := normal_language(text):
-            return language
-    return ""
+    return (
+        normal_language(stated)
+        or normal_language(_meta(page, 64, "content-language", "language", "dc.language"))
+        or normal_language(_meta(page, 64, "og:locale"))
+        or normal_language(
+            next((p.text for item in page.items for p in item.texts("inLanguage")), "")
+        )
+    )
 
 
 def _running_text(page: PageView) -> str:
@@ -197,27 +213,30 @@ def _keywords(page: PageView) -> list[str]:
 def _read_links(page: PageView, found: Metadata) -> None:
     for link in page.document.select("link[rel][href]")[:MAX_LINKS]:
         rel = (link.attr("rel") or "").lower().split()
-        url = _absolute(page, link.attr("href") or "")
-        if url is None:
-            continue
         if "canonical" in rel:
-            found.canonical = found.canonical or url
+            found.canonical = found.canonical or _target(page, link)
         elif "alternate" in rel:
-            _read_alternate(link, url, found)
+            _read_alternate(page, link, found)
         elif "icon" in rel or "apple-touch-icon" in rel:
-            found.favicon = found.favicon or url
+            found.favicon = found.favicon or _target(page, link)
 
 
-def _read_alternate(link: Element, url: str, found: Metadata) -> None:
+def _target(page: PageView, link: Element) -> str | None:
+    return _absolute(page, link.attr("href") or "")
+
+
+def _read_alternate(page: PageView, link: Element, found: Metadata) -> None:
     kind = _FEEDS.get((link.attr("type") or "").strip().lower())
     hreflang = (link.attr("hreflang") or "").strip()
+    default = hreflang.lower() == "x-default"
+    language = "x-default" if default else normal_language(hreflang)
+    url = _target(page, link) if kind or language else None
+    if url is None:
+        return
     if kind:
         found.feeds.append(Feed(url, kind, one_line(link.attr("title") or "", _MAX_NAME)))
-    elif hreflang:
-        default = hreflang.lower() == "x-default"
-        language = "x-default" if default else normal_language(hreflang)
-        if language:
-            found.hreflang.setdefault(language, url)
+    else:
+        found.hreflang.setdefault(language, url)
 
 
 def _breadcrumbs(page: PageView) -> list[Crumb]:

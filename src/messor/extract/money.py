@@ -105,14 +105,14 @@ def parse_price(text: str | None, hint: str | None = None, decimal: str | None =
 
     `decimal` is the decimal separator where it is known.
     """
-    text = (text or "")[:MAX_TEXT].translate(_SPACES)
-    hint = (hint or "")[:MAX_TEXT].translate(_SPACES)
-    if decimal not in (".", ",") and _SIGN_AS_POINT.search(text) and decimal is None:
+    text, hint = _spaced(text or ""), _spaced(hint or "")
+    signs = _signs(text)
+    if decimal is None and _SIGN_AS_POINT.search(text):
         joined = _SIGN_AS_POINT.sub(r"\1.\2", text, count=1)
-        sign, code = _currency(text, hint, None)
+        sign, code = _currency(text, hint, None, signs)
         return Price(_amount_of(joined, None), sign, code)
-    number, sign_found = _choose(text)
-    sign, code = _currency(text, hint, sign_found)
+    number, sign_found = _choose(text, signs)
+    sign, code = _currency(text, hint, sign_found, signs)
     amount = None
     if number is not None:
         amount = _to_amount(number, decimal or ("." if code in THREE_DECIMALS else None))
@@ -123,12 +123,18 @@ def parse_price(text: str | None, hint: str | None = None, decimal: str | None =
 
 def currency_code(text: str) -> str | None:
     """The ISO code a text names, as code or sign; None when it names none or several could be meant."""
-    text = text[:MAX_TEXT].translate(_SPACES).strip()
+    text = _spaced(text).strip()
     if text.upper() in ISO_CODES:
         return text.upper()
     found = _signs(text)
     codes = {_CODES[sign.text] for sign in found}
     return codes.pop() if len(codes) == 1 else None
+
+
+def _spaced(text: str) -> str:
+    """The beginning of a text with plain spaces alone; the others all cannot be printed."""
+    text = text[:MAX_TEXT]
+    return text if text.isprintable() else text.translate(_SPACES)
 
 
 def _signs(text: str) -> list[_Sign]:
@@ -152,19 +158,27 @@ def _ends(sign: str, following: str) -> bool:
 
 
 def _numbers(text: str) -> list[re.Match[str]]:
-    dates = [match.span() for match in (*_DATE.finditer(text), *_MONTH_YEAR.finditer(text))]
+    numbers = list(_NUMBER.finditer(text))
+    if not numbers:
+        return numbers
+    dates: list[tuple[int, int]] = []
+    if "." in text or "/" in text:
+        dates += [match.span() for match in _DATE.finditer(text)]
+    if "19" in text or "20" in text:
+        dates += [match.span() for match in _MONTH_YEAR.finditer(text)]
     return [
         match
-        for match in _NUMBER.finditer(text)
+        for match in numbers
         if not any(start <= match.start() < end for start, end in dates)
         and text[match.end() : match.end() + 2].strip()[:1] != "%"
     ]
 
 
-def _choose(text: str) -> tuple[str | None, _Sign | None]:
+def _choose(text: str, signs: list[_Sign]) -> tuple[str | None, _Sign | None]:
     """The first number beside a sign, else the first number; and the sign."""
     numbers = _numbers(text)
-    signs = _signs(text)
+    if not signs:
+        return (numbers[0][0] if numbers else None), None
     for position, number in enumerate(numbers):
         beside = _beside(text, number, signs)
         if beside is None:
@@ -202,11 +216,13 @@ def _beside(text: str, number: re.Match[str], signs: list[_Sign]) -> _Sign | Non
     return None
 
 
-def _currency(text: str, hint: str, sign: _Sign | None) -> tuple[str | None, str | None]:
+def _currency(
+    text: str, hint: str, sign: _Sign | None, signs: list[_Sign]
+) -> tuple[str | None, str | None]:
     if sign is None:
-        found = [s for s in _signs(text) if s.text not in CODES_LIKE_WORDS and s.text != ",-"]
+        found = [s for s in signs if s.text not in CODES_LIKE_WORDS and s.text != ",-"]
         sign = found[0] if found else None
-    hinted = [s for s in _signs(hint) if s.text != ",-"]
+    hinted = [s for s in _signs(hint) if s.text != ",-"] if hint else []
     if sign is not None:
         code = _CODES[sign.text]
         if sign.text == "$" and hinted and hinted[0].text.endswith(("D", "$")):
@@ -223,7 +239,7 @@ def _currency(text: str, hint: str, sign: _Sign | None) -> tuple[str | None, str
 
 
 def _amount_of(text: str, decimal: str | None) -> Decimal | None:
-    number, _ = _choose(text)
+    number, _ = _choose(text, _signs(text))
     return None if number is None else _to_amount(number, decimal)
 
 

@@ -62,7 +62,6 @@ _PRICE = re.compile(
     r"[$€£¥₹₩₺]\s?\d|(?:Rs\.?|CHF|EUR|USD|kr\.?)\s?\d"
     r"|\d\s?(?:€|zł|kr|Kč|₽|₸|₺|TL|Ft|lei|грн|тг|\u0440\u0443\u0431|원|円|元|EUR|USD|CHF)(?!\w)"
 )
-_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+")
 _NOT_FOUND = re.compile(r"(?<!\d)(?:404|403|410|500|502|503)(?!\d)")
 _BASKET = (
@@ -75,15 +74,20 @@ _QUANTITY = (
     'select[name*="qty" i]', 'input[id*="quantity" i]',
 )  # fmt: skip
 _BYLINES = ("time[datetime]", 'a[rel~="author"]', '[class*="byline" i], [rel~="author"]')
-_CARDS = tuple(
-    f"{tag}[class*='{name}']"
-    for tag in ("div", "li", "article", "section", "a")
-    for name in ("product-card", "product-item")
-)
+_CARDS = ("div", "li", "article", "section", "a")
+# Phrases of titles by their first words, and the order in which they are named.
+_PLACES = {phrase: place for place, phrase in enumerate(TITLES)}
+_PHRASES = {
+    word: [phrase for phrase in TITLES if phrase.split()[0] == word]
+    for word in {phrase.split()[0] for phrase in TITLES}
+}
 _ASKING = frozenset(("h2", "h3", "h4", "h5", "dt", "summary", "button"))
+_AROUND = ("nav", "footer")
+_ENDS = "".join(QUESTION_MARKS)
 _ENTRIES = 5  # articles on one page that make it a listing
 _DECIDED = 4.0  # a weight that no shop's signs would change
 _LONG = 80  # characters of a paragraph
+_SHORT = 60  # of a line that may be a price
 
 
 @dataclass(slots=True)
@@ -146,11 +150,13 @@ def _read_url(page: PageView, title: str, signs: Signs) -> None:
 
 
 def _read_title(title: str, signs: Signs) -> None:
-    folded = fold(title)
-    words = " ".join(_WORD.findall(folded))
+    said = _WORD.findall(fold(title))
+    words = " ".join(said)
     padded = f" {words} "
-    for phrase, (name, weight) in TITLES.items():
+    begun = {phrase for word in said for phrase in _PHRASES.get(word, ())}
+    for phrase in sorted(begun, key=_PLACES.__getitem__):
         if f" {phrase} " in padded:
+            name, weight = TITLES[phrase]
             share = min(1.0, 0.4 + 3.0 * len(phrase) / max(1, len(words)))
             signs.add(name, weight * share, f"the title says {phrase!r}")
     if len(title) < 60 and _NOT_FOUND.search(title):
@@ -162,8 +168,9 @@ def _read_data(page: PageView, signs: Signs) -> None:
         found = _ITEMS.get(kind)
         if found is not None:
             signs.add(*found, f"structured data: {kind}")
-    products = len([item for item in page.items_of(_PRODUCTS) if item.text("name")])
-    priced = [item for item in page.items_of(_PRODUCTS) if item.items("offers")]
+    goods = page.items_of(_PRODUCTS)
+    products = len([item for item in goods if item.text("name")])
+    priced = [item for item in goods if item.items("offers")]
     if products and (len(priced) == 1 or products == 1):
         signs.add("product", 3.0 if priced else 2.0, "structured data: one product")
     elif products > 3:
@@ -174,13 +181,12 @@ def _read_data(page: PageView, signs: Signs) -> None:
     events = len(page.items_of(_EVENTS))
     if events:
         signs.add("event" if events < 3 else "listing", 2.0, "structured data: events")
-    stated = page.meta("og:type")
-    said = _OPENGRAPH.get(stated.text.lower()) if stated else None
+    said = _OPENGRAPH.get(page.meta_text("og:type").lower())
     if said is not None:
         signs.add(*said, f"og:type says {said[0]}")
-    if page.meta("article:published_time", "article:section", "parsely-pub-date"):
+    if page.has_meta("article:published_time", "article:section", "parsely-pub-date"):
         signs.add("article", 0.8, "a time of publication")
-    if page.meta("product:price:amount", "og:price:amount", "product:availability"):
+    if page.has_meta("product:price:amount", "og:price:amount", "product:availability"):
         signs.add("product", 2.0, "a price in the head")
 
 
@@ -224,16 +230,42 @@ def _buying(page: PageView) -> str:
     return ""
 
 
+@dataclass(slots=True)
+class _Body:
+    """What the lines between a page's navigation and its footer amount to."""
+
+    size: int = 0  # characters
+    prices: int = 0  # short lines that tell one
+    long: list[int] = field(default_factory=list)  # characters of the paragraphs
+    asking: list[Line] = field(default_factory=list)  # lines that end like a question
+
+
+def _measured(page: PageView) -> _Body:
+    """One pass over all lines, which is most of the work of telling a page's type."""
+    body = _Body()
+    for line, marks in zip(page.lines, page.marks, strict=True):
+        if line.region in _AROUND:
+            continue
+        text = line.text
+        length = len(text)
+        body.size += length
+        if length < _SHORT:
+            if "0" in marks and _has_price(text):
+                body.prices += 1
+        elif length >= _LONG and line.element.tag in ("p", "div"):
+            body.long.append(length)
+        if text[-1] in _ENDS:
+            body.asking.append(line)
+    return body
+
+
 def _read_layout(page: PageView, signs: Signs) -> None:
-    body = [line for line in page.lines if line.region not in ("nav", "footer")]
-    long = [line for line in body if len(line.text) >= _LONG and line.element.tag in ("p", "div")]
-    _read_paragraphs(page, body, long, signs)
-    questions = 0
-    if any(mark in page.folded for mark in QUESTION_MARKS):
-        questions = sum(1 for line in body if len(line.text) < 200 and _asks(line))
-    if questions >= 4:
+    body = _measured(page)
+    prices, long = body.prices, body.long
+    _read_paragraphs(page, body.size, long, signs)
+    questions = sum(len(line.text) < 200 and line.element.tag in _ASKING for line in body.asking)
+    if questions >= 4 and any(mark in page.folded for mark in QUESTION_MARKS):
         signs.add("faq", min(2.0, 0.3 * questions), f"{questions} headings are questions")
-    prices = sum(1 for line in body if len(line.text) < 60 and _has_price(line.text))
     if prices >= 8 and len(long) < 6:
         signs.add("listing", min(1.4, 0.08 * prices), f"{prices} prices")
         signs.add("menu", 0.3, f"{prices} prices")
@@ -248,15 +280,15 @@ def _read_layout(page: PageView, signs: Signs) -> None:
 @lru_cache(maxsize=8192)
 def _has_price(text: str) -> bool:
     """Whether a short line tells a price; remembered, for the pages of a site repeat their lines."""
-    return _DIGIT.search(text) is not None and _PRICE.search(text) is not None
+    return _PRICE.search(text) is not None
 
 
-def _read_paragraphs(page: PageView, body: list[Line], long: list[Line], signs: Signs) -> None:
+def _read_paragraphs(page: PageView, size: int, long: list[int], signs: Signs) -> None:
     """Running text speaks for an article, many entries with little text each for a listing."""
     articles = len(page.document.select("article"))
-    cards = sum(len(page.document.select(card)) for card in _CARDS)
+    cards = _cards(page)
     many = articles >= _ENTRIES or cards >= 2 * _ENTRIES
-    share = sum(len(line.text) for line in long) / max(1, sum(len(line.text) for line in body))
+    share = sum(long) / max(1, size)
     if len(long) >= 4:
         weight = min(1.6, 0.25 * len(long)) * min(1.0, 0.25 + 1.25 * share)
         if many and len(long) < 3 * articles:
@@ -270,5 +302,11 @@ def _read_paragraphs(page: PageView, body: list[Line], long: list[Line], signs: 
         signs.add("article", 0.4, "a byline or time")
 
 
-def _asks(line: Line) -> bool:
-    return line.text[-1:] in QUESTION_MARKS and line.element.tag in _ASKING
+def _cards(page: PageView) -> int:
+    """How many elements are named as one of many products."""
+    return sum(
+        len(page.document.select(f"{tag}[class*='{name}']"))
+        for tag in _CARDS
+        if page.document.select_one(f"{tag}[class*='product-']") is not None
+        for name in ("product-card", "product-item")
+    )

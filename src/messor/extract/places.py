@@ -36,10 +36,9 @@ _CODE_PLACE = re.compile(
     rf"\s+({_NAME})"
 )
 # Place, then postal code: the United Kingdom, North America, Ireland, Australia.
-_PLACE_CODE = re.compile(
-    rf"(?:^|,\s*|\s)({_NAME}),?\s+(?:([A-Z]{{2,3}})\.?,?\s+)?"
-    r"(\d{5}(?:-\d{4})?|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}|[A-Z]\d[A-Z]\s?\d[A-Z]\d|[A-Z]\d{2}\s[A-Z\d]{4})(?!\w)"
-)
+_LAST = r"\d{5}(?:-\d{4})?|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}|[A-Z]\d[A-Z]\s?\d[A-Z]\d|[A-Z]\d{2}\s[A-Z\d]{4}"
+_PLACE_CODE = re.compile(rf"(?:^|,\s*|\s)({_NAME}),?\s+(?:([A-Z]{{2,3}})\.?,?\s+)?({_LAST})(?!\w)")
+_CODE_LAST = re.compile(rf"\s(?:{_LAST})(?!\w)")  # found much faster, and most lines have none
 _CODE = re.compile(r"\d{4}|\d{3}\s\d\d|\d\d-\d{3}|[A-Z]\d")
 _NO_PLACE = re.compile(r"[?!\"“”„©®%=<>@]|\.\s|\w\.\w")
 _MAX_LINE = 200
@@ -137,7 +136,7 @@ def _places(text: str) -> Iterator[tuple[str, str, int]]:
     for match in _CODE_PLACE.finditer(text):
         if _is_place(match[2]):
             yield match[1], match[2].strip(" .-\u2013"), match.start()
-    for match in _PLACE_CODE.finditer(text):
+    for match in _PLACE_CODE.finditer(text) if _CODE_LAST.search(text) else ():
         if _is_place(match[1]):
             yield match[3], match[1].strip(" ,"), match.start(1)
 

@@ -38,11 +38,16 @@ _JSON_KEY = re.compile(rf"{MARK}[\w@$.:-]{{1,60}}{MARK}\s{{0,20}}:\s{{0,20}}({MA
 _JSON_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
 # Soft hyphens and characters without width or with a mere direction.
 _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, 0))
+_ANY_INVISIBLE = re.compile(r"[\0\xad\u200b-\u200f\u2060\ufeff]")
 
 
 def one_space(text: str) -> str:
     """White space collapsed, invisible characters left out."""
-    return " ".join(text.translate(_INVISIBLE).split())
+    if text.isprintable():  # nothing of both but spaces, and this is known at a look
+        return " ".join(text.split()) if "  " in text else text.strip()
+    if _ANY_INVISIBLE.search(text):
+        text = text.translate(_INVISIBLE)
+    return " ".join(text.split())
 
 
 def from_html(quote: str) -> str:

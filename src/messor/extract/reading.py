@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
@@ -16,7 +17,7 @@ from messor.extract.flags import Flag, read_flags
 from messor.extract.main import MainContent, read_main
 from messor.extract.metadata import Metadata, read_metadata
 from messor.extract.page_type import OTHER, PageType, page_type
-from messor.extract.parsers import Parser, Parsers
+from messor.extract.parsers import Parser, Parsers, Selective
 from messor.extract.parsers.registry import Pins, UnknownParserError
 from messor.extract.records import Record
 from messor.extract.validation import Rejected, validated
@@ -76,10 +77,12 @@ def read_records(
     status: int = 200,
     parsers: Parsers | None = None,
     pins: Pins | None = None,
+    kinds: frozenset[str] | None = None,
 ) -> Extraction:
     """Read a page found at `url`; nothing is raised, whatever the page holds.
 
     `generic` leaves out the parsers made for a site; `pins` names versions of parsers to be used.
+    Where `kinds` are named, no other records are looked for, and none is unread.
     """
     found = Extraction(page_type=_by_status(status))
     parsers = parsers or installed_parsers()
@@ -87,10 +90,16 @@ def read_records(
         page = PageView.of(html, url)
     except TooComplexError as error:
         found.warnings.append(str(error))
-        found.unread = {kind for parser in parsers for kind in parser.kinds}
+        found.unread = _all_kinds(parsers, kinds)
         return found
-    _Readers(page, found, status).read(parsers, pins, generic=generic)
+    _Readers(page, found, status, kinds).read(parsers, pins, generic=generic)
     return found
+
+
+def _all_kinds(parsers: Parsers, kinds: frozenset[str] | None) -> set[str]:
+    """What the parsers may find, of the kinds that are wanted."""
+    made = {kind for parser in parsers for kind in parser.kinds}
+    return made if kinds is None else made & kinds
 
 
 def _by_status(status: int) -> PageType:
@@ -102,10 +111,13 @@ def _by_status(status: int) -> PageType:
 class _Readers:
     """The readers of one page, asked one after another."""
 
-    def __init__(self, page: PageView, found: Extraction, status: int) -> None:
+    def __init__(
+        self, page: PageView, found: Extraction, status: int, kinds: frozenset[str] | None
+    ) -> None:
         self._page = page
         self._found = found
         self._status = status
+        self._kinds = kinds  # None: all
         self._started = time.thread_time()
 
     def read(self, parsers: Parsers, pins: Pins | None, *, generic: bool) -> None:
@@ -130,37 +142,46 @@ class _Readers:
             chosen = parsers.chosen(pins=pins, generic=generic)
         except UnknownParserError as error:
             self._found.warnings.append(str(error))
-            self._found.unread = {kind for parser in parsers for kind in parser.kinds}
+            self._found.unread = _all_kinds(parsers, self._kinds)
             return []
         return [parser for parser in chosen if self._is_accepted_by(parser)]
 
     def _is_accepted_by(self, parser: Parser) -> bool:
+        wanted = self._wanted(parser.kinds)
+        if not wanted:
+            return False
         accepted = self._ask(parser.name, lambda: parser.accepts(self._page), None)
         if accepted is None:
-            self._found.unread |= parser.kinds
+            self._found.unread |= wanted
         return accepted is True
+
+    def _wanted(self, kinds: AbstractSet[str]) -> AbstractSet[str]:
+        return kinds if self._kinds is None else kinds & self._kinds
 
     def _read_records(self, readers: list[Parser]) -> None:
         """Each kind is read by the first parser that finds any of it."""
         found, told = self._found, set[str]()
         for parser in readers:
-            wanted = parser.kinds - told
-            records = self._parsed(parser) if wanted else []
+            open_kinds = parser.kinds - told
+            wanted = self._wanted(open_kinds)
+            records = self._parsed(parser, wanted) if wanted else []
             if records is None:
                 found.unread |= wanted
                 continue
-            kept = [record for record in records if record.kind in wanted]
-            if kept and not parser.is_generic:
+            stated = [record for record in records if record.kind in open_kinds]
+            if stated and not parser.is_generic:
                 told |= parser.kinds
-            told |= {record.kind for record in kept}
-            good, rejected = validated(kept)
+            told |= {record.kind for record in stated}
+            good, rejected = validated([record for record in stated if record.kind in wanted])
             found.records += good[: MAX_RECORDS - len(found.records)]
             found.rejected += rejected
         found.unread -= told
 
-    def _parsed(self, parser: Parser) -> list[Record] | None:
-        """A parser's records, None when it failed."""
+    def _parsed(self, parser: Parser, wanted: AbstractSet[str]) -> list[Record] | None:
+        """A parser's records, None when it failed; one that can is only asked for what is wanted."""
         name = f"{parser.name} {parser.version}"
+        if self._kinds is not None and isinstance(parser, Selective):
+            return self._ask(name, lambda: parser.parse_only(self._page, wanted), None)
         return self._ask(name, lambda: parser.parse(self._page), None)
 
     def _settle_type(self) -> None:

@@ -54,10 +54,12 @@ def validated(records: Iterable[Record]) -> tuple[list[Record], list[Rejected]]:
 def _checked(record: Record) -> tuple[Record | None, list[Rejected]]:
     reasons = _unbelievable(record)
     kept = _without(record, reasons)
-    if record.kind in SCHEMAS:
-        reasons += _out_of_form(kept)
+    wrong = problems(kept) if record.kind in SCHEMAS else []
+    if wrong:
+        reasons += _out_of_form(kept, wrong)
         kept = _without(record, reasons)
-    reason = _whole(kept)
+        wrong = problems(kept)
+    reason = _whole(kept, wrong)
     if reason is not None:
         return None, [*reasons, Rejected(record.kind, "", reason)]
     return kept, reasons
@@ -74,10 +76,10 @@ def _unbelievable(record: Record) -> list[Rejected]:
     return found
 
 
-def _out_of_form(record: Record) -> list[Rejected]:
-    """The fields that are there and break the schema of their kind."""
+def _out_of_form(record: Record, wrong: list[str]) -> list[Rejected]:
+    """The fields that are there and break the schema of their kind, by what is wrong with it."""
     found: dict[str, Rejected] = {}
-    for problem in problems(record):
+    for problem in wrong:
         name = _FAULTY.match(problem)
         if name is not None and name[1] in record.fields:
             found.setdefault(name[1], Rejected(record.kind, name[1], problem))
@@ -93,13 +95,13 @@ def _without(record: Record, reasons: list[Rejected]) -> Record:
     return replace(record, fields=fields, confidence=record.confidence * _DOUBT ** len(gone))
 
 
-def _whole(record: Record) -> str | None:
-    """Why a record says nothing, None when it does."""
+def _whole(record: Record, wrong: list[str]) -> str | None:
+    """Why a record says nothing, or what is wrong with it; None when all is well."""
     if not record.fields:
         return "No field of it can be believed."
     if record.kind == "image" and "url" not in record.fields:
         return "An image without an address is none."
-    return " ".join(problems(record)[:3]) or None if record.kind in SCHEMAS else None
+    return " ".join(wrong[:3]) or None
 
 
 def _price(value: Any) -> str | None:

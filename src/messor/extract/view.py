@@ -6,19 +6,24 @@ the whole source. What the parts mean is left to those who read them.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from turbohtml import Element
 
 from messor.extract.dates import fold
 from messor.extract.items import Item, json_items, tree_items
-from messor.extract.lines import Line, read_lines
+from messor.extract.lines import Line, read_lines, read_marks
 from messor.extract.page import Page
 from messor.extract.passages import Passage
+from messor.extract.plain import one_space
 from messor.web.urls import parse
 
 MAX_METAS = 1_000
 MAX_ANCHORS = 5_000
+
+# What the parser may have made of something else, or a reader would make something else of.
+_ESCAPED = re.compile("[&<\ufffd]")
 
 
 class PageView:
@@ -61,14 +66,25 @@ class PageView:
             found.setdefault(name.strip().lower(), []).append(meta)
         return found
 
-    def meta(self, *names: str) -> Passage | None:
-        """The first of these meta elements that says anything."""
+    def has_meta(self, *names: str) -> bool:
+        """Whether any of these meta elements says anything."""
+        return any(
+            (element.attr("content") or "").strip()
+            for name in names
+            for element in self.metas.get(name, ())
+        )
+
+    def meta_text(self, *names: str) -> str:
+        """What the first of these meta elements says that says anything; nothing when none does."""
         for name in names:
             for element in self.metas.get(name, ()):
-                if (element.attr("content") or "").strip():
-                    quote = self.source.attribute(element, "content")
-                    return Passage("meta", quote, f"meta[{name}]")
-        return None
+                value = element.attr("content") or ""
+                if value.strip():
+                    # Where nothing was or is escaped, the source need not be asked.
+                    if value.isprintable() and not _ESCAPED.search(value):
+                        return one_space(value)
+                    return Passage("meta", self.source.attribute(element, "content")).text
+        return ""
 
     @cached_property
     def items(self) -> list[Item]:
@@ -89,9 +105,17 @@ class PageView:
         return read_lines(self.document)
 
     @cached_property
+    def marks(self) -> list[str]:
+        """Which digits, @ and brackets the lines hold."""
+        return read_marks([line.text for line in self.lines])
+
+    @cached_property
     def folded(self) -> str:
         """The visible text in lower case without accents, for words to be looked for in."""
-        return fold("\n".join(line.text for line in self.lines))
+        texts = [line.text for line in self.lines]
+        whole = "\n".join(texts)
+        # Else line by line: those of plain letters cost next to nothing.
+        return fold(whole) if whole.isascii() else "\n".join(map(fold, texts))
 
     @cached_property
     def anchors(self) -> list[Element]:

@@ -20,7 +20,9 @@ from messor.extract.view import PageView
 
 KIND = "call_to_action"
 MAX_ACTIONS = 60
+MAX_BUTTONS = 500
 _MAX_LABEL = 60
+_LONGEST = 4 * _MAX_LABEL  # with the white space in it
 # One by one, because a tag is looked up where a list of selectors is a walk over the whole tree.
 _BUTTONS = (
     "button", 'input[type="submit"]', 'input[type="button"]', 'div[role="button"]',
@@ -53,10 +55,12 @@ def find(page: PageView) -> list[Record]:
     """The calls to action of a page; the same one is named once."""
     found: list[Record] = []
     seen: set[tuple[str, str]] = set()
-    for element in (*page.anchors, *_buttons(page)):
-        label = element.text if element.tag != "input" else element.attr("value") or ""
-        if not 1 < len(label) <= 4 * _MAX_LABEL or not _may_be(label):
-            continue
+    links = [
+        (label, each)
+        for each in page.anchors
+        if 1 < len(label := each.text) <= _LONGEST and _may_be(label)
+    ]
+    for label, element in (*links, *_buttons(page)):
         key = (one_space(fold(label)), element.attr("href") or "")
         action = None if key in seen else read_action(label)
         if action is None or not _asks(element, action):
@@ -70,9 +74,21 @@ def find(page: PageView) -> list[Record]:
     return distinct(found)
 
 
-def _buttons(page: PageView) -> list[Element]:
-    found = {each: None for button in _BUTTONS for each in page.document.select(button)}
-    return sorted(found, key=page.page.start)[:500]
+def _buttons(page: PageView) -> list[tuple[str, Element]]:
+    """Those of the first buttons that may ask for something, with what they say."""
+    found = list({each: None for button in _BUTTONS for each in page.document.select(button)})
+    if len(found) > MAX_BUTTONS:
+        found = sorted(found, key=page.page.start)[:MAX_BUTTONS]
+    asking = [
+        (label, each)
+        for each in found
+        if 1 < len(label := _label(each)) <= _LONGEST and _may_be(label)
+    ]
+    return sorted(asking, key=lambda pair: page.page.start(pair[1]))
+
+
+def _label(button: Element) -> str:
+    return button.text if button.tag != "input" else button.attr("value") or ""
 
 
 @lru_cache(maxsize=8192)

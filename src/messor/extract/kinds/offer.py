@@ -5,6 +5,9 @@ Prices of products are left to the reader of products, those of a list to `price
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from messor.extract.amounts import MONEY
 from messor.extract.dates import fold, read_date
 from messor.extract.evidence import NORMALISERS, Field
@@ -21,6 +24,7 @@ KIND = "offer"
 MAX_OFFERS = 60
 _MAX_LINE = 180
 _LETTERS = 5
+_DIGIT = re.compile(r"\d")  # without one there is no money
 _OFFERS = frozenset(("Offer", "AggregateOffer"))
 _PRODUCTS = frozenset(("Product", "ProductGroup", "IndividualProduct", "Car", "Book", "Vehicle"))
 _SILENT = frozenset(("article", "listing", "search", "legal", "product", "cart"))
@@ -75,7 +79,9 @@ def _stated(item: Item) -> Record | None:
 def _shown(page: PageView) -> list[Record]:
     found: list[Record] = []
     for line in page.lines:
-        if len(line.text) > _MAX_LINE or line.region in ("nav", "header") or not _promises(line):
+        if len(line.text) > _MAX_LINE or line.region in ("nav", "header"):
+            continue
+        if not _promises(line.text):
             continue
         if read_action(line.text) is not None:  # a button that repeats the offer
             continue
@@ -87,16 +93,15 @@ def _shown(page: PageView) -> list[Record]:
     return found
 
 
-def _promises(line: Line) -> bool:
-    text = fold(line.text)
-    if sum(map(str.isalpha, text)) < _LETTERS:  # "-50 %" on what?
-        return False
-    if "%" in text and PERCENT_OFF.search(text):
-        return True
-    if FREE.search(text):
-        return True
-    promised = SAVING.search(text) or DEAL.search(text)
-    return promised is not None and MONEY.search(line.text) is not None
+@lru_cache(maxsize=8192)
+def _promises(text: str) -> bool:
+    """Whether a line promises something; remembered, for the pages of a site repeat their lines."""
+    folded = fold(text)
+    promised = ("%" in folded and PERCENT_OFF.search(folded)) or FREE.search(folded)
+    if not promised and _DIGIT.search(text):
+        promised = (SAVING.search(folded) or DEAL.search(folded)) and MONEY.search(text)
+    # "-50 %" on what?
+    return bool(promised) and sum(map(str.isalpha, folded)) >= _LETTERS
 
 
 def _of_line(page: PageView, line: Line) -> Record | None:

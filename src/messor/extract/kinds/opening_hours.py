@@ -7,6 +7,7 @@ import re
 from messor.extract.dates import fold
 from messor.extract.hours import is_day, read_days, read_hours, statements
 from messor.extract.items import Item
+from messor.extract.kinds.line_cues import times_of
 from messor.extract.kinds.making import SHOWN, STATED, distinct, field_of, make, said
 from messor.extract.lines import Line
 from messor.extract.passages import Passage
@@ -19,18 +20,28 @@ _MAX_LINE = 120
 _REACH = 40  # lines below a label
 _ENOUGH = 3  # statements on a page that does not announce opening hours
 _SPECIFIED = frozenset(("OpeningHoursSpecification",))
-_LABELS = (
-    "opening hours", "opening times", "business hours", "store hours", "office hours",
-    "hours of operation", "our hours", "\nhours\n", "offnungszeiten", "sprechzeiten", "sprechstunde",
-    "geschaftszeiten", "burozeiten", "horaires", "heures d'ouverture", "heures d\u2019ouverture",
-    "horario", "\norari", "orari di", "orario di", "openingstijden", "openingsuren", "godziny otwarcia", "oppettider",
-    "apningstider", "abningstider", "aukioloajat", "oteviraci doba", "calisma saatleri",
-    "режим работы", "часы работы", "график работы", "години роботи", "ωραριο", "nyitvatartas",
-)  # fmt: skip
-# Two times of the day in a row.
-_TIMES = re.compile(
-    r"\d(?:[:.h]\d\d|\s?[ap]\.?m|\s?uhr)[^\d\n]{1,12}\d{1,2}(?:[:.h]\d\d|\s?[ap]\.?m|\s?uhr)"
-)
+# Labels by what they have in common, which is all that has to be looked for on most pages.
+_LABELS = {
+    "hours": (
+        "opening hours", "business hours", "store hours", "office hours", "hours of operation",
+        "our hours", "\nhours\n",
+    ),
+    "opening": ("opening times", "openingstijden", "openingsuren"),
+    "zeiten": ("offnungszeiten", "sprechzeiten", "geschaftszeiten", "burozeiten"),
+    "sprechstunde": ("sprechstunde",),
+    "horaires": ("horaires",),
+    "heures d": ("heures d'ouverture", "heures d\u2019ouverture"),
+    "orari": ("horario", "\norari", "orari di", "orario di"),
+    "tider": ("oppettider", "apningstider", "abningstider"),
+    "godziny otwarcia": ("godziny otwarcia",),
+    "aukioloajat": ("aukioloajat",),
+    "oteviraci doba": ("oteviraci doba",),
+    "calisma saatleri": ("calisma saatleri",),
+    "nyitvatartas": ("nyitvatartas",),
+    " работы": ("режим работы", "часы работы", "график работы"),
+    "години роботи": ("години роботи",),
+    "ωραριο": ("ωραριο",),
+}  # fmt: skip
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -64,8 +75,14 @@ def _written(passage: Passage) -> Record | None:
 
 
 def _shown(page: PageView) -> list[Record]:
-    labels = [label for label in _LABELS if label in page.folded]
-    if not labels and len(_TIMES.findall(page.folded)) < 2:
+    labels = [
+        label
+        for stem, own in _LABELS.items()
+        if stem in page.folded
+        for label in own
+        if label in page.folded
+    ]
+    if not labels and times_of(page) < 2:
         return []
     found: list[Record] = []
     days: Line | None = None  # a line of days alone, which waits for its hours

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from messor.extract import phones
 from messor.extract.evidence import NORMALISERS, Field
@@ -15,6 +16,7 @@ from messor.extract.view import PageView
 
 KIND = "organisation"
 MAX_ORGANISATIONS = 50
+_MAX_LINE = 300
 _TYPES = """
     Organization Corporation LocalBusiness NGO GovernmentOrganization EducationalOrganization
     MedicalOrganization NewsMediaOrganization PerformingGroup SportsOrganization OnlineBusiness
@@ -38,6 +40,7 @@ _VAT = re.compile(
     r"ES ?[A-Z]\d{7}[A-Z\d]|PL ?\d{10}|SE ?\d{12}|DK ?\d{8}|FI ?\d{8}|CZ ?\d{8,10}|PT ?\d{9}|"
     r"GB ?\d{9}|IE ?\d{7}[A-Z]{1,2}|CHE-?\d{3}\.\d{3}\.\d{3}|SK ?\d{10}|HU ?\d{8}|LU ?\d{8})(?!\w)"
 )
+_DIGITS = re.compile(r"\d{3}")  # of any such number
 _VAT_LABEL = re.compile(
     r"ust|umsatzsteuer|\bvat\b|\btva\b|p\.?\s?iva|partita iva|\bnif\b|\bcif\b|btw|\bnip\b|moms|uid|alv|dic|d\.p\.h",
     re.IGNORECASE,
@@ -120,13 +123,25 @@ def _printed(page: PageView) -> Record | None:
     vat: Field | None = None
     own = page_type(page).name in _OWN
     for line in page.lines:
-        if len(line.text) > 300 or not (own or line.region == "footer" or "©" in line.text):
+        if len(line.text) > _MAX_LINE or not (own or line.region == "footer" or "©" in line.text):
             continue
-        if vat is None and _VAT_LABEL.search(line.text) and (match := _VAT.search(line.text)):
-            vat = page.said(line, match[0]).field("text", SHOWN)
-        if name is None and (match := _LEGAL.search(line.text)):
-            name = page.said(line, _YEAR.sub("", match[0]).strip()).field("text", SHOWN)
+        number, named = _names(line.text)
+        if vat is None and number:
+            vat = page.said(line, number).field("text", SHOWN)
+        if name is None and named:
+            name = page.said(line, named).field("text", SHOWN)
+        if vat is not None and name is not None:
+            break
     return make(KIND, {"name": name, "vat_id": vat}, needs=("name",))
+
+
+@lru_cache(maxsize=4096)
+def _names(text: str) -> tuple[str, str]:
+    """The VAT number and the name of a company in a line; remembered, for footers come again."""
+    number = _VAT.search(text) if _DIGITS.search(text) and _VAT_LABEL.search(text) else None
+    legal = _LEGAL.search(text)
+    name = _YEAR.sub("", legal[0]).strip() if legal else ""
+    return number[0] if number else "", name
 
 
 NORMALISERS.add("country", read_country)

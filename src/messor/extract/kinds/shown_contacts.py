@@ -10,15 +10,13 @@ import re
 from dataclasses import dataclass, field
 from itertools import islice
 
-from turbohtml import Element
-
 from messor.extract import phones
 from messor.extract.dates import fold
 from messor.extract.emails import emails, read_email
 from messor.extract.evidence import Field
-from messor.extract.kinds.contact_cues import EMAIL, PHONE, PLACE, cues_of
+from messor.extract.kinds.line_cues import EMAIL, PHONE, PLACE, page_cues
 from messor.extract.kinds.making import GUESSED, LINKED, SHOWN, make
-from messor.extract.lines import Line
+from messor.extract.lines import Line, LineNumbers
 from messor.extract.page_type import page_type
 from messor.extract.places import address_at, country_of
 from messor.extract.records import Record
@@ -98,7 +96,7 @@ def _finds(page: PageView) -> list[_Find]:
     country = country_of(page)
     told = _linked(page, country, found)
     tries = 0
-    cued = [(line, cues) for line in page.lines if (cues := cues_of(line.text))]
+    cued = [(line, cues) for line, cues in zip(page.lines, page_cues(page), strict=True) if cues]
     for line, cues in cued:
         if len(line.text) <= _MAX_LINE and tries < 4 * MAX_CONTACTS:
             if cues & EMAIL:
@@ -113,7 +111,7 @@ def _finds(page: PageView) -> list[_Find]:
 def _linked(page: PageView, country: str | None, found: list[_Find]) -> set[str]:
     """What mailto: and tel: links say; answers the values found."""
     told: set[str] = set()
-    places: dict[Element, int] = {}
+    lines = LineNumbers(page.lines)
     for anchor, href in page.links:
         if href.startswith(_ELSEWHERE):
             continue
@@ -130,21 +128,8 @@ def _linked(page: PageView, country: str | None, found: list[_Find]) -> set[str]
             value = passage.field(phones.normaliser(country), SHOWN)
         if value is not None and len(found) < 2 * MAX_CONTACTS:
             told.add(str(value.value))
-            places = places or {line.element: line.number for line in reversed(page.lines)}
-            found.append(_Find(_place(anchor, places), name, value))
+            found.append(_Find(lines.of(anchor), name, value))
     return told
-
-
-def _place(anchor: Element, places: dict[Element, int]) -> int:
-    """The number of the line an element stands in."""
-    node: object = anchor
-    for _ in range(8):
-        if not isinstance(node, Element):
-            break
-        if node in places:
-            return places[node]
-        node = node.parent
-    return 0
 
 
 def _read_emails(page: PageView, line: Line, told: set[str], found: list[_Find]) -> int:
@@ -229,9 +214,9 @@ def _read_names(page: PageView, found: list[_Find]) -> None:
 
 
 def _is_name(text: str) -> bool:
-    if len(text) > 60 or _JOINED.search(text) or _ROLE.search(fold(text)):
+    if len(text) > 60 or not _NAME.fullmatch(text):
         return False
-    return _NAME.fullmatch(text) is not None
+    return not (_JOINED.search(text) or _ROLE.search(fold(text)))
 
 
 def _repeats(value: Field, name: str) -> bool:

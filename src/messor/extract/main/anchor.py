@@ -24,25 +24,27 @@ _words = re.compile(r"\w+").findall
 
 def follow_body(layout: Layout, root: int | None, body: str) -> int | None:
     """The box to read: the one chosen, unless the declared body plainly stands elsewhere."""
-    words = _words(body.casefold())
-    known = {tuple(words[at : at + _SHINGLE]) for at in range(len(words) - _SHINGLE + 1)}
-    matched = [
-        len(block.text)
-        if len(block.text) >= _MIN_BLOCK
-        and tuple(_words(block.text[:_HEAD].casefold())[:_SHINGLE]) in known
-        else 0
-        for block in layout.blocks
-    ]
-    sums = [0, *accumulate(matched)]
-    if not known or sums[-1] < len(body) * _FOUND:
+    sums = [0, *accumulate(_matched(layout, body))]
+    if sums[-1] < len(body) * _FOUND:
         return root
-    if root is not None:
-        box = layout.boxes[root]
-        if sums[box.end] - sums[box.start] >= sums[-1] * _HELD:
-            return root
+    starts, ends = layout.boxes.starts, layout.boxes.ends
+    if root is not None and sums[ends[root]] - sums[starts[root]] >= sums[-1] * _HELD:
+        return root
     holding = (
         place
-        for place, box in enumerate(layout.boxes)
-        if sums[box.end] - sums[box.start] >= sums[-1] * _BETTER
+        for place, (start, end) in enumerate(zip(starts, ends, strict=True))
+        if sums[end] - sums[start] >= sums[-1] * _BETTER
     )
     return max(holding, default=root)
+
+
+def _matched(layout: Layout, body: str) -> list[int]:
+    """The sizes of the blocks that begin with words of the body, 0 for others."""
+    words = _words(body.casefold())
+    blocks = layout.blocks
+    heads = [
+        tuple(_words(text[:_HEAD].casefold())[:_SHINGLE]) if size >= _MIN_BLOCK else ()
+        for size, text in zip(blocks.sizes, blocks.texts, strict=True)
+    ]
+    known = set(heads).intersection(zip(*(words[at:] for at in range(_SHINGLE)), strict=False))
+    return [size if head in known else 0 for size, head in zip(blocks.sizes, heads, strict=True)]

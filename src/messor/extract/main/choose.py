@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, compress
+from operator import not_
 
 from messor.extract.main import cues
-from messor.extract.main.blocks import Box, Layout
+from messor.extract.main.blocks import Blocks, Layout
 from messor.extract.main.weigh import Weights, values_of
 
 # What a box passes on to the one around it. Text scattered over many boxes thus counts for less
@@ -29,6 +30,8 @@ _BELIEVED_SHARE = 0.4
 # The box around it is taken when it adds this share of paragraphs.
 _WORTH_WIDENING = 0.15
 _PARAGRAPH = 100
+_PARAGRAPHS = ("p", "", "blockquote")
+_PAGE = ("", "body", "html")
 
 
 def choose_root(layout: Layout, weights: Weights, headline: int | None) -> int | None:
@@ -42,10 +45,11 @@ def choose_root(layout: Layout, weights: Weights, headline: int | None) -> int |
 
 
 def _said_to_be_body(layout: Layout, weights: Weights) -> int | None:
+    boxes = layout.boxes
     held = {
-        place: weights.within(box)
-        for place, box in enumerate(layout.boxes)
-        if box.cues & cues.WHOLE_BODY
+        place: weights.within(boxes.starts[place], boxes.ends[place])
+        for place, found in boxes.cues.items()
+        if found & cues.WHOLE_BODY
     }
     most = max(held.values(), default=0)
     if most < _BELIEVED:
@@ -55,61 +59,62 @@ def _said_to_be_body(layout: Layout, weights: Weights) -> int | None:
 
 def _densest(layout: Layout, weights: Weights, values: Sequence[float]) -> int | None:
     boxes = layout.boxes
-    scores = [0.0] * len(boxes)
-    for block, value in zip(layout.blocks, values, strict=True):
-        scores[block.box] += value
+    tags, parents, cues_of = boxes.tags, boxes.parents, boxes.cues
+    scores = [0.0] * len(tags)
+    # Furniture adds nothing, so that its boxes come out at 0 and pass nothing on.
+    for box, value in compress(
+        zip(layout.blocks.boxes, values, strict=True), map(not_, weights.furniture)
+    ):
+        scores[box] += value
     best, highest = None, 0.0
-    for place in range(len(boxes) - 1, -1, -1):
-        if weights.furniture[place]:
+    for place in range(len(tags) - 1, 0, -1):
+        score = scores[place]
+        if not score:
             continue
-        box, score = boxes[place], scores[place]
-        is_leaf = box.tag in _LEAVES
-        if box.parent >= 0:
-            scores[box.parent] += score if is_leaf else score * _passed_on(score)
-        score *= _bonus(box)
-        if not is_leaf and score > highest:
+        if tags[place] in _LEAVES:
+            scores[parents[place]] += score
+            continue
+        scores[parents[place]] += score * (_PASSED_ON if score >= _SMALL else _PASSED_ON / 2)
+        if place in cues_of:
+            score *= _bonus(cues_of[place])
+        if score > highest:
             best, highest = place, score
-    return best
+    return 0 if scores[0] > highest else best
 
 
-def _passed_on(score: float) -> float:
-    return _PASSED_ON if score >= _SMALL else _PASSED_ON / 2
-
-
-def _bonus(box: Box) -> float:
-    if box.cues & cues.BODY:
+def _bonus(found: int) -> float:
+    if found & cues.BODY:
         return _BODY_BONUS
-    return _ARTICLE_BONUS if box.cues & cues.ARTICLE else 1.0
+    return _ARTICLE_BONUS if found & cues.ARTICLE else 1.0
 
 
 def _widen(layout: Layout, values: Sequence[float], place: int) -> int:
     """Take in the boxes around as long as the text goes on there."""
     boxes = layout.boxes
-    more = [0.0, *accumulate(_continuing(layout, values))]
+    starts, ends = boxes.starts, boxes.ends
+    around = boxes.parents[place]
+    if around < 0 or boxes.tags[around] in _PAGE:
+        return place
+    more = [0.0, *accumulate(_continuing(layout.blocks, values))]
     sums = [0.0, *accumulate(values)]
-    while True:
-        box = boxes[place]
-        around = boxes[box.parent] if box.parent >= 0 else box
-        if around.tag in ("", "body", "html"):
-            return place
-        own = sums[box.end] - sums[box.start]
-        added = more[around.end] - more[around.start] - (more[box.end] - more[box.start])
-        enough = own if box.cues & cues.BODY else own * _WORTH_WIDENING
+    while around >= 0 and boxes.tags[around] not in _PAGE:
+        start, end = starts[place], ends[place]
+        own = sums[end] - sums[start]
+        added = more[ends[around]] - more[starts[around]] - (more[end] - more[start])
+        enough = own if boxes.cues.get(place, 0) & cues.BODY else own * _WORTH_WIDENING
         if added <= enough:
-            return place
-        place = box.parent
+            break
+        place, around = around, boxes.parents[around]
+    return place
 
 
-def _continuing(layout: Layout, values: Sequence[float]) -> list[float]:
+def _continuing(blocks: Blocks, values: Sequence[float]) -> list[float]:
     """Of each block what it says for an article that goes on in it."""
     return [
         value
-        if value < 0
-        or (
-            value >= _PARAGRAPH
-            and block.kind in ("p", "", "blockquote")
-            and block.linked * 5 < len(block.text)
-        )
+        if value < 0 or (value >= _PARAGRAPH and kind in _PARAGRAPHS and linked * 5 < size)
         else 0.0
-        for block, value in zip(layout.blocks, values, strict=True)
+        for value, kind, linked, size in zip(
+            values, blocks.kinds, blocks.linked, blocks.sizes, strict=True
+        )
     ]

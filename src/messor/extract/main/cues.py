@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from string import ascii_lowercase, digits
 
 from turbohtml import Document, Element
 
@@ -85,19 +86,26 @@ _BY_NAME = {
 }  # fmt: skip
 # Longer names are cut before they are looked up, so that none of them is remembered whole.
 MAX_NAME = 200
-_MAX_WORD = 24
+_REMEMBERED = 8_192
+_REMEMBERED_DULL = 16_384
 _words = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])").findall
+# The same words, of names without capitals: all that is none of their letters becomes a space.
+_SPACED = "".join(
+    sign if sign in ascii_lowercase + digits else " " for sign in map(chr, range(128))
+)
 _UNSHOWN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 
 _whole: dict[str, int] = {}
-_stems: dict[str, int] = {}
+_stems: dict[str, dict[str, int]] = {}  # by the two letters they begin with
 _pairs: dict[str, dict[str, int]] = {}  # by their first word, stems of the second
+_dull: set[str] = set()  # words met before that mean nothing, as most do
 
 
 def _learn(term: str, cue: int) -> None:
-    table = _whole if term.endswith("$") else _stems
     first, _, second = term.removesuffix("$").partition("-")
-    table[first + second] = table.get(first + second, 0) | cue
+    word = first + second
+    table = _whole if term.endswith("$") else _stems.setdefault(word[:2], {})
+    table[word] = table.get(word, 0) | cue
     if second:
         following = _pairs.setdefault(first, {})
         following[second] = following.get(second, 0) | cue
@@ -108,51 +116,78 @@ for _role, _terms in STEMS.items():
         _learn(_term, _BY_NAME[_role])
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_REMEMBERED)
 def _meaning(word: str) -> tuple[int, dict[str, int] | None]:
     """The cues of one word, and what they become with the word after it."""
-    word = word.lower()
-    found = _whole.get(word, 0)
-    for end in range(2, min(len(word), _MAX_WORD) + 1):
-        found |= _stems.get(word[:end], 0)
-    return found, _pairs.get(word)
+    low = word.lower()
+    found = _whole.get(low, 0)
+    for stem, cue in _stems.get(low[:2], {}).items():
+        if low.startswith(stem):
+            found |= cue
+    following = _pairs.get(low)
+    if not found and following is None:
+        if len(_dull) >= _REMEMBERED_DULL:
+            _dull.clear()
+        _dull.add(word)
+    return found, following
 
 
-@lru_cache(maxsize=8192)
 def cues_of_name(name: str) -> int:
     """The cues in the words of one class list or id of at most MAX_NAME characters."""
     if "hentry" in name or "type-post" in name:
         return ARTICLE  # the rest are the labels of the post, not of its part in the page
+    is_plain = name.isascii() and name.islower()
     found = 0
     following: dict[str, int] | None = None
-    for word in _words(name):
+    for word in name.translate(_SPACED).split() if is_plain else _words(name):
         if following is not None:
             second = word.lower()
             for stem, cue in following.items():
                 if second.startswith(stem):
                     found |= cue
-        cues, following = _meaning(word)
-        found |= cues
+            following = None
+        if word not in _dull:
+            cues, following = _meaning(word)
+            found |= cues
     return found
 
+
+class _Names(dict[str | None, int]):
+    """The cues of names met before, 0 for no name; to look one up costs less than any call."""
+
+    def __missing__(self, name: str | None) -> int:
+        cues = cues_of_name(name[:MAX_NAME]) if name else 0
+        if not name or len(name) <= MAX_NAME:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[name] = cues
+        return cues
+
+
+NAMES = _Names()
 
 _DECLARING = "[role], [itemprop], [hidden], [aria-hidden], [style]"
 
 
 def declared_cues(root: Document | Element) -> dict[Element, int]:
-    """The cues of those elements that have any besides their names: by tag, role and the like."""
-    found = ((element, _declared(element)) for element in root.select(_DECLARING))
-    return {element: cues for element, cues in found if cues}
+    """The cues of those elements that have any besides their names: by role, property and the like."""
+    return {element: cues for element in root.select(_DECLARING) if (cues := _declared(element))}
 
 
 def _declared(element: Element) -> int:
-    found = _BY_ROLE.get((element.attr("role") or "").lower(), 0)
-    for word in (element.attr("itemprop") or "").lower().split():
-        found |= _BY_PROPERTY.get(word, 0)
+    attr = element.attr
+    role, properties = attr("role"), attr("itemprop")
+    found = _BY_ROLE.get(role.lower(), 0) if role else 0
+    if properties:
+        for word in properties.lower().split():
+            found |= _BY_PROPERTY.get(word, 0)
     return found | HIDDEN if _is_hidden(element) else found
 
 
 def _is_hidden(element: Element) -> bool:
-    if element.attr("hidden") is not None or (element.attr("aria-hidden") or "").lower() == "true":
+    style = element.attr("style")
+    if style and _UNSHOWN.search(style.lower()):
         return True
-    return _UNSHOWN.search((element.attr("style") or "").lower()) is not None
+    return (
+        element.attr("hidden") is not None or (element.attr("aria-hidden") or "").lower() == "true"
+    )

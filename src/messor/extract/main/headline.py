@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from messor.extract.main import cues
-from messor.extract.main.blocks import Block, Layout
+from messor.extract.main.blocks import Layout
 
-_HEADINGS = ("h1", "h2", "h3")
+HEADINGS = frozenset(("h1", "h2", "h3"))
 _MAX_TITLE = 500
 # Shorter headings ("News") begin too many titles.
 _TELLING = 15
@@ -22,11 +22,11 @@ def plain(title: str) -> str:
     return " ".join(_words(title[:_MAX_TITLE].casefold()))
 
 
-def is_headline(block: Block, titles: tuple[str, ...]) -> bool:
+def is_title(heading: str, titles: tuple[str, ...]) -> bool:
     """Whether a heading is one of the titles, or a title is that and a site's name."""
-    if block.kind not in _HEADINGS or len(block.text) > _MAX_TITLE:
+    if len(heading) > _MAX_TITLE:
         return False
-    text = plain(block.text)
+    text = plain(heading)
     return text in titles or (len(text) >= _TELLING and any(text in title for title in titles))
 
 
@@ -35,17 +35,18 @@ def find_headline(layout: Layout, titles: tuple[str, ...]) -> int | None:
 
     A heading that is a link mostly leads to another page, so it comes last.
     """
+    blocks = layout.blocks
     tops: list[int] = []
     linked: list[int] = []
-    for place, block in enumerate(layout.blocks):
-        if block.kind not in _HEADINGS:
+    for place, kind in enumerate(blocks.kinds):
+        if kind not in HEADINGS:
             continue
-        if block.linked * 2 >= len(block.text):
-            if block.kind != "h3" and is_headline(block, titles):
+        if blocks.linked[place] * 2 >= blocks.sizes[place]:
+            if kind != "h3" and is_title(blocks.texts[place], titles):
                 linked.append(place)
-        elif is_headline(block, titles):
+        elif is_title(blocks.texts[place], titles):
             return place
-        elif block.kind == "h1":
+        elif kind == "h1":
             tops.append(place)
     return tops[0] if len(tops) == 1 else next(iter(linked), None)
 
@@ -54,9 +55,11 @@ def has_dateline(layout: Layout, headline: int | None) -> bool:
     """Whether author or date stand close after the headline, as they do over articles."""
     if headline is None:
         return False
+    blocks = layout.blocks
+    near = slice(headline + 1, headline + 1 + _DATELINE_REACH)
     return any(
-        len(block.text) <= _MAX_DATELINE
-        and layout.boxes[block.box].cues & cues.BYLINE
-        and _YEAR.search(block.text)
-        for block in layout.blocks[headline + 1 : headline + 1 + _DATELINE_REACH]
+        len(text) <= _MAX_DATELINE
+        and layout.boxes.cues.get(box, 0) & cues.BYLINE
+        and _YEAR.search(text)
+        for text, box in zip(blocks.texts[near], blocks.boxes[near], strict=True)
     )

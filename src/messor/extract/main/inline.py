@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from messor.extract.main.blocks import BREAK, Block
+from messor.extract.main.blocks import BREAK, Mark, Markup, collapsed
 from messor.web.urls import MAX_URL_LENGTH, resolve
 
 _ESCAPED = re.compile(r"[\\`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[a-zA-Z/!?])")
-_may_need_escape = re.compile(r"[\\`*\[\]_<]").search  # many times faster, and seldom true
+_ESCAPABLE = "\\`*[]_<"
 _BACKTICKS = re.compile(r"`+")
 _WORD = re.compile(r"\w")
 _BLOCK_START = re.compile(r"(?:[#>+-]|\d{1,9}[.)])(?=\s|$)|[-=]{3,}\s*$")
@@ -20,46 +20,49 @@ _SIGNS = {"strong": "**", "em": "*"}
 class Inline:
     """Renders blocks found on one page; addresses are made absolute against its own."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, text: str) -> None:
+        """For the page at `url`, of which all that is rendered is in `text`, without its marks."""
         self._url = url or None
         self._resolved: dict[str, str] = {}
+        self._signs = _signs_in(text)
 
-    def render(self, block: Block, *, emphasis: bool = True) -> str:
+    def render(self, text: str, markup: Markup | None, *, emphasis: bool = True) -> str:
         """The text of a block with its marks; lines of it stay lines."""
-        if not block.marks:
-            return _guarded("\n".join(escape(line) for line in block.text.split("\n")))
-        stack: list[tuple[str, str, list[str]]] = [("", "", [])]
-        marks = iter((*block.marks, (len(block.pieces), "", "")))
-        position, mark, value = next(marks)
-        for place, piece in enumerate((*block.pieces, "")):
-            while position == place and mark:
-                self._apply(stack, mark, value, emphasis=emphasis)
-                position, mark, value = next(marks)
-            stack[-1][2].append(piece if stack[-1][0] == "code" else escape(piece))
-        while len(stack) > 1:
-            self._close(stack, emphasis=emphasis)
-        lines = (" ".join(line.split()) for line in "".join(stack[0][2]).split(BREAK))
-        return _guarded("\n".join(line for line in lines if line))
+        if markup is None:
+            return _guarded(self._escape(text))
+        return _guarded(collapsed(self._marked(markup, emphasis=emphasis)))
 
-    def _apply(
-        self, stack: list[tuple[str, str, list[str]]], mark: str, value: str, *, emphasis: bool
-    ) -> None:
-        if not mark.startswith("/"):
-            stack.append((mark, value, []))
-        elif any(opened == mark[1:] for opened, _, _ in stack):
-            while stack[-1][0] != mark[1:]:
-                self._close(stack, emphasis=emphasis)
-            self._close(stack, emphasis=emphasis)
+    def _escape(self, text: str) -> str:
+        for sign in self._signs:
+            if sign in text:
+                return _ESCAPED.sub(r"\\\g<0>", text)
+        return text
 
-    def _close(self, stack: list[tuple[str, str, list[str]]], *, emphasis: bool) -> None:
-        mark, value, parts = stack.pop()
-        text = "".join(parts)
-        inner = text.strip().strip(BREAK).strip()
-        if not inner:
-            stack[-1][2].append(text)
-            return
-        before, _, after = text.partition(inner)
-        stack[-1][2].append(f"{before}{self._wrap(mark, value, inner, emphasis=emphasis)}{after}")
+    def _marked(self, markup: Markup, *, emphasis: bool) -> str:
+        """The pieces with their marks put around them, those within others first."""
+        pieces, marks = markup
+        parts = self._escaped(pieces, marks) if self._signs else pieces.copy()
+        for start, end, mark, value in marks:
+            text = "".join(parts[start:end])
+            inner = text.strip().strip(BREAK).strip()
+            if inner:
+                before, _, after = text.partition(inner)
+                wrapped = self._wrap(mark, value, inner, emphasis=emphasis)
+                parts[start] = f"{before}{wrapped}{after}"
+                parts[start + 1 : end] = [""] * (end - start - 1)
+        return "".join(parts)
+
+    def _escaped(self, pieces: list[str], marks: list[Mark]) -> list[str]:
+        """The pieces escaped, but for those whose innermost mark is that of code."""
+        parts = list(map(self._escape, pieces))
+        if any(mark == "code" for _, _, mark, _ in marks):
+            innermost: dict[int, str] = {}
+            for start, end, mark, _ in reversed(marks):
+                innermost.update(dict.fromkeys(range(start, end), mark))
+            for place, mark in innermost.items():
+                if mark == "code":
+                    parts[place] = pieces[place]
+        return parts
 
     def _wrap(self, mark: str, value: str, inner: str, *, emphasis: bool) -> str:
         if mark == "a":
@@ -96,14 +99,19 @@ def fence_for(code: str, least: int) -> str:
 
 def escape(text: str) -> str:
     """Plain text with the signs escaped that markdown would read."""
-    return _ESCAPED.sub(r"\\\g<0>", text) if _may_need_escape(text) else text
+    return _ESCAPED.sub(r"\\\g<0>", text) if _signs_in(text) else text
+
+
+def _signs_in(text: str) -> list[str]:
+    """Those signs in a text that may have to be escaped: seldom any, and found at once."""
+    return [sign for sign in _ESCAPABLE if sign in text]
 
 
 def _guarded(text: str) -> str:
     """Lines that would be taken for headings, lists or rules get their first sign escaped."""
     if "\n" in text:
-        return "\n".join(_guard(line) for line in text.split("\n"))
-    return _guard(text)
+        return "\n".join(map(_guard, text.split("\n")))
+    return _guard(text) if text[:1] in _STARTS else text
 
 
 def _guard(line: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from messor.extract.main.blocks import Block, Layout
-from messor.extract.main.headline import is_headline
+from messor.extract.main.blocks import Blocks, Layout
+from messor.extract.main.headline import HEADINGS, is_title
 from messor.extract.main.phrases import is_aside
 from messor.extract.main.weigh import Weights
 
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_ALL_HEADINGS = HEADINGS | {"h4", "h5", "h6"}
+_LOOSE = frozenset(("p", "", "blockquote", "figcaption"))
 _LINKED = 0.95
 _MOSTLY_LINKED = 0.8
 _REPEATED = 40
@@ -15,47 +16,49 @@ _REPEATED = 40
 
 def keep_article(layout: Layout, weights: Weights, root: int, titles: tuple[str, ...]) -> list[int]:
     """The places of the blocks of an article whose box is `root`."""
-    box = layout.boxes[root]
+    blocks, furniture = layout.blocks, weights.furniture
+    kinds, texts, sizes, linked = blocks.kinds, blocks.texts, blocks.sizes, blocks.linked
+    all_furniture = weights.is_furniture(layout, root)
     kept: list[int] = []
     seen: set[str] = set()
-    for place in range(box.start, box.end):
-        block = layout.blocks[place]
-        if weights.furniture[block.box] and not weights.furniture[root]:
+    for place in range(layout.boxes.starts[root], layout.boxes.ends[root]):
+        if furniture[place] and not all_furniture:
             continue
-        if is_beside(block) or block.text in seen:
+        kind, text, size = kinds[place], texts[place], sizes[place]
+        if linked[place] and kind in _LOOSE and _leads_elsewhere(text, size, linked[place]):
             continue
-        if is_headline(block, titles):
+        if text in seen or (kind != "pre" and is_aside(text)):
             continue
-        if len(block.text) >= _REPEATED:
-            seen.add(block.text)
+        if kind in HEADINGS and is_title(text, titles):
+            continue
+        if size >= _REPEATED:
+            seen.add(text)
         kept.append(place)
-    return _without_loose_headings(layout, kept)
+    return _without_loose_headings(blocks, kept)
 
 
-def is_beside(block: Block) -> bool:
-    """Whether a block is a mere link to elsewhere or a call to the reader."""
-    size = len(block.text)
-    if block.kind in ("p", "", "blockquote", "figcaption") and size > 12:
-        share = block.linked / size
-        if share > _LINKED and not block.text.startswith(("http", "www.")):
-            return True
-        if share > _MOSTLY_LINKED and size > 60:
-            return True
-    return block.kind != "pre" and is_aside(block.text)
+def _leads_elsewhere(text: str, size: int, linked: int) -> bool:
+    """Whether a block is a mere link to elsewhere."""
+    if size <= 12:
+        return False
+    share = linked / size
+    if share > _LINKED and not text.startswith(("http", "www.")):
+        return True
+    return share > _MOSTLY_LINKED and size > 60
 
 
-def _without_loose_headings(layout: Layout, kept: list[int]) -> list[int]:
+def _without_loose_headings(blocks: Blocks, kept: list[int]) -> list[int]:
     """Drop headings after which nothing comes but another heading of links, or the end."""
+    kinds, sizes = blocks.kinds, blocks.sizes
     result: list[int] = []
     follows = False
     for place in reversed(kept):
-        block = layout.blocks[place]
-        if block.kind in _HEADINGS:
-            linked = block.linked * 2 > len(block.text)
+        if kinds[place] in _ALL_HEADINGS:
+            linked = blocks.linked[place] * 2 > sizes[place]
             if not result or (linked and not follows):
                 continue
         else:
-            follows = len(block.text) >= _REPEATED
+            follows = sizes[place] >= _REPEATED
         result.append(place)
     result.reverse()
     return result

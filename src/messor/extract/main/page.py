@@ -9,7 +9,7 @@ import re
 from itertools import accumulate
 
 from messor.extract.main import cues
-from messor.extract.main.blocks import Box, Layout
+from messor.extract.main.blocks import Layout
 from messor.extract.main.weigh import Weights
 
 _FRAME = (
@@ -28,54 +28,72 @@ def keep_page(
 ) -> list[int]:
     """The places of the blocks within the frame; all blocks where nothing is left."""
     blocks = layout.blocks
-    sizes = [0, *accumulate(len(block.text) for block in blocks)]
+    texts, sizes, linked = blocks.texts, blocks.sizes, blocks.linked
+    totals = [0, *accumulate(sizes)]
     # Other products beside one are not its page's; in a list they may be all there is.
     named = _FRAME | cues.RELATED if is_product else _FRAME
-    frame = _frame(layout, weights, sizes, headline, named)
-    area = _main_area(layout, frame, sizes)
+    frame = _Frame(layout, weights, totals)
+    frame.find(headline, named)
+    start, end = frame.main_area()
+    before = headline or 0
     kept: list[int] = []
     seen: set[str] = set()
-    for place in range(area.start, area.end):
-        block = blocks[place]
-        if frame[block.box] or block.text in seen or not _LETTER.search(block.text):
+    for place in range(start, end):
+        text, size = texts[place], sizes[place]
+        if frame.blocks[place] or text in seen:
             continue
-        if headline is not None and place < headline and block.linked * 2 > len(block.text):
+        if not (text[0].isalnum() or _LETTER.search(text)):
+            continue
+        if place < before and linked[place] * 2 > size:
             continue  # links before the headline lead away
-        if len(block.text) >= _REPEATED:
-            seen.add(block.text)
+        if size >= _REPEATED:
+            seen.add(text)
         kept.append(place)
-    return kept or list(range(len(blocks)))
+    return kept or list(range(len(texts)))
 
 
-def _frame(
-    layout: Layout, weights: Weights, sizes: list[int], headline: int | None, named: int
-) -> list[bool]:
-    frame = [False] * len(layout.boxes)
-    for place, box in enumerate(layout.boxes):
-        if box.parent >= 0 and frame[box.parent]:
-            frame[place] = True
-        elif box.cues & (named | cues.HIDDEN):
-            holds_headline = headline is not None and box.start <= headline < box.end
-            # Hidden text may be behind a tab, where descriptions often are.
-            is_named = box.cues & named > 0 or not weights.within(box)
-            frame[place] = is_named and not holds_headline and _is_frame(box, sizes)
-    return frame
+class _Frame:
+    """Which boxes and which blocks are the site's frame."""
 
+    def __init__(self, layout: Layout, weights: Weights, totals: list[int]) -> None:
+        self.blocks = [False] * len(layout.blocks.texts)
+        self._boxes: set[int] = set()  # of those with cues
+        self._layout = layout
+        self._weights = weights
+        self._totals = totals
 
-def _is_frame(box: Box, sizes: list[int]) -> bool:
-    held = sizes[box.end] - sizes[box.start]
-    if box.cues & cues.CONSENT:
-        return held <= sizes[-1] * _CONSENT_SHARE
-    if box.cues & (cues.MAIN | cues.BODY | cues.ARTICLE):
-        return False
-    return held <= sizes[-1] * _SHARE
+    def find(self, headline: int | None, named: int) -> None:
+        boxes = self._layout.boxes
+        telling = named | cues.HIDDEN
+        until = 0  # the end of the last box found; those that begin before it are within it
+        for place, found in boxes.cues.items():
+            start, end = boxes.starts[place], boxes.ends[place]
+            if start < until:
+                self._boxes.add(place)
+            elif found & telling and start < end:
+                holds_headline = headline is not None and start <= headline < end
+                # Hidden text may be behind a tab, where descriptions often are.
+                is_named = found & named > 0 or not self._weights.within(start, end)
+                if is_named and not holds_headline and self._is_small(start, end, found):
+                    self._boxes.add(place)
+                    self.blocks[start:end] = [True] * (end - start)
+                    until = end
 
+    def _is_small(self, start: int, end: int, found: int) -> bool:
+        held = self._totals[end] - self._totals[start]
+        if found & cues.CONSENT:
+            return held <= self._totals[-1] * _CONSENT_SHARE
+        if found & (cues.MAIN | cues.BODY | cues.ARTICLE):
+            return False
+        return held <= self._totals[-1] * _SHARE
 
-def _main_area(layout: Layout, frame: list[bool], sizes: list[int]) -> Box:
-    """The element called main if there is one with enough in it, else the whole page."""
-    enough = sizes[-1] * _MAIN_SHARE
-    for place, box in enumerate(layout.boxes):
-        held = sizes[box.end] - sizes[box.start]
-        if box.tag == "main" and not frame[place] and held >= enough:
-            return box
-    return layout.boxes[0]
+    def main_area(self) -> tuple[int, int]:
+        """The blocks of the element called main if it has enough in it, else of the whole page."""
+        boxes, totals = self._layout.boxes, self._totals
+        enough = totals[-1] * _MAIN_SHARE
+        for place in boxes.cues:  # its tag is a cue
+            if boxes.tags[place] == "main" and place not in self._boxes:
+                start, end = boxes.starts[place], boxes.ends[place]
+                if totals[end] - totals[start] >= enough:
+                    return start, end
+        return boxes.starts[0], boxes.ends[0]

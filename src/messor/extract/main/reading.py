@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import compress
+from operator import not_
 
 from turbohtml import Document, Element
 
 from messor.extract.main import cues
 from messor.extract.main.anchor import follow_body
-from messor.extract.main.blocks import Layout, read_layout
+from messor.extract.main.blocks import Layout
 from messor.extract.main.choose import choose_root
 from messor.extract.main.declared import Declared, read_declared
 from messor.extract.main.headline import find_headline, has_dateline
 from messor.extract.main.inline import escape
 from messor.extract.main.keep import keep_article
 from messor.extract.main.page import keep_page
-from messor.extract.main.render import Places, render_markdown, render_text
+from messor.extract.main.render import render
+from messor.extract.main.walk import read_layout
 from messor.extract.main.weigh import Weights, weigh
 from messor.web.html import parse_document
 from messor.web.text import storable
@@ -61,18 +63,16 @@ def read_main(source: Document | Element | str, url: str) -> MainContent:
     document = parse_document(source) if isinstance(source, str) else source
     declared = read_declared(document)
     layout = read_layout(document)
-    if sum(len(block.text) for block in layout.blocks) < _LITTLE:
+    if sum(layout.blocks.sizes) < _LITTLE:
         layout = read_layout(document, whole=True)
     weights = weigh(layout)
     place = find_headline(layout, declared.titles)
-    headline = "" if place is None else " ".join(layout.blocks[place].text.split())
+    headline = "" if place is None else " ".join(layout.blocks.texts[place].split())
     kept = _keep_article(layout, weights, place, declared)
     is_article = kept is not None
     if kept is None:
         kept = keep_page(layout, weights, place, is_product=declared.is_product)
-    places = Places(layout)
-    text = render_text(layout, kept, places)
-    markdown = render_markdown(layout, kept, places, url)
+    text, markdown = render(layout, kept, url)
     if len(declared.body) >= _MIN_BODY and len(text) < len(declared.body) * _FAR_SHORTER:
         text, markdown = _given(declared.body)
         is_article = True
@@ -95,7 +95,7 @@ def _keep_article(
     kept = keep_article(layout, weights, root, declared.titles)
     says_so = (
         declared.is_article
-        or layout.boxes[root].cues & cues.WHOLE_BODY > 0
+        or layout.boxes.cues.get(root, 0) & cues.WHOLE_BODY > 0
         or has_dateline(layout, headline)
     )
     is_product = declared.is_product and not declared.is_article
@@ -108,8 +108,8 @@ def _reads_like_one(
     layout: Layout, weights: Weights, kept: list[int], *, says_so: bool, is_product: bool
 ) -> bool:
     running = sum(weights.running[place] for place in kept)
-    free = [not weights.furniture[block.box] for block in layout.blocks]
-    readable = sum(len(block.text) for block in compress(layout.blocks, free))
+    free = list(map(not_, weights.furniture))
+    readable = sum(compress(layout.blocks.sizes, free))
     if is_product:
         return running >= max(_RUNNING, readable * _PRODUCT_SHARE)
     if says_so:

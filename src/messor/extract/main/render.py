@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import compress, groupby
 from typing import NamedTuple
 
-from messor.extract.main.blocks import Block, Box, Layout
+from messor.extract.main.blocks import Blocks, Layout
 from messor.extract.main.inline import Inline, fence_for
 
 _LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
@@ -31,93 +31,109 @@ class _Place(NamedTuple):
 
 
 _OUTSIDE = _Place()
+_Placed = tuple[int, _Place]  # a block's number, and where it stands
 
 
 class Places:
     """The places of boxes, found when asked for: most boxes hold nothing that is kept."""
 
     def __init__(self, layout: Layout) -> None:
-        self._boxes = layout.boxes
+        self._tags = layout.boxes.tags
+        self._parents = layout.boxes.parents
         self._known = {-1: _OUTSIDE}
+        self.has_tables = False  # whether any place found so far is in one
 
     def of(self, number: int) -> _Place:
+        known = self._known
+        place = known.get(number)
+        if place is not None:
+            return place
         above = []
-        while number not in self._known:
+        while place is None:
             above.append(number)
-            number = self._boxes[number].parent
-        place = self._known[number]
-        while above:
-            number = above.pop()
-            box = self._boxes[number]
-            if box.tag in _PLACED:
-                place = _placed(place, box, number)
-            self._known[number] = place
+            number = self._parents[number]
+            place = known.get(number)
+        for number in reversed(above):
+            tag = self._tags[number]
+            if tag in _PLACED:
+                place = _placed(place, tag, number)
+                self.has_tables |= tag == "table"
+            known[number] = place
         return place
 
 
-def _placed(place: _Place, box: Box, number: int) -> _Place:
-    if box.tag in _LISTS:
-        return place._replace(depth=min(place.depth + 1, _MAX_DEPTH), list_=number, item=-1)
-    if box.tag == "li":
-        return place._replace(depth=max(place.depth, 1), item=number)
-    if box.tag == "blockquote":
-        return place._replace(quotes=min(place.quotes + 1, _MAX_DEPTH))
-    if box.tag == "table":
-        return _Place(quotes=place.quotes, table=number)
-    if box.tag == "tr":
-        return place._replace(row=number, cell=-1)
-    return place._replace(cell=number)
+def _placed(place: _Place, tag: str, number: int) -> _Place:
+    quotes, depth, list_, item, table, row, cell = place
+    if tag in _LISTS:
+        return _Place(quotes, min(depth + 1, _MAX_DEPTH), number, -1, table, row, cell)
+    if tag == "li":
+        return _Place(quotes, max(depth, 1), list_, number, table, row, cell)
+    if tag == "blockquote":
+        return _Place(min(quotes + 1, _MAX_DEPTH), depth, list_, item, table, row, cell)
+    if tag == "table":
+        return _Place(quotes=quotes, table=number)
+    if tag == "tr":
+        return _Place(quotes, depth, list_, item, table, number, -1)
+    return _Place(quotes, depth, list_, item, table, row, number)
 
 
-def render_text(layout: Layout, kept: Sequence[int], places: Places) -> str:
+def render(layout: Layout, kept: Sequence[int], url: str) -> tuple[str, str]:
+    """The kept blocks as plain text and as markdown; addresses are made absolute against `url`."""
+    places = Places(layout)
+    boxes = layout.blocks.boxes
+    placed = [(number, places.of(boxes[number])) for number in kept]
+    text = _plain_text(layout.blocks, placed)
+    writer = _Writer(layout, Inline(url, text))
+    if places.has_tables:
+        _write_with_tables(writer, placed)
+    else:
+        for number, place in placed:
+            writer.write(number, place)
+    return text, writer.finish()
+
+
+def _plain_text(blocks: Blocks, placed: Sequence[_Placed]) -> str:
     """One block a line; the cells of a row share one."""
+    texts = blocks.texts
     lines: list[str] = []
     last = _OUTSIDE
-    for number in kept:
-        block = layout.blocks[number]
-        place = places.of(block.box)
+    for number, place in placed:
         if place.row >= 0 and place.row == last.row and place.table == last.table:
-            lines[-1] += ("\t" if place.cell != last.cell else " ") + block.text
+            lines[-1] += ("\t" if place.cell != last.cell else " ") + texts[number]
         else:
-            lines.append(block.text)
+            lines.append(texts[number])
         last = place
     return "\n".join(lines)
 
 
-def render_markdown(layout: Layout, kept: Sequence[int], places: Places, url: str) -> str:
-    """The same as markdown; addresses are made absolute against `url`."""
-    writer = _Writer(layout, places, Inline(url))
-    for table, numbers in groupby(kept, lambda number: writer.place_of(number).table):
-        blocks = [layout.blocks[number] for number in numbers]
+def _write_with_tables(writer: _Writer, placed: Sequence[_Placed]) -> None:
+    for table, group in groupby(placed, lambda each: each[1].table):
+        blocks = list(group)
         if table < 0 or not writer.write_table(table, blocks):
-            for block in blocks:
-                writer.write(block)
-    return writer.finish()
+            for number, place in blocks:
+                writer.write(number, place)
 
 
 class _Writer:
-    def __init__(self, layout: Layout, places: Places, inline: Inline) -> None:
-        self._layout = layout
+    def __init__(self, layout: Layout, inline: Inline) -> None:
+        self._blocks = layout.blocks
+        self._boxes = layout.boxes
         self._inline = inline
-        self._places = places
         self._parts: list[str] = []
         self._last = _OUTSIDE
         self._numbers: dict[int, int] = {}  # of the last item in each ordered list
 
-    def place_of(self, number: int) -> _Place:
-        return self._places.of(self._layout.blocks[number].box)
-
     def finish(self) -> str:
         return "".join(self._parts).strip("\n")
 
-    def write(self, block: Block) -> None:
-        place = self._places.of(block.box)
-        level = _LEVELS.get(block.kind, 0)
-        if block.kind == "pre":
-            text = _fenced(block.text)
+    def write(self, number: int, place: _Place) -> None:
+        kind = self._blocks.kinds[number]
+        level = _LEVELS.get(kind, 0)
+        if kind == "pre":
+            text = _fenced(self._blocks.texts[number])
         else:
-            text = self._inline.render(block, emphasis=not level)
-            if block.kind == "dt":
+            text = self._rendered(number, emphasis=not level)
+            if kind == "dt":
                 text = f"**{text}**"
         if not text:
             return
@@ -128,6 +144,12 @@ class _Writer:
                 text = f"{'#' * level} " + text.replace("\n", " ")
             self._put(place, text, "")
         self._last = place
+
+    def _rendered(self, number: int, *, emphasis: bool = True) -> str:
+        blocks = self._blocks
+        return self._inline.render(
+            blocks.texts[number], blocks.markup.get(number), emphasis=emphasis
+        )
 
     def _write_item(self, place: _Place, text: str) -> None:
         indent = "    " * (place.depth - 1)
@@ -141,26 +163,30 @@ class _Writer:
         self._put(place, body, "", close=self._last.item >= 0)
 
     def _marker(self, place: _Place) -> str:
-        if place.list_ >= 0 and self._layout.boxes[place.list_].tag == "ol":
+        if place.list_ >= 0 and self._boxes.tags[place.list_] == "ol":
             number = self._numbers[place.list_] = self._numbers.get(place.list_, 0) + 1
             return f"{number}. "
         return "- "
 
     def _put(self, place: _Place, text: str, indent: str, *, close: bool = False) -> None:
-        quote = "> " * place.quotes
-        lines = [f"{quote}{indent}{line}".rstrip() for line in text.split("\n")]
-        if self._parts:
+        quotes = place.quotes
+        if quotes or indent or "\n" in text:
+            start = "> " * quotes + indent
+            text = "\n".join([f"{start}{line}".rstrip() for line in text.split("\n")])
+        parting = "\n" if close else "\n\n"
+        if quotes and not close:
             # A quote that goes on is one quote: its paragraphs are parted within it.
-            shared = "> " * min(place.quotes, self._last.quotes)
-            self._parts.append("\n" if close else f"\n{shared.rstrip()}\n")
-        self._parts.append("\n".join(lines))
+            shared = "> " * min(quotes, self._last.quotes)
+            parting = f"\n{shared.rstrip()}\n"
+        self._parts += (parting, text)
 
-    def write_table(self, table: int, blocks: Sequence[Block]) -> bool:
+    def write_table(self, table: int, placed: Sequence[_Placed]) -> bool:
         """Write a table that holds data; False for one that lays out the page."""
-        held: dict[int, list[Block]] = {}
-        for block in blocks:
-            held.setdefault(self._places.of(block.box).cell, []).append(block)
-        if any(sum(len(block.text) for block in cell) > _MAX_CELL for cell in held.values()):
+        held: dict[int, list[int]] = {}
+        for number, place in placed:
+            held.setdefault(place.cell, []).append(number)
+        sizes = self._blocks.sizes
+        if any(sum(sizes[number] for number in cell) > _MAX_CELL for cell in held.values()):
             return False
         rows = [cells for cells in self._cells(table) if any(cell in held for cell in cells)]
         width = max(map(len, rows), default=0)
@@ -170,27 +196,26 @@ class _Writer:
         full = _full_columns(cells, width)
         full.insert(1, ["---"] * len(full[0]))
         lines = [_table_row(row) for row in full]
-        place = self._places.of(blocks[0].box)
+        place = placed[0][1]
         self._put(place, "\n".join(lines), "")
         self._last = place
         return True
 
     def _cells(self, table: int) -> list[list[int]]:
         """The cells of each row, empty ones too; none for a table around another."""
-        boxes = self._layout.boxes
+        tags, parents = self._boxes.tags, self._boxes.parents
         rows: dict[int, list[int]] = {}
-        for number in range(table + 1, len(boxes)):
-            box = boxes[number]
-            if box.parent < table:
+        for number in range(table + 1, len(tags)):
+            if parents[number] < table:
                 break
-            if box.tag == "table":
+            if tags[number] == "table":
                 return []
-            if box.tag in ("td", "th"):
-                rows.setdefault(box.parent, []).append(number)
+            if tags[number] in ("td", "th"):
+                rows.setdefault(parents[number], []).append(number)
         return list(rows.values())
 
-    def _cell(self, blocks: Sequence[Block]) -> str:
-        return " ".join(self._inline.render(block).replace("\n", " ") for block in blocks)
+    def _cell(self, numbers: Sequence[int]) -> str:
+        return " ".join(self._rendered(number).replace("\n", " ") for number in numbers)
 
 
 def _full_columns(rows: Sequence[list[str]], width: int) -> list[list[str]]:

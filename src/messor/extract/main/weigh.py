@@ -1,4 +1,4 @@
-"""How much running text the blocks of a page hold, and which boxes are furniture.
+"""How much running text the blocks of a page hold, and which of them are furniture.
 
 A name may be wrong, so a box is given up on its cues only while enough text is left elsewhere.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from messor.extract.main import cues
-from messor.extract.main.blocks import Block, Box, Layout
+from messor.extract.main.blocks import Blocks, Layout
 
 # Parts that are seldom anything else than what their names say.
 _SURE = (
@@ -34,44 +34,56 @@ _SENTENCE_ENDS = frozenset('.!?…:;"”»。」\u2019\uff01\uff1f')  # a quote'
 
 @dataclass(slots=True)
 class Weights:
-    """Of each block its characters of running text, summed up; of each box whether it is furniture."""
+    """Of each block its characters of running text, summed up, and whether it is furniture."""
 
     running: list[int]
     sums: list[int]  # of the blocks before each
     furniture: list[bool]
+    given_up: set[int]  # the boxes that make it so
 
-    def within(self, box: Box) -> int:
-        return self.sums[box.end] - self.sums[box.start]
+    def within(self, start: int, end: int) -> int:
+        """The running text of a stretch of blocks."""
+        return self.sums[end] - self.sums[start]
+
+    def is_furniture(self, layout: Layout, box: int) -> bool:
+        """Whether a box is given up, itself or with one around it."""
+        parents = layout.boxes.parents
+        while box >= 0 and box not in self.given_up:
+            box = parents[box]
+        return box >= 0
 
 
 def weigh(layout: Layout) -> Weights:
     """The weights of a page."""
-    running = [running_text(block) for block in layout.blocks]
+    boxes, blocks = layout.boxes, layout.blocks
+    running = _running(blocks)
     sums = [0, *accumulate(running)]
-    headlines = [0, *accumulate(block.kind == "h1" for block in layout.blocks)]
-    weights = Weights(running, sums, [False] * len(layout.boxes))
-    furniture = weights.furniture
-    for place, box in enumerate(layout.boxes):
-        if box.parent >= 0 and furniture[box.parent]:
-            furniture[place] = True
-        elif box.cues:
-            has_headline = headlines[box.end] > headlines[box.start]
-            furniture[place] = _is_furniture(box, weights.within(box), sums[-1], has_headline)
+    weights = Weights(running, sums, [False] * len(running), set())
+    headlines = [0, *accumulate(map("h1".__eq__, blocks.kinds))]
+    until = 0  # the end of the last box given up; those that begin before it are within it
+    for place, found in boxes.cues.items():
+        start, end = boxes.starts[place], boxes.ends[place]
+        if until <= start < end:
+            has_headline = headlines[end] > headlines[start]
+            held = weights.within(start, end)
+            if _is_furniture(found, held, sums[-1], has_headline):
+                weights.furniture[start:end] = [True] * (end - start)
+                weights.given_up.add(place)
+                until = end
     return weights
 
 
-def running_text(block: Block) -> int:
-    """Characters of a block that reads like prose, without those in links; else 0."""
-    size = len(block.text)
-    if block.linked * 2 >= size or size < _SENTENCE:
-        return 0
-    if size >= _LONG or block.text[-1] in _SENTENCE_ENDS:
-        return size - block.linked
-    return 0
+def _running(blocks: Blocks) -> list[int]:
+    """Characters of the blocks that read like prose, without those in links; 0 for others."""
+    return [
+        size - linked
+        if linked * 2 < size >= _SENTENCE and (size >= _LONG or text[-1] in _SENTENCE_ENDS)
+        else 0
+        for size, linked, text in zip(blocks.sizes, blocks.linked, blocks.texts, strict=True)
+    ]
 
 
-def _is_furniture(box: Box, held: int, total: int, has_headline: bool) -> bool:
-    found = box.cues
+def _is_furniture(found: int, held: int, total: int, has_headline: bool) -> bool:
     if found & cues.CONSENT and not has_headline:
         return held < total * _CONSENT_SHARE
     if found & cues.COMMENTS and not found & cues.BODY and total - held >= _COMMENTED:
@@ -91,27 +103,37 @@ def _allowed(found: int, has_headline: bool) -> float:
 
 def values_of(layout: Layout, weights: Weights, headline: int | None) -> list[float]:
     """What each block speaks for the box around it: running text for it, lists of links against."""
+    values = _plain_values(layout.blocks, weights)
     start = headline or 0
     total = weights.sums[-1] or 1
     read = 0.0  # since the headline
-    values = []
-    for place, block in enumerate(layout.blocks):
-        value = _value(block, weights.running[place], is_furniture=weights.furniture[block.box])
-        if value > 0 and place < start:
-            value *= _BEFORE_HEADLINE
-        elif value > 0:
+    for place, value in enumerate(values):
+        if value <= 0:
+            continue
+        if place < start:
+            values[place] = value * _BEFORE_HEADLINE
+        else:
             # Comments and other articles come after the one that the page is for.
-            value, read = value / (1 + read / total), read + value
-        values.append(value)
+            values[place] = value / (1 + read / total)
+            read += value
     return values
 
 
-def _value(block: Block, running: int, *, is_furniture: bool) -> float:
-    size = len(block.text)
-    if is_furniture:
-        return -1.0
-    if block.linked * 2 > size:
-        return -0.5 * min(size, 100)
-    if block.kind == "li" and block.linked * 6 > size:
-        return 0.0  # most likely a teaser of another page
-    return float(running)
+def _plain_values(blocks: Blocks, weights: Weights) -> list[float]:
+    return [
+        -1.0
+        if is_furniture
+        else (-0.5 * size if size < 100 else -50.0)
+        if linked * 2 > size
+        else 0.0  # most likely a teaser of another page
+        if kind == "li" and linked * 6 > size
+        else float(running)
+        for is_furniture, size, linked, kind, running in zip(
+            weights.furniture,
+            blocks.sizes,
+            blocks.linked,
+            blocks.kinds,
+            weights.running,
+            strict=True,
+        )
+    ]

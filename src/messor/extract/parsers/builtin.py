@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 from messor.extract.kinds import FINDERS, find_records
 from messor.extract.kinds.making import PARSER, PARSER_VERSION
 from messor.extract.page_type import page_type
@@ -81,6 +83,10 @@ class StatementParser:
 
     def parse(self, page: PageView) -> list[Record]:
         return find_records(page)
+
+    def parse_only(self, page: PageView, kinds: AbstractSet[str]) -> list[Record]:
+        finders = [find for kind, find in FINDERS.items() if kind in kinds]
+        return [record for find in finders for record in find(page)]
 
 
 AMAZON = AmazonParser()

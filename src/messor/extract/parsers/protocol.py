@@ -38,3 +38,11 @@ class Parser(Protocol):
 
     def parse(self, page: PageView) -> list[Record]:
         """The records that the page states, the most important first."""
+
+
+@runtime_checkable
+class Selective(Parser, Protocol):
+    """A parser whose kinds cost it apart, and that can leave out those that nobody wants."""
+
+    def parse_only(self, page: PageView, kinds: AbstractSet[str]) -> list[Record]:
+        """The records of these kinds that the page states, as `parse` would answer them."""

@@ -44,6 +44,9 @@ _PLACES = (
     ("description", "#feature-bullets", None),
     ("description", "#productDescription", None),
 )
+# The ids that the selectors begin with; one walk tells which of them a page has.
+_IDS = {selector: selector[1:].split()[0] for _, selector, _ in _PLACES if "," not in selector}
+_ANY_ID = ",".join(f"#{own}" for own in dict.fromkeys(_IDS.values()))
 
 
 def is_amazon(url: str) -> bool:
@@ -58,7 +61,10 @@ def is_amazon(url: str) -> bool:
 def read_amazon(page: Page) -> list[Record]:
     """The page's product as the generic parser reads it, put right from Amazon's own places."""
     pool = Pool(page)
+    there = {(element.attr("id") or "").lower() for element in page.document.select(_ANY_ID)}
     for number, (name, selector, normaliser) in enumerate(_PLACES):
+        if selector in _IDS and _IDS[selector].lower() not in there:
+            continue
         element = page.document.select_one(selector)
         if isinstance(element, Element):
             confidence = _CONFIDENCE - 0.002 * number

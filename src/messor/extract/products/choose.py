@@ -8,8 +8,7 @@ names.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +40,10 @@ class Offer:
 def chosen_fields(pool: Pool, ranking: Ranking | None = None) -> dict[str, Field]:
     """One value for each field of the product, as far as the page states it."""
     fields: dict[str, Field] = {}
-    for name in pool.found:
+    for name, candidates in pool.found.items():
+        if len(candidates) == 1 and name != "sku":  # nothing to choose from, as in most fields
+            fields[name] = _backed(Offer(candidates, _support(candidates)))
+            continue
         offers = offered(pool, name)
         least = LEAST_SKU if name == "sku" else 0.0
         best = preferred(name, offers, ranking)
@@ -63,8 +65,10 @@ def offered(pool: Pool, name: str) -> list[Offer]:
     if name != "sku":
         return _offers(pool.found[name])
     address = _key(pool.page.url)
-    groups = _grouped(pool.found[name], _key)
-    return [Offer(said, _number_score(str(key), said, address)) for key, said in groups.items()]
+    groups: dict[str, list[Field]] = {}
+    for made in pool.found[name]:
+        groups.setdefault(_key(made.value), []).append(made)
+    return [Offer(said, _number_score(key, said, address)) for key, said in groups.items()]
 
 
 def agreed(candidates: list[Field]) -> Field | None:
@@ -92,12 +96,16 @@ def described(offers: list[Offer]) -> list[dict[str, float]]:
 
 
 def _offers(candidates: list[Field]) -> list[Offer]:
-    groups = _grouped(candidates, lambda value: value)
+    groups: dict[Hashable, list[Field]] = {}
+    for made in candidates:
+        groups.setdefault(made.value, []).append(made)
     return [Offer(said, _support(said)) for said in groups.values()]
 
 
 def _support(said: list[Field]) -> float:
     """Sources that say the same support each other."""
+    if len(said) == 1:
+        return 1.0 - (1.0 - min(said[0].confidence, 0.99))
     doubt = 1.0
     for sureness in _by_source(said).values():
         doubt *= 1.0 - min(sureness, 0.99)
@@ -119,15 +127,6 @@ def _key(value: Any) -> str:
     return _NOT_WORD.sub("", str(value)).casefold()
 
 
-def _grouped(
-    candidates: list[Field], key: Callable[[Any], Hashable]
-) -> dict[Hashable, list[Field]]:
-    groups: dict[Hashable, list[Field]] = defaultdict(list)
-    for made in candidates:
-        groups[key(made.value)].append(made)
-    return groups
-
-
 def _by_source(group: list[Field]) -> dict[str, float]:
     sources: dict[str, float] = {}
     for made in group:
@@ -138,6 +137,9 @@ def _by_source(group: list[Field]) -> dict[str, float]:
 
 def _backed(offer: Offer) -> Field:
     """The value with its best evidence: sure, and short where several are as sure."""
+    if len(offer.said) == 1:
+        best = offer.said[0]
+        return Field(best.value, round(offer.score, 3), best.evidence)
     surest = max(made.confidence for made in offer.said)
     good = [made for made in offer.said if made.confidence >= surest - 0.1]
     best = min(good, key=lambda made: len(made.evidence.quote))

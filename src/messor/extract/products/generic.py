@@ -24,7 +24,7 @@ from messor.extract.products.published import (
 )
 from messor.extract.products.ranking import Ranking
 from messor.extract.products.state import read_state
-from messor.extract.products.survey import Survey, survey
+from messor.extract.products.survey import Survey
 from messor.extract.products.visible import (
     read_brands,
     read_heading,
@@ -53,6 +53,7 @@ class Gathered:
 
     pool: Pool
     things: list[Thing]  # published ones that are the page's, the main one first
+    published: float  # how sure it is that they are
     metas: list[Meta]
     found: Survey
 
@@ -64,13 +65,14 @@ def gather(page: Page, *, whole: bool = True) -> Gathered | None:
     could ever be.
     """
     metas = read_metas(page.document)
-    found = survey(page, _titles(page, metas))
+    found = Survey(page, _titles(page, metas))
     things = _main_first(published_things(page), found)
     if not may_sell(things, metas, found):
         return None
     pool = Pool(page)
-    if published_confidence(things, found) < LEAST:
-        things = []
+    published = published_confidence(things, found)
+    if published < LEAST:
+        things, published = [], 0.0
     else:
         read_thing(pool, things[0], 0.9)
         _hear_variants(pool, things)
@@ -78,7 +80,7 @@ def gather(page: Page, *, whole: bool = True) -> Gathered | None:
     _read_visible(pool, found, whole=whole)
     if not _is_published(pool, "price"):
         read_state(pool, found)
-    return Gathered(pool, things, metas, found)
+    return Gathered(pool, things, published, metas, found)
 
 
 def read_products(
@@ -90,7 +92,7 @@ def read_products(
         return []
     pool, things = gathered.pool, gathered.things
     fields = chosen_fields(pool, ranking)
-    confidence = product_confidence(things, gathered.metas, gathered.found, fields)
+    confidence = product_confidence(gathered.published, gathered.metas, gathered.found, fields)
     if confidence < LEAST:
         return []
     images = read_images(pool)
@@ -115,10 +117,9 @@ def _read_visible(pool: Pool, found: Survey, *, whole: bool) -> None:
     if needs_brand:
         read_brands(pool, found)
     if not (_is_published(pool, "price") and _is_published(pool, "availability")):
-        window = found.window()
         if needs_price:
-            read_price_lines(pool, found, window)
-        read_stock_lines(pool, found, window)
+            read_price_lines(pool, found)
+        read_stock_lines(pool, found)
     read_stock(pool, found)
     if needs_reviews:
         read_reviews(pool, found)
@@ -146,6 +147,8 @@ def _titles(page: Page, metas: list[Meta]) -> list[str]:
 
 def _main_first(things: list[Thing], found: Survey) -> list[Thing]:
     """Published products, the one the page's heading names first."""
+    if len(things) < 2:
+        return things
 
     def score(thing: Thing) -> float:
         alike = likeness(words_of(thing.text("name")), found.title)
@@ -156,7 +159,7 @@ def _main_first(things: list[Thing], found: Survey) -> list[Thing]:
 
 def _hear_variants(pool: Pool, things: list[Thing]) -> None:
     """A product is in stock when one of its variants is."""
-    own = words_of(things[0].text("name"))
+    own = words_of(things[0].text("name")) if len(things) > 1 else frozenset()
     for thing in things[1:20]:
         if own and words_of(thing.text("name")) == own:
             for offer in offers_of(thing):

@@ -6,7 +6,7 @@ from messor.extract.evidence import Field
 from messor.extract.products.likeness import likeness, words_of
 from messor.extract.products.published import PRODUCT_TYPES, Thing, offers_of
 from messor.extract.products.survey import Survey, path_of
-from messor.extract.products.words import CART_WORDS, mentions
+from messor.extract.products.words import CART_WORDS
 from messor.extract.structured.meta import Meta
 
 # A page below this is not one of a product.
@@ -14,6 +14,8 @@ LEAST = 0.5
 
 # What the mere presence of a cart adds.
 _SHOP = 0.2
+# As sure as what is only seen can be.
+_MOST_SEEN = 0.9
 # Prices of one make from which a page is a list.
 _LISTED = 7
 # An article number as sure as this is seen, and the address names it too.
@@ -26,23 +28,26 @@ def may_sell(things: list[Thing], metas: list[Meta], found: Survey) -> bool:
     """Whether there is anything of a shop on the page; most pages have nothing, and end here."""
     return bool(
         things
-        or found.prices
         or any(meta.name.startswith(("product:", "og:price")) for meta in metas)
         or _is_shop(found)
         or any(mark in found.page.html for mark in _STATE_MARKS)
+        or found.parts.prices
     )
 
 
 def product_confidence(
-    things: list[Thing], metas: list[Meta], found: Survey, fields: dict[str, Field]
+    published: float, metas: list[Meta], found: Survey, fields: dict[str, Field]
 ) -> float:
-    """How sure it is that the page is about one product, 0 to 1."""
+    """How sure it is that the page is about one product, 0 to 1; `published` is how sure that is."""
+    sure = max(published, _declared(metas, fields))
+    if sure >= _MOST_SEEN:
+        return sure
     seen = _seen(found, fields)
-    if LEAST - _SHOP <= seen < LEAST and _is_shop(found):
+    if LEAST - _SHOP <= seen < LEAST and sure < LEAST + _SHOP and _is_shop(found):
         seen += _SHOP
     if any(meta.name == "og:type" and meta.content.lower() == "article" for meta in metas):
         seen -= 0.2
-    return max(published_confidence(things, found), _declared(metas, fields), seen)
+    return max(sure, seen)
 
 
 def published_confidence(things: list[Thing], found: Survey) -> float:
@@ -89,17 +94,17 @@ def _seen(found: Survey, fields: dict[str, Field]) -> float:
     score += 0.1 if "brand" in fields else 0.0
     score += 0.1 if "rating" in fields else 0.0
     score += 0.05 if "category" in fields else 0.0
-    return round(min(0.9, score), 3)
+    return round(min(_MOST_SEEN, score), 3)
 
 
 def _is_one_of_many(found: Survey, price: Field) -> bool:
     """Whether the price stands in a list of them."""
     if price.evidence.source != "text":
         return False
-    alike = sum(path_of(element) == price.evidence.path for element in found.prices)
+    alike = sum(path_of(element) == price.evidence.path for element in found.parts.prices)
     return alike > _LISTED
 
 
 def _is_shop(found: Survey) -> bool:
     """Whether the page speaks of a cart at all."""
-    return mentions("\n".join(found.texts).lower(), CART_WORDS)
+    return found.texts.mention(CART_WORDS)

@@ -64,10 +64,11 @@ def cents(text: str) -> int | float | None:
 
 def shown_amount(quote: str) -> int | float | None:
     """A price laid out with tags, where small digits behind large ones are the decimals."""
+    if "<" not in quote:
+        return amount(from_html(quote))
     quote = _HIDDEN.sub(" ", quote)
-    plain = one_space(from_html(quote))
     if not _TAGS_BETWEEN_DIGITS.search(quote):
-        return amount(plain)
+        return amount(from_html(quote))
     return amount(from_html(_TAGS_BETWEEN_DIGITS.sub(".", quote, count=1)))
 
 

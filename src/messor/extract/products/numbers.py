@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from messor.extract.plain import one_space
@@ -43,7 +45,8 @@ def is_number(text: str) -> bool:
     return text.isalnum() and (digits >= 5 or (digits >= 2 and 6 <= len(text) <= 24))
 
 
-def address_numbers(url: str) -> dict[str, float]:
+@lru_cache(maxsize=16)
+def address_numbers(url: str) -> Mapping[str, float]:
     """Numbers in an address that may name its product, and how likely each is."""
     try:
         parts = urlsplit(url)
@@ -79,8 +82,8 @@ def read_numbers(pool: Pool, found: Survey) -> None:
     """Take article numbers from the address and from attributes into the pool."""
     page = pool.page
     for token, confidence in address_numbers(page.url).items():
-        named = _is_named(page.html, token)
-        if named or token in page.html:
+        if token in page.html:
+            named = _is_named(page.html, token)
             pool.add(
                 "sku", "address", token, confidence + (0.13 if named else -0.12), path="address"
             )
@@ -94,18 +97,22 @@ def _is_named(html: str, token: str) -> bool:
     for _ in range(_MAX_LOOKS):
         if at < 0:
             return False
-        if (
-            _NAMED.search(html[max(0, at - 40) : at])
-            and not html[at + len(token) : at + len(token) + 1].isalnum()
-        ):
+        end = at + len(token)
+        if not html[end : end + 1].isalnum() and _names(html[max(0, at - 40) : at]):
             return True
-        at = html.find(token, at + len(token))
+        at = html.find(token, end)
     return False
+
+
+def _names(before: str) -> bool:
+    """Whether what stands before a number is the name of one; nearly all that is not ends otherwise."""
+    bare = before.rstrip().rstrip("\\\"'[{").rstrip()
+    return bare.endswith((":", "=")) and _NAMED.search(before) is not None
 
 
 def _read_inputs(pool: Pool, found: Survey) -> None:
     page = pool.page
-    for element in found.buttons:
+    for element in found.parts.buttons:
         if element.tag == "input" and (element.attr("name") or "").lower() in _INPUTS:
             pool.add(
                 "sku",
@@ -118,7 +125,7 @@ def _read_inputs(pool: Pool, found: Survey) -> None:
 
 def _read_elements(pool: Pool, found: Survey) -> None:
     page = pool.page
-    elements = found.numbers[:60]
+    elements = found.parts.numbers[:60]
     texts = [one_space(element.text[:200]) for element in elements]
     counts = Counter(texts)
     for element, text in zip(elements, texts, strict=True):

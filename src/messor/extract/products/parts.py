@@ -41,7 +41,7 @@ def read_variants(page: Page, things: list[Thing]) -> list[dict[str, Field]]:
     if not things:
         return []
     variants = things[0].things("hasVariant", "model", "isVariantOf")
-    if not variants:
+    if not variants and len(things) > 1:
         name = words_of(things[0].text("name"))
         same = [t for t in things if name and words_of(t.text("name")) == name]
         variants = same if len(same) > 1 else []

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 
 from messor.extract.evidence import Field, make_field
@@ -17,6 +17,9 @@ MAX_CANDIDATES = 60
 _MAX_LOOKS = 30
 
 _KEY = re.compile(rf"{MARK}([\w@$.:-]{{1,60}}){MARK}\s{{0,20}}:\s{{0,20}}({MARK}?)$")
+_MARK_LENGTH = 6  # of the longest quotation mark, `&quot;`
+# No sign in it is ever escaped.
+_ONE_WAY = re.compile(r"[ !#$%(-.0-;=-\[\]-\x7f]*")
 
 NORMALISER_OF = {
     "product_name": "text", "description": "long_text", "price": "machine_amount",
@@ -63,11 +66,15 @@ def quote_json(source: str, key: str, value: Any) -> str:
     if value is True or value is False:
         return _keyed(source, key, "true" if value else "false")
     text = str(value).strip()
-    for written in _spellings(text):
-        keyed = _keyed(source, key, written) if written else ""
+    keyed = _keyed(source, key, text) if text else ""
+    if keyed:  # as a rule it is written as it is
+        return keyed
+    ways = _spellings(text)
+    for written in ways[1:]:
+        keyed = _keyed(source, key, written)
         if keyed:
             return keyed
-    return next((written for written in _spellings(text) if written and written in source), "")
+    return next((written for written in ways if written and written in source), "")
 
 
 def _keyed(source: str, key: str, written: str) -> str:
@@ -77,10 +84,12 @@ def _keyed(source: str, key: str, written: str) -> str:
         if at < 0:
             return ""
         end = at + len(written)
-        before = source[max(0, at - len(key) - 40) : at]
-        match = _KEY.search(before)
-        if match is not None and match[1] == key and _is_whole(source, end, match[2]):
-            return source[at - len(before) + match.start() : end + len(match[2])]
+        begin = max(0, at - len(key) - 40)
+        named = source.rfind(key, begin, at)
+        if named >= 0:  # the pattern is tried from the key's own quotation mark on
+            match = _KEY.search(source, max(begin, named - _MARK_LENGTH), at)
+            if match is not None and match[1] == key and _is_whole(source, end, match[2]):
+                return source[match.start() : end + len(match[2])]
         at = source.find(written, end)
     return ""
 
@@ -91,11 +100,10 @@ def _is_whole(source: str, end: int, mark: str) -> bool:
 
 
 def _spellings(text: str) -> list[str]:
-    """The ways JSON and publishers write a string, each once."""
-    escaped = json.dumps(text, ensure_ascii=False)[1:-1]
-    if escaped == text and text.isascii() and not any(sign in text for sign in "/&'<"):
+    """The ways JSON and publishers write a string, each once; as it is comes first."""
+    if _ONE_WAY.fullmatch(text):
         return [text]
-    pure = json.dumps(text)[1:-1]
+    escaped, pure = encode_basestring(text)[1:-1], encode_basestring_ascii(text)[1:-1]
     ways = [
         text, escaped, escaped.replace("/", "\\/"), pure, pure.replace("/", "\\/"),
         pure.replace("&", "\\u0026"), pure.replace("'", "\\u0027").replace("&", "\\u0026"),

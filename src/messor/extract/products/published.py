@@ -6,8 +6,8 @@ said once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from messor.extract.page import Page
@@ -35,12 +35,24 @@ _GTINS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "ean13", "isbn",
 
 @dataclass(slots=True)
 class Thing:
-    """A published item: `get` answers a property's values, each a Thing or a quote."""
+    """A published item: `get` answers a property's values, each a Thing or a quote.
+
+    Where a quote stands in the source is looked up once for each property that is asked for.
+    """
 
     types: list[str]
     source: str
     path: str
-    get: Callable[[str], list[Thing | str]]
+    stated: Container[str]  # the properties it has
+    _read: Callable[[str], list[Thing | str]]
+    _known: dict[str, list[Thing | str]] = field(default_factory=dict)
+
+    def get(self, name: str) -> list[Thing | str]:
+        if name not in self.stated:
+            return []
+        if name not in self._known:
+            self._known[name] = self._read(name)
+        return self._known[name]
 
     def text(self, *names: str) -> str:
         """The first quote of the first property that has one."""
@@ -91,10 +103,8 @@ def _json_things(page: Page) -> Iterator[Thing]:
 
 
 def _from_json(node: dict[str, Any], source: str) -> Thing:
-    def get(name: str) -> list[Thing | str]:
-        given = node.get(name)
-        if given is None:
-            return []
+    def read(name: str) -> list[Thing | str]:
+        given = node[name]
         values = given if isinstance(given, list) else [given]
         found: list[Thing | str] = []
         for value in values[:200]:
@@ -106,13 +116,14 @@ def _from_json(node: dict[str, Any], source: str) -> Thing:
                     found.append(quote)
         return found
 
-    return Thing(types_of(node), "json_ld", "/".join(types_of(node)), get)
+    types = types_of(node)
+    return Thing(types, "json_ld", "/".join(types), node, read)
 
 
 def _from_item(page: Page, item: Item, syntax: Syntax) -> Thing:
-    def get(name: str) -> list[Thing | str]:
+    def read(name: str) -> list[Thing | str]:
         found: list[Thing | str] = []
-        for value in item.properties.get(name, [])[:200]:
+        for value in item.properties[name][:200]:
             if isinstance(value, Item):
                 found.append(_from_item(page, value, syntax))
             else:
@@ -121,7 +132,8 @@ def _from_item(page: Page, item: Item, syntax: Syntax) -> Thing:
                     found.append(quote)
         return found
 
-    return Thing(item.type_names(), syntax.name, "/".join(item.type_names()), get)
+    types = item.type_names()
+    return Thing(types, syntax.name, "/".join(types), item.properties, read)
 
 
 def _quote(page: Page, value: Value) -> str:
@@ -144,7 +156,8 @@ def read_thing(pool: Pool, thing: Thing, confidence: float) -> None:
     source, path = thing.source, thing.path
 
     def add(name: str, quote: str, share: float = 1.0) -> None:
-        pool.add(name, source, quote, confidence * share, path=f"{path}.{name}")
+        if quote:
+            pool.add(name, source, quote, confidence * share, path=f"{path}.{name}")
 
     add("product_name", thing.text("name"))
     add("description", thing.text("description"))
@@ -156,7 +169,8 @@ def read_thing(pool: Pool, thing: Thing, confidence: float) -> None:
     add("sku", thing.text("mpn"), 0.6)
     add("url", thing.text("url"))
     for name in _GTINS:
-        add("gtin", thing.text(name))
+        if name in thing.stated:
+            add("gtin", thing.text(name))
     number = thing.text("productID", "sku")
     if sum(character.isdigit() for character in number) > 11:
         add("gtin", number, 0.8)
@@ -171,39 +185,27 @@ def read_thing(pool: Pool, thing: Thing, confidence: float) -> None:
 
 def read_offer(pool: Pool, offer: Thing, confidence: float) -> None:
     """Take an offer's price, currency and stock into the pool."""
-    path = f"{offer.path}."
-    prices = [offer, *offer.things("priceSpecification")]
-    normaliser = "machine_amount" if offer.source == "json_ld" else None
-    for priced in prices:
+    source, path = offer.source, offer.path
+
+    def add(
+        name: str, quote: str, term: str, share: float = 1.0, normaliser: str | None = None
+    ) -> None:
+        if quote:
+            way = f"{path}.{term}"
+            pool.add(name, source, quote, confidence * share, path=way, normaliser=normaliser)
+
+    for priced in (offer, *offer.things("priceSpecification")):
         price = priced.text("price", "lowPrice", "minPrice")
-        pool.add(
-            "price",
-            offer.source,
-            price,
-            confidence,
-            path=path + "price",
-            normaliser=normaliser or _amount_kind(price),
-        )
-        currency = priced.text("priceCurrency")
-        pool.add("currency", offer.source, currency, confidence, path=path + "priceCurrency")
-    pool.add(
-        "availability",
-        offer.source,
-        offer.text("availability"),
-        confidence,
-        path=path + "availability",
-    )
-    pool.add("sku", offer.source, offer.text("sku"), confidence * 0.9, path=path + "sku")
+        kind = "machine_amount" if source == "json_ld" else _amount_kind(price)
+        add("price", price, "price", normaliser=kind)
+        add("currency", priced.text("priceCurrency"), "priceCurrency")
+    add("availability", offer.text("availability"), "availability")
+    add("sku", offer.text("sku"), "sku", 0.9)
     for name in _GTINS:
-        pool.add("gtin", offer.source, offer.text(name), confidence * 0.9, path=path + name)
-    pool.add("seller", offer.source, offer.name_of("seller"), confidence, path=path + "seller")
-    pool.add(
-        "condition",
-        offer.source,
-        offer.text("itemCondition"),
-        confidence,
-        path=path + "itemCondition",
-    )
+        if name in offer.stated:
+            add("gtin", offer.text(name), name, 0.9)
+    add("seller", offer.name_of("seller"), "seller")
+    add("condition", offer.text("itemCondition"), "itemCondition")
 
 
 def _amount_kind(quote: str) -> str:

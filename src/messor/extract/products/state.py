@@ -8,7 +8,7 @@ the page's product. No script is run.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from messor.extract.page import Page
@@ -48,6 +48,7 @@ _STOCKS = ("availability", "stockStatus", "stock_status", "availabilityStatus", 
 _FLAGS = ("inStock", "in_stock", "isInStock", "available", "isAvailable", "is_in_stock", "buyable")
 _BRANDS = ("brand", "brandName", "brand_name", "manufacturer", "vendor", "item_brand")
 _GTINS = ("gtin13", "gtin", "ean", "ean13", "gtin14", "gtin12", "upc", "barcode", "isbn")
+_OFFERED = frozenset(("sku", *_PRICES, *_GTINS, *_FLAGS))  # a product has one of them
 # Shops of one widespread make count in hundredths; these keys beside a price tell them.
 _CENTS = frozenset(("price_min", "price_varies", "compare_at_price_max", "compare_at_price_min"))
 
@@ -110,8 +111,10 @@ def _values(text: str) -> Iterator[Any]:
             yield value
 
 
-def _score(node: dict[str, Any], found: Survey, numbers: dict[str, float]) -> float:
+def _score(node: dict[str, Any], found: Survey, numbers: Mapping[str, float]) -> float:
     """How much an object looks like the page's product."""
+    if _OFFERED.isdisjoint(node):  # as most objects are
+        return 0.0
     price = next((node[key] for key in _PRICES if node.get(key)), None)
     if price is None and not any(node.get(key) for key in ("sku", *_GTINS, *_FLAGS)):
         return 0.0

@@ -1,4 +1,4 @@
-"""One walk over a page: its lines, its heading, and the elements that look like a product's parts.
+"""What a product's readers look for on a page, found when they ask: its heading, lines and parts.
 
 A page is not rendered here; what stands where is guessed from names of classes and from the order
 of the source. What the parts say is left to the readers.
@@ -6,87 +6,86 @@ of the source. What the parts say is left to the readers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cached_property, lru_cache
 
-from turbohtml import Element, Text
+from turbohtml import Element
 
 from messor.extract.page import Page
 from messor.extract.products.likeness import likeness, words_of
-from messor.extract.products.words import (
-    BRAND_NAMES,
-    BUTTON_NAMES,
-    ELSEWHERE,
-    NUMBER_NAMES,
-    OFF_STAGE,
-    OLD_PRICE,
-    OTHERS,
-    PRICE_NAMES,
-    STOCK_NAMES,
-    mentions,
-)
+from messor.extract.products.named import Parts
+from messor.extract.products.texts import Line, Texts
+from messor.extract.products.words import ELSEWHERE, OFF_STAGE, OLD_PRICE, OTHERS, mentions
 
-MAX_LINES = 20_000
-MAX_LINE = 300
-MAX_ELEMENTS = 20_000
 MAX_HEADINGS = 60
-MAX_PARTS = 400
 MAX_NAMES = 400
 # Lines behind the heading that speak of the product itself.
 WINDOW = 80
-BEFORE = 10
+BEFORE = 15
 
-_UNSEEN = frozenset(("script", "style", "noscript", "template", "option", "textarea", "iframe"))
-_MARKS = ("itemprop", "data-testid", "data-test", "data-qa-qualifier", "data-auto-id")
-_MARKED = ",".join(f"[{mark}]" for mark in _MARKS)
-_KINDS = (
-    ("p", PRICE_NAMES), ("s", STOCK_NAMES), ("n", NUMBER_NAMES), ("t", ("breadcrumb",)),
-    ("b", BUTTON_NAMES), ("m", BRAND_NAMES),
-)  # fmt: skip
+_NOT_MAIN = frozenset(("nav", "footer", "aside"))
 
 
-class Line(NamedTuple):
-    """A short piece of visible text."""
-
-    text: str
-    node: Text
-
-
-@dataclass(slots=True)
 class Survey:
-    """What a walk over the page found."""
+    """A page whose titles are given."""
 
-    page: Page
-    texts: list[str] = field(default_factory=list)  # of its lines
-    nodes: list[Text] = field(default_factory=list)  # that hold them
-    prices: list[Element] = field(default_factory=list)  # elements named as prices
-    stocks: list[Element] = field(default_factory=list)  # as notes on stock
-    numbers: list[Element] = field(default_factory=list)  # as article numbers
-    trails: list[Element] = field(default_factory=list)  # as breadcrumbs
-    brands: list[Element] = field(default_factory=list)
-    buttons: list[Element] = field(default_factory=list)
-    heading: Element | None = None  # the one that names what the page is about
-    at: int = -1  # where it stands in the source
-    way: frozenset[Element] = frozenset()  # its ancestors
-    title: frozenset[str] = frozenset()  # its words
-    first: int = 0  # its line
+    def __init__(self, page: Page, titles: list[str]) -> None:
+        self.page = page
+        self.texts = Texts(page.document.find("body"))
+        self._titles = titles
+        self._verdicts: dict[Element, tuple[bool, bool, bool]] = {}
 
+    @cached_property
+    def parts(self) -> Parts:
+        """The elements that are named as a product's parts."""
+        return Parts(self.page.document)
+
+    @cached_property
+    def heading(self) -> Element | None:
+        """The one that names what the page is about."""
+        return _best_heading(self.texts.headings()[:MAX_HEADINGS], self._titles)
+
+    @cached_property
+    def at(self) -> int:
+        """Where the heading stands in the source."""
+        return -1 if self.heading is None else self.page.start(self.heading)
+
+    @cached_property
+    def way(self) -> frozenset[Element]:
+        """The heading's ancestors."""
+        if self.heading is None:
+            return frozenset()
+        return frozenset(a for a in self.heading.ancestors if isinstance(a, Element))
+
+    @cached_property
+    def title(self) -> frozenset[str]:
+        """The heading's words."""
+        return frozenset() if self.heading is None else words_of(self.heading.text)
+
+    @cached_property
     def before(self) -> list[Line]:
         """The few lines before the heading."""
-        return self._lines(max(0, self.first - BEFORE), self.first)
+        return self.texts.before(self.heading, BEFORE)
 
+    def after(self, limit: int) -> list[Line]:
+        """The first lines from the heading on."""
+        return self.texts.after(self.heading, limit)
+
+    @cached_property
     def window(self) -> list[Line]:
         """The lines behind the heading, up to where other products are spoken of."""
-        lines = self._lines(self.first + 1, self.first + 1 + WINDOW)
-        for number, line in enumerate(lines):
-            if len(line.text) < 60 and _heads_others(line.text):
-                return lines[:number]
+        for limit in (1 + WINDOW // 4, 1 + WINDOW):  # most windows are short
+            lines = self.after(limit)[1:]
+            for number, (text, _) in enumerate(lines):
+                if len(text) < 60 and _heads_others(text):
+                    return lines[:number]
         return lines
 
-    def _lines(self, begin: int, end: int) -> list[Line]:
-        pairs = zip(self.texts[begin:end], self.nodes[begin:end], strict=True)
-        return [Line(text, node) for text, node in pairs]
+    def verdict(self, element: Element) -> tuple[bool, bool, bool]:
+        """What an element's names speak of, as `judged` says; many parts have the same ancestors."""
+        known = self._verdicts.get(element)
+        if known is None:
+            known = self._verdicts[element] = judged(names_of(element))
+        return known
 
 
 @lru_cache(maxsize=8192)
@@ -95,81 +94,10 @@ def _heads_others(text: str) -> bool:
     return mentions(text.lower(), OTHERS)
 
 
-def survey(page: Page, titles: list[str]) -> Survey:
-    """Walk over a page whose titles are given."""
-    found = Survey(page)
-    at_line = _read_lines(found)
-    _sort_elements(found)
-    found.heading = _best_heading(list(at_line), titles)
-    if found.heading is not None:
-        found.at = page.start(found.heading)
-        found.way = frozenset(a for a in found.heading.ancestors if isinstance(a, Element))
-        found.title = words_of(found.heading.text)
-        found.first = at_line[found.heading]
-    return found
-
-
-def _read_lines(found: Survey) -> dict[Element, int]:
-    """Gather the short texts; answers the headings and at which line each begins."""
-    body = found.page.document.find("body")
-    headings: dict[Element, int] = {}
-    unseen = False
-    texts, nodes = found.texts, found.nodes
-    for node in body.descendants if body is not None else ():
-        if type(node) is Text:
-            data = node.data
-            if not unseen and len(data) <= MAX_LINE and not data.isspace():
-                texts.append(data.strip())
-                nodes.append(node)
-                if len(texts) >= MAX_LINES:
-                    break
-        elif type(node) is Element:
-            tag = node.tag
-            unseen = tag in _UNSEEN
-            if tag in ("h1", "h2") and len(headings) < MAX_HEADINGS:
-                headings[node] = len(texts)
-    return headings
-
-
-def _sort_elements(found: Survey) -> None:
-    """Gather the elements whose names say what they hold."""
-    document = found.page.document
-    found.buttons = document.select("button,input")[:MAX_PARTS]
-    links: list[Element] = []
-    parts = {
-        "p": found.prices, "s": found.stocks, "n": found.numbers, "t": found.trails,
-        "m": found.brands, "b": links,
-    }  # fmt: skip
-    for element in document.select("[class],[id]")[:MAX_ELEMENTS]:
-        own, given = element.attr("id"), element.attr("class")
-        for kind in part_of(f"{given or ''} {own}" if own else given or ""):
-            _take(parts[kind], element, kind)
-    for element in document.select(_MARKED)[:MAX_ELEMENTS]:
-        for kind in part_of(" ".join(element.attr(mark) or "" for mark in _MARKS)):
-            _take(parts[kind], element, kind)
-    found.buttons += links
-
-
-def _take(parts: list[Element], element: Element, kind: str) -> None:
-    if len(parts) < MAX_PARTS and (kind != "b" or element.tag == "a"):
-        parts.append(element)
-
-
 def names_of(element: Element) -> str:
     """An element's class and id."""
     given, own = element.attr("class"), element.attr("id")
     return f"{given or ''} {own or ''}" if given or own else ""
-
-
-@lru_cache(maxsize=8192)
-def part_of(names: str) -> str:
-    """What names are those of: (p)rice, (s)tock, article (n)umber, breadcrumb (t)rail, (b)utton, (m)aker."""
-    low = names[:MAX_NAMES].lower()
-    kinds = ""
-    for kind, words in _KINDS:
-        if mentions(low, words):
-            kinds += kind
-    return kinds
 
 
 @lru_cache(maxsize=8192)
@@ -186,34 +114,38 @@ def judged(names: str) -> tuple[bool, bool, bool]:
 def kin_of(element: Element, limit: int) -> list[Element]:
     """An element and its nearest ancestors."""
     found = [element]
-    for ancestor in element.ancestors:
-        if not isinstance(ancestor, Element) or len(found) >= limit:
-            break
-        found.append(ancestor)
+    parent = element.parent
+    while type(parent) is Element and len(found) < limit:
+        found.append(parent)
+        parent = parent.parent
     return found
 
 
 def is_elsewhere(found: Survey, kin: list[Element]) -> bool:
     """Whether an element, given with its ancestors, is part of something else on the page."""
+    way = found.way
     for node in kin:
-        if node in found.way:
+        if node in way:
             return False
-        if node.tag in ("nav", "footer", "aside") or judged(names_of(node))[0]:
+        if node.tag in _NOT_MAIN or found.verdict(node)[0]:
             return True
     return False
 
 
-def is_off_stage(found: Survey, kin: list[Element]) -> bool:
-    """Whether an element, given with its ancestors, is hidden or part of something else."""
-    for node in kin:
-        if node in found.way:
+def is_off_stage(found: Survey, element: Element, limit: int) -> bool:
+    """Whether an element, or one of its nearest ancestors, is hidden or part of something else."""
+    way = found.way
+    node: object = element
+    for _ in range(limit):
+        if type(node) is not Element or node in way:
             return False
-        elsewhere, _, hidden = judged(names_of(node))
+        elsewhere, _, hidden = found.verdict(node)
         if elsewhere or hidden or node.attr("hidden") is not None:
             return True
         style = node.attr("style")
         if style and "display:none" in style.replace(" ", ""):
             return True
+        node = node.parent
     return False
 
 
@@ -226,10 +158,19 @@ def path_of(element: Element) -> str:
 def _best_heading(headings: list[Element], titles: list[str]) -> Element | None:
     """The heading most like the page's titles; one of the second rank has to be much more so."""
     names = [words_of(title) for title in titles if title]
+    best, most = None, -1.0
+    for heading in headings:
+        text = heading.text
+        if text.isspace() or not text:
+            continue
+        own = words_of(text)
+        alike = [likeness(own, name) * min(1.0, len(own & name) / 2) for name in names]
+        score = max(alike, default=0.0) + (0.4 if heading.tag == "h1" else 0.0)
+        if score > most:
+            best, most = heading, score
+        if most >= _UTMOST:
+            break
+    return best
 
-    def score(heading: Element) -> float:
-        own = words_of(heading.text)
-        alike = (likeness(own, name) * min(1.0, len(own & name) / 2) for name in names)
-        return max(alike, default=0.0) + (0.4 if heading.tag == "h1" else 0.0)
 
-    return max((heading for heading in headings if heading.text.strip()), key=score, default=None)
+_UTMOST = 1.4  # none is more alike

@@ -16,20 +16,21 @@ from messor.extract.products import labels
 from messor.extract.products.normalise import availability
 from messor.extract.products.pool import Pool
 from messor.extract.products.survey import (
-    Line,
     Survey,
     is_elsewhere,
     is_off_stage,
-    judged,
     kin_of,
-    names_of,
     path_of,
 )
+from messor.extract.products.texts import Line
 from messor.extract.products.words import OLD_LABELS, mentions
 
 MAX_PRICE_TEXT = 80
 MAX_BUTTONS = 200
 _LOOK_UP = 9
+_SHORTLY_BEFORE = 10
+_BEHIND = 40  # lines from the heading on in which ratings stand
+_FAR = 12  # ancestors up from which all are as far
 _NEARBY = 100_000
 
 _EXACT_STOCK = frozenset(("availability", "outofstock", "stock", "stock-status", "stockstatus"))
@@ -37,6 +38,7 @@ _BOLD = frozenset(("b", "strong", "big", "h2", "h3", "h4"))
 _STRUCK = frozenset(("del", "s", "strike"))
 _DIGIT = re.compile(r"\d")
 MAX_TRAIL = 8_000
+MAX_LABELLED = 120
 _OUT_OF_FIVE = re.compile(
     r"^\W*[0-5](?:[.,]\d{1,2})?\s?(?:/|out of|von|sur|su|de|van|av|af|z|из|of)\s?5\b", re.IGNORECASE
 )
@@ -46,9 +48,11 @@ _REVIEWS = re.compile(
     r"|отзыв|оцен|відгук|değerlendirme|yorum|件|評価|則評價|리뷰|đánh giá)",
     re.IGNORECASE,
 )
+_WITH_NUMBER = re.compile(r"\W*\d")
 _WITH_CENTS = re.compile(r"\d[.,]\d\d(?!\d)")
 _PLAIN_NUMBER = re.compile(r"\d[\d.,'’ ]{0,14}(?:,-|\.-)?")
 _AROUND_LABEL = " .:：#-\xa0\u200e\u200f\n\r\t"
+_LED_BY = _AROUND_LABEL + "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 _SHARED_SIGNS = ("kr", "rs")
 _SPLIT = re.compile(r"[:：]")
 _BUTTON_TYPES = frozenset(("submit", "button", "image"))
@@ -56,8 +60,9 @@ _BUTTON_TYPES = frozenset(("submit", "button", "image"))
 
 def read_prices(pool: Pool, found: Survey) -> None:
     """Prices in elements that are named so, by how near they are to the heading."""
-    shapes = Counter((element.tag, element.attr("class")) for element in found.prices)
-    for element in found.prices:
+    prices = found.parts.prices
+    shapes = Counter((element.tag, element.attr("class")) for element in prices)
+    for element in prices:
         text = element.text
         if len(text) > 600 or not _DIGIT.search(text):
             continue
@@ -74,16 +79,16 @@ def read_prices(pool: Pool, found: Survey) -> None:
 
 
 def _price_score(found: Survey, element: Element, repeated: int) -> float:
-    kin = kin_of(element, 24)
+    kin = kin_of(element, _FAR)
     score = 0.45
     if found.at >= 0:
         ahead = found.page.start(element) - found.at
-        shared = next((n for n, node in enumerate(kin) if node in found.way), 12)
-        score += 0.2 - 0.02 * min(shared, 12)
+        shared = next((n for n, node in enumerate(kin) if node in found.way), _FAR)
+        score += 0.2 - 0.02 * shared
         score += 0.1 if 0 < ahead < 30_000 else -0.05
     if any(node.tag in _STRUCK for node in kin[:5]):
         score -= 0.4
-    if any(judged(names_of(node))[1] for node in kin[:3]):
+    if any(found.verdict(node)[1] for node in kin[:3]):
         score -= 0.2
     if is_elsewhere(found, kin[:_LOOK_UP]):
         score -= 0.3
@@ -92,30 +97,32 @@ def _price_score(found: Survey, element: Element, repeated: int) -> float:
     return score - (0.15 if repeated > 5 else 0.0)
 
 
-def read_price_lines(pool: Pool, found: Survey, window: list[Line]) -> None:
+def read_price_lines(pool: Pool, found: Survey) -> None:
     """Prices in the lines around the heading, whatever holds them."""
-    _read_price_lines(pool, found, window, 0.34)
-    _read_price_lines(pool, found, found.before(), 0.31)
+    _read_price_lines(pool, found, found.window, 0.34)
+    _read_price_lines(pool, found, found.before[-_SHORTLY_BEFORE:], 0.31)
 
 
-def read_stock_lines(pool: Pool, found: Survey, window: list[Line]) -> None:
+def read_stock_lines(pool: Pool, found: Survey) -> None:
     """Notes on stock in the lines behind the heading, whatever holds them."""
-    for number, line in enumerate(window):
-        if len(line.text) > 40 or _DIGIT.search(line.text):
-            continue
-        if availability(line.text) is not None and _is_there(found, line.text):
-            pool.add("availability", "line", line.text, 0.45 - 0.002 * number)
+    for number, (text, _) in enumerate(found.window):
+        if len(text) > 40 or availability(text) is None or _DIGIT.search(text):
+            continue  # what a short text says of stock is remembered, and asked first
+        if _is_there(found, text):
+            pool.add("availability", "line", text, 0.45 - 0.002 * number)
 
 
 def _read_price_lines(pool: Pool, found: Survey, lines: list[Line], confidence: float) -> None:
-    texts = ["", *(line.text for line in lines), ""]
-    for number, line in enumerate(lines, 1):
-        text, parent = line.text, line.node.parent
-        if len(text) > 60 or not _DIGIT.search(text) or not isinstance(parent, Element):
+    texts = ["", *(text for text, _ in lines), ""]
+    for number, (text, node) in enumerate(lines, 1):
+        if len(text) > 60 or not _DIGIT.search(text):
+            continue
+        parent = node.parent
+        if not isinstance(parent, Element):
             continue
         if not _is_price_line(texts[number - 1], text, texts[number + 1]):
             continue
-        if _is_there(found, text) and not is_off_stage(found, kin_of(parent, _LOOK_UP)):
+        if _is_there(found, text) and not is_off_stage(found, parent, _LOOK_UP):
             sureness = confidence + (0.05 if _is_bold(parent) else 0.0) - 0.002 * number
             pool.add("price", "line", text, sureness, normaliser="amount")
 
@@ -126,14 +133,13 @@ def _is_bold(element: Element) -> bool:
 
 def _is_price_line(before: str, text: str, after: str) -> bool:
     """Whether a line with a number is a price: by a sign in it or right beside it."""
+    if not _is_money(text) and not (
+        _PLAIN_NUMBER.fullmatch(text)
+        and (_is_money(f"1 {after[:8]}") or _is_money(f"{before[-8:]} 1"))
+    ):
+        return False
     low = before.lower()
-    if len(low) < 40 and mentions(low, OLD_LABELS):
-        return False
-    if _is_money(text):
-        return True
-    if not _PLAIN_NUMBER.fullmatch(text):
-        return False
-    return _is_money(f"1 {after[:8]}") or _is_money(f"{before[-8:]} 1")
+    return len(low) >= 40 or not mentions(low, OLD_LABELS)
 
 
 def _is_money(text: str) -> bool:
@@ -148,9 +154,12 @@ def _is_money(text: str) -> bool:
 
 
 def _is_there(found: Survey, text: str) -> bool:
-    """Whether a line near the heading stands in the source as it is."""
+    """Whether a line near the heading stands in the source as it is; most come behind the heading."""
     start = max(0, found.at - _NEARBY)
-    return found.page.html.find(text, start, start + 4 * _NEARBY) >= 0
+    end, heading = start + 4 * _NEARBY, max(0, found.at)
+    html = found.page.html
+    behind = html.find(text, heading, end) >= 0
+    return behind or html.find(text, start, min(end, heading + len(text))) >= 0
 
 
 _LABELS = (
@@ -159,17 +168,26 @@ _LABELS = (
 )  # fmt: skip
 
 
+# The first letters of labels; one of two letters has a sign or nothing behind it.
+_BEGINNINGS = frozenset(label[:3] for label in labels.ANY) | {
+    label + sign for label in labels.ANY if len(label) < 3 for sign in _LED_BY
+}
+
+
 def read_labels(pool: Pool, found: Survey) -> None:
     """What stands behind labels such as "SKU:", in the same text or in the next."""
     texts = found.texts
-    for number, text in enumerate(texts):
-        label = _label_of(text) if len(text) <= 120 else ""
-        if not label:
+    begun = [text for text in set(texts.all) if text.strip(_LED_BY)[:3].lower() in _BEGINNINGS]
+    labelled = {text: label for text in begun if (label := _label_of(text.strip()))}
+    if not labelled:
+        return
+    for place in [place for place, text in enumerate(texts.all) if text in labelled]:
+        if not texts.is_seen(place):
             continue
-        parts = _SPLIT.split(text, maxsplit=1)
+        written = texts.all[place]
+        label, parts = labelled[written], _SPLIT.split(written.strip(), maxsplit=1)
         value = parts[1].strip() if len(parts) > 1 else ""
-        follows = texts[number + 1] if number + 1 < len(texts) else ""
-        value = value or follows.strip(_AROUND_LABEL)
+        value = value or texts.following(place).strip(_AROUND_LABEL)
         if value and len(value) <= 80 and value in found.page.html:
             _add_labelled(pool, label, value, 1.0 if len(parts) > 1 else 0.8)
 
@@ -177,6 +195,8 @@ def read_labels(pool: Pool, found: Survey) -> None:
 @lru_cache(maxsize=16_384)
 def _label_of(text: str) -> str:
     """The label that a line begins with, if it is one of a product's; a site's pages repeat it."""
+    if len(text) > MAX_LABELLED:
+        return ""
     label = _SPLIT.split(text, maxsplit=1)[0].strip(_AROUND_LABEL).lower()
     return label if label in labels.ANY else ""
 
@@ -192,7 +212,7 @@ def read_heading(pool: Pool, found: Survey) -> None:
     """The heading as the product's name, and the way to it as its category."""
     if found.heading is not None:
         pool.add("product_name", "text", found.page.inner(found.heading), 0.7, path="heading")
-    for element in found.trails[:3]:
+    for element in found.parts.trails[:3]:
         quote = found.page.inner(element)
         if len(quote) <= MAX_TRAIL:
             pool.add("category", "text", quote, 0.5, path=path_of(element), normaliser="trail")
@@ -200,9 +220,9 @@ def read_heading(pool: Pool, found: Survey) -> None:
 
 def read_brands(pool: Pool, found: Survey) -> None:
     """Brands in elements named so, close to the heading."""
-    for element in found.brands[:50]:
+    for element in found.parts.brands[:50]:
         text = one_space(element.text[:200])
-        if not 1 < len(text) <= 40 or is_off_stage(found, kin_of(element, _LOOK_UP)):
+        if not 1 < len(text) <= 40 or is_off_stage(found, element, _LOOK_UP):
             continue
         near = next((n for n, node in enumerate(kin_of(element, 6)) if node in found.way), None)
         if near is not None:
@@ -212,8 +232,8 @@ def read_brands(pool: Pool, found: Survey) -> None:
 
 def read_reviews(pool: Pool, found: Survey) -> None:
     """Ratings and their number in the lines around the heading."""
-    for text in found.texts[max(0, found.first - 15) : found.first + 40]:
-        if len(text) > 60 or not _DIGIT.search(text):
+    for text, _ in (*found.before, *found.after(_BEHIND)):
+        if len(text) > 60 or not _WITH_NUMBER.match(text):
             continue
         if _OUT_OF_FIVE.search(text) and _is_there(found, text):
             pool.add("rating", "line", text, 0.6)
@@ -223,11 +243,11 @@ def read_reviews(pool: Pool, found: Survey) -> None:
 
 def read_stock(pool: Pool, found: Survey) -> None:
     """Notes on stock, and the button that puts the product into a cart."""
-    for element in found.stocks[:100]:
+    for element in found.parts.stocks[:100]:
         text = element.text
         if len(text) > 600 or not 2 <= len(one_space(text)) <= 120:
             continue
-        if is_off_stage(found, kin_of(element, _LOOK_UP)):
+        if is_off_stage(found, element, _LOOK_UP):
             continue
         exact = (element.attr("id") or "").lower() in _EXACT_STOCK
         quote, confidence = found.page.inner(element), 0.75 if exact else 0.6
@@ -236,14 +256,14 @@ def read_stock(pool: Pool, found: Survey) -> None:
 
 
 def _read_buttons(pool: Pool, found: Survey) -> None:
-    for element in found.buttons[:MAX_BUTTONS]:
+    for element in found.parts.buttons[:MAX_BUTTONS]:
         by_value = element.tag == "input"
         if by_value and (element.attr("type") or "").lower() not in _BUTTON_TYPES:
             continue
         label = (element.attr("value") or "") if by_value else element.text
         if len(label) > 300 or availability(label) is None:
             continue
-        if is_off_stage(found, kin_of(element, _LOOK_UP)):
+        if is_off_stage(found, element, _LOOK_UP):
             continue
         quote = found.page.attribute(element, "value") if by_value else found.page.inner(element)
         sureness = 0.5 if availability(label) == "in_stock" else 0.45

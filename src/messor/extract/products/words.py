@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # What programs call the states of stock, without spaces and in lower case.
 STATES = {
@@ -25,7 +26,7 @@ def _phrases(text: str) -> tuple[str, ...]:
     return tuple(phrase.strip() for phrase in " ".join(text.split()).split("|"))
 
 
-def mentions(low: str, phrases: tuple[str, ...]) -> bool:
+def mentions(low: str, phrases: Sequence[str]) -> bool:
     """Whether a text in lower case has one of the phrases; faster than any() over a generator."""
     for phrase in phrases:  # noqa: SIM110
         if phrase in low:

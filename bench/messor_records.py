@@ -1,8 +1,9 @@
-"""Messor's full path in one process and all that extraction makes of every page in a second one.
+"""Messor's full path in one process and what extraction makes of every page in a second one.
 
 The first process crawls, takes what changed from the queue and stores what was found; the second
-reads pages from the archive: main content, metadata, type, products and all other records. The run
-ends when every page was fetched, read, and its records committed.
+reads pages from the archive: main content, metadata, type, flags, and records of the kinds that the
+options name, all kinds when none is named. The run ends when every page was fetched, read, and its
+records committed.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ from typing import Any
 
 import uvloop
 from bench.contender import Job, read_job, ready, report
-from bench.messor_full import STALL_SECONDS, approve, crawl, settings_for
+from bench.messor_full import approve, crawl, settings_for
 
 from messor.engine.extracting import Extractor
-from messor.engine.readers import Order, Readers, UnreadableError
+from messor.engine.orders import Order, UnreadableError
+from messor.engine.readers import Readers, wanted_kinds
 from messor.engine.worker import Worker
-from messor.extract import due
 from messor.settings import Settings
 from messor.store.database import Database
 
-_LOOK_SECONDS = 0.05
+_LOOK_SECONDS = 0.02
+_STALL_SECONDS = 120.0  # a batch is long, and a machine may be busy
 FOUND = """
 SELECT (SELECT count(*) FROM messor.extractions) AS pages,
        (SELECT count(*) FROM messor.records) AS records,
@@ -34,20 +36,21 @@ SELECT (SELECT count(*) FROM messor.extractions) AS pages,
 
 async def main(job: Job) -> dict[str, Any]:
     assert job.dsn is not None
-    settings = settings_for(job)
+    settings = settings_for(job, record_kinds=job.options)
     async with Database(job.dsn) as database:
         await approve(database, job)
         readers = Readers(1)
         await _start(readers, settings)
         worker = Worker(settings, database)
-        extractor = Extractor(database, archive_of(settings), readers)
+        kinds = wanted_kinds(settings.record_kinds)
+        extractor = Extractor(database, archive_of(settings), readers, kinds=kinds)
         before = database.round_trips
         ready()
         own = time.process_time()
         extracting = asyncio.create_task(extractor.run(follow=True))
         await crawl(worker, job.pages + len(job.starts))
         crawled = time.process_time() - own
-        await _emptied(database)
+        await _emptied(extractor, job.pages)
         extractor.stop()
         await extracting
         own = time.process_time() - own
@@ -69,13 +72,13 @@ async def _start(readers: Readers, settings: Settings) -> None:
         await readers.read(nothing)
 
 
-async def _emptied(database: Database) -> None:
-    """Until nothing waits to be extracted, or nothing comes of it any more."""
+async def _emptied(extractor: Extractor, pages: int) -> None:
+    """Until all pages are extracted, or nothing comes of it any more; the database is not asked."""
     last, since = -1, time.monotonic()
-    while (left := (await due.waiting(database)).waiting) > 0:
-        if left != last:
-            last, since = left, time.monotonic()
-        if time.monotonic() - since > STALL_SECONDS:
+    while (done := extractor.tally.pages + extractor.tally.set_aside) < pages:
+        if done != last:
+            last, since = done, time.monotonic()
+        if time.monotonic() - since > _STALL_SECONDS:
             return
         await asyncio.sleep(_LOOK_SECONDS)
 

@@ -212,6 +212,10 @@ class Settings(BaseSettings):
         description="Pages the model reads for records: of domains in a vertical, all, or none",
     )
 
+    record_kinds: list[str] = Field(
+        default_factory=list,
+        description='Kinds of records that are read of pages, such as ["product"]; empty reads all',
+    )
     image_domains: list[str] = Field(
         default_factory=list,
         description="Domains, or verticals, whose product pictures are downloaded; * is all",

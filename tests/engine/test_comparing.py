@@ -16,17 +16,23 @@ def found(
 ) -> FoundPage:
     """A page as a candidate reads it; of rejected values the names are given."""
     made = [
-        FoundRecord("product", str(number), 0.9, "products", "2rc1", data, {}, b"")
+        FoundRecord("product", str(number), 0.9, "products", "2rc1", _json(data), "{}", b"")
         for number, data in enumerate(records)
     ]
     reasons = [{"kind": "product", "field": name, "reason": "impossible"} for name in rejected]
-    blank = {"page_type": "product", "page_type_confidence": 0.9, "headline": "", "main_text": "",
-             "markdown": "", "metadata": {}, "flags": [], "warnings": []}  # fmt: skip
-    return msgspec.convert(
-        {**blank, "rejected": reasons, "is_read": True, "unread": list(unread), "records": made},
-        FoundPage,
-        from_attributes=True,
+    blank: dict[str, Any] = {"page_type": "product", "page_type_confidence": 0.9, "headline": "", "main_text": "",
+             "markdown": "", "metadata_json": "{}", "flags_json": "[]", "warnings_json": "[]"}  # fmt: skip
+    return FoundPage(
+        **blank,
+        rejected_json=_json(reasons),
+        is_read=True,
+        unread=list(unread),
+        records=made,
     )
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def stored(domain: str, *records: dict[str, Any], rejected: tuple[str, ...] = ()) -> StoredPage:

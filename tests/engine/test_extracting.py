@@ -13,12 +13,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from messor.engine.extracting import Extractor, Tally
+from messor.engine.orders import Answer as ReaderAnswer
 from messor.engine.readers import Readers
 from messor.extract import due
-from messor.extract.found import FoundPage
 from messor.extract.health import health
 from messor.settings import Settings
 from messor.store.database import Connection, Database
@@ -311,8 +312,7 @@ async def test_what_postgresql_refuses_costs_itself_alone(
 ) -> None:
     async with opened_bench(tmp_path, dsn, a=product(), b=product(name="Pot")) as bench:
         await bench.crawl()
-        spoilt = _spoil(bench.readers.read, "Pot")
-        monkeypatch.setattr(bench.readers, "read", spoilt)
+        monkeypatch.setattr(bench.readers, "ask", _spoil(bench.readers.ask, "Pot"))
         tally = await bench.extract()
         assert (tally.pages, tally.set_aside) == (2, 1)
         assert [r["product_name"] for r in await bench.rows("SELECT * FROM messor.products")] == [
@@ -322,14 +322,15 @@ async def test_what_postgresql_refuses_costs_itself_alone(
         assert json.loads(fault["detail"])["step"] == "extraction"
 
 
-def _spoil(read: Callable[[Any], Any], headline: str) -> Callable[[Any], Any]:
-    async def spoilt(order: Any) -> FoundPage:
-        found: FoundPage = await read(order)
-        if found.metadata.get("title") == headline:
-            found.metadata["title"] = "\x00"
-        return found
+def _spoil(ask: Callable[[Any], Any], headline: str) -> Callable[[Any], Any]:
+    async def spoilt(answer: asyncio.Future[ReaderAnswer]) -> ReaderAnswer:
+        page = (await answer).page
+        assert page is not None
+        if page.metadata.get("title") == headline:
+            page = msgspec.structs.replace(page, metadata_json='{"title": "\\u0000"}')
+        return ReaderAnswer(page=page)
 
-    return spoilt
+    return lambda orders: [asyncio.ensure_future(spoilt(answer)) for answer in ask(orders)]
 
 
 async def test_rows_of_one_page_are_taken_one_after_another(shop: Bench) -> None:
@@ -385,6 +386,70 @@ async def test_a_page_that_is_forgotten_is_forgotten_here_too(shop: Bench) -> No
     for table in ("records", "record_changes", "products", "product_prices", "product_images",
                   "extractions", "extraction_due"):  # fmt: skip
         assert await shop.rows(f"SELECT FROM messor.{table}") == [], table
+
+
+CONTACT = "<p>Call <a href='tel:+4930901820'>+49 30 901820</a> now.</p>"
+STANDING = "SELECT kind FROM messor.records WHERE state = 'current' ORDER BY kind"
+
+
+async def test_kinds_that_are_not_read_stay_as_they_were(tmp_path: Path, dsn: str) -> None:
+    async with opened_bench(tmp_path, dsn, kettle=product(words=CONTACT)) as bench:
+        await bench.crawl()
+        await bench.extract()
+        before = [row["kind"] for row in await bench.rows(STANDING)]
+        pictures = await bench.rows("SELECT * FROM messor.product_images ORDER BY id")
+        assert {"contact", "image", "product"} <= set(before)
+        assert len(pictures) == 2
+        # Neither the contact nor a picture is there any more, and nobody looks for them.
+        bare = product("17.50").body.replace(b"kettle.jpg", b"").replace(b"kettle-2.jpg", b"")
+        bench.set("/kettle", Answer(200, (("Content-Type", HTML),), bare))
+        await bench.crawl()
+        async with bench.opened() as database:
+            tally = await bench.extractor(database, kinds=frozenset(("product",))).run()
+        assert (tally.pages, tally.records, tally.changed, tally.removed) == (1, 1, 1, 0)
+        assert [row["kind"] for row in await bench.rows(STANDING)] == before
+        assert await bench.rows("SELECT * FROM messor.product_images ORDER BY id") == pictures
+        assert await bench.events("record.removed") == []
+        (row,) = await bench.rows(
+            "SELECT x.records FROM messor.extractions x JOIN messor.products p USING (page_id)"
+        )
+        assert row["records"] == len(before)
+        async with bench.opened() as database:
+            await due.replay(database)
+            assert (await bench.extractor(database).run()).removed > 0
+        assert "contact" not in {row["kind"] for row in await bench.rows(STANDING)}
+
+
+async def test_a_page_that_is_gone_takes_its_unread_kinds_along(shop: Bench) -> None:
+    await shop.crawl()
+    await shop.extract()
+    shop.set("/kettle", Answer(404, (("Content-Type", HTML),), b"<p>Not here."))
+    await shop.crawl()
+    async with shop.opened() as database:
+        tally = await shop.extractor(database, kinds=frozenset(("faq",))).run()
+    assert tally.removed > 0
+    assert "product" not in {row["kind"] for row in await shop.rows(STANDING)}
+
+
+@pytest.mark.parametrize("bound", ["MOST_CHARS", "SLICE_SECONDS"])
+async def test_a_batch_that_is_cut_short_is_gone_on_with(
+    tmp_path: Path, dsn: str, monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    rooms = {f"item{n}": product(f"{n}.50", name=f"Kettle {n}") for n in range(1, 6)}
+    async with opened_bench(tmp_path, dsn, **rooms) as bench:
+        await bench.crawl()
+        monkeypatch.setattr("messor.engine.extracting.SLICE", 2)
+        async with bench.opened() as database:
+            await due.catch_up(database)
+            extractor = bench.extractor(database)
+            with monkeypatch.context() as patch:
+                patch.setattr(f"messor.engine.extracting.{bound}", 0)
+                assert await extractor.step() == 6
+            done = {"MOST_CHARS": 2, "SLICE_SECONDS": 0}[bound]
+            assert (extractor.tally.pages, extractor.tally.put_off) == (done, 0)
+            assert (await due.waiting(database)).waiting == 6 - done
+            assert (await extractor.run()).pages == 6
+        assert len(await bench.rows("SELECT * FROM messor.products")) == 5
 
 
 async def test_a_replay_that_is_stopped_is_gone_on_with(tmp_path: Path, dsn: str) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from isal import isal_zlib
 
 from messor.archive.segments import read_record
 from messor.errors import NotFoundError, UnavailableError
@@ -15,6 +16,9 @@ from messor.store.database import Connection, Database
 MAX_BYTES = 50_000_000  # of a record, unpacked
 MAX_LINES = 5_000  # of a text that is compared
 MAX_LINE = 2_000
+
+_BLANK_LINE = b"\r\n\r\n"
+_GZIPPED = b"\x1f\x8b"
 
 _COLUMNS = """s.id, s.page_id, p.url, encode(s.content_hash, 'hex') AS content_hash,
   encode(s.data_hash, 'hex') AS data_hash, encode(s.raw_hash, 'hex') AS raw_hash, s.size,
@@ -106,19 +110,21 @@ def read_body(folder: Path, name: str, offset: int, length: int) -> bytes:
             "The bytes of this snapshot do not lie on this machine: they were archived elsewhere."
         ) from error
     record = _unpack(packed)
-    _, _, block = record.partition(b"\r\n\r\n")
-    head, _, payload = block.partition(b"\r\n\r\n")
-    if not head.startswith(b"HTTP/"):
+    http = record.find(_BLANK_LINE) + len(_BLANK_LINE)
+    if not record.startswith(b"HTTP/", http):
         raise NotFoundError("The bytes of this snapshot were erased.")
-    payload = payload[: _length(head, len(payload))]
-    return _unpack(payload) if _is_gzipped(head, payload) else payload
+    end = record.find(_BLANK_LINE, http)
+    head = record[http : end if end >= 0 else None]
+    start = http + len(head) + len(_BLANK_LINE)
+    payload = memoryview(record)[start : start + _length(head, len(record))]
+    return _unpack(payload) if payload[:2] == _GZIPPED and _is_encoded(head) else bytes(payload)
 
 
-def _unpack(packed: bytes) -> bytes:
-    unpacker = zlib.decompressobj(wbits=47)
+def _unpack(packed: bytes | memoryview) -> bytes:
+    unpacker = isal_zlib.decompressobj(wbits=47)  # gzip or zlib, as the bytes say
     try:
         return unpacker.decompress(packed, MAX_BYTES)
-    except zlib.error as error:
+    except isal_zlib.error as error:  # type: ignore[misc]
         raise UnavailableError("The archive's record of this snapshot is damaged.") from error
 
 
@@ -130,11 +136,8 @@ def _length(head: bytes, there: int) -> int:
     return there
 
 
-def _is_gzipped(head: bytes, payload: bytes) -> bool:
-    lines = head.lower().split(b"\r\n")
-    return payload.startswith(b"\x1f\x8b") and any(
-        line.startswith(b"content-encoding:") for line in lines
-    )
+def _is_encoded(head: bytes) -> bool:
+    return any(line.startswith(b"content-encoding:") for line in head.lower().split(b"\r\n"))
 
 
 def compare(before: str, after: str) -> Difference:

@@ -204,6 +204,8 @@ async def seal_abandoned(folder: Path, database: Database) -> int:
 
 def read_record(folder: Path, name: str, offset: int, length: int) -> bytes:
     """One record's bytes as stored: a gzip member."""
-    with (folder / name).open("rb") as file:
-        file.seek(offset)
-        return file.read(length)
+    descriptor = os.open(folder / name, os.O_RDONLY)
+    try:
+        return os.pread(descriptor, length, offset)
+    finally:
+        os.close(descriptor)

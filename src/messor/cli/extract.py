@@ -20,7 +20,7 @@ from messor.engine.asking import asking_plan
 from messor.engine.comparing import compare_archive
 from messor.engine.extracting import Extractor, Tally
 from messor.engine.model_jobs import ModelJobs
-from messor.engine.readers import Readers
+from messor.engine.readers import Readers, wanted_kinds
 from messor.errors import UsageError
 from messor.extract import due
 from messor.extract.ai import Model, model_settings
@@ -142,6 +142,7 @@ class Extraction:
             archive,
             self._readers,
             plan=asking_plan(settings),
+            kinds=wanted_kinds(settings.record_kinds),
             progress=progress,
             repair=session.repair,
         )
@@ -233,12 +234,19 @@ async def _compare(
             processes=processes,
             domain_id=domain_id,
             since=since,
-            kinds=frozenset(installed_parsers().get(name).kinds) if name else None,
+            kinds=_compared(settings, name),
             pin=pin,
             progress=_line(lambda pages: f"{pages} pages compared"),
         )
     _end_line()
     return report.as_json()
+
+
+def _compared(settings: Settings, name: str | None) -> frozenset[str] | None:
+    """Kinds of records that are compared: a parser's, or all that are read."""
+    if name is not None:
+        return frozenset(installed_parsers().get(name).kinds)
+    return wanted_kinds(settings.record_kinds)
 
 
 async def _work(

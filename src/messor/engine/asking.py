@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 
 from messor.engine.flagging import ERROR, Flagged
+from messor.engine.readers import wanted_kinds
 from messor.extract.ai.asking import KINDS
 from messor.extract.ai.options import model_settings
 from messor.extract.ai.reader import W5_KINDS, version_of
@@ -30,7 +31,7 @@ JOB_TYPE = "extract_ai"
 ATTEMPTS = 8  # over an hour: an endpoint that is overloaded comes back
 PRIORITY = 6
 # What a page sells has rows of its own, which follow from what parsers read.
-UNASKED = frozenset(("product",))
+ASKED = frozenset(KINDS) - {"product"}
 NO_VERTICAL = ""
 
 
@@ -52,6 +53,10 @@ class AskingPlan:
     version: str | None = None
     model: str | None = None
     pages: Literal["verticals", "all", "none"] = "verticals"
+    kinds: frozenset[str] | None = None  # of records that are read; None: all
+
+    def may_read(self, kind: str) -> bool:
+        return self.kinds is None or kind in self.kinds
 
 
 NO_MODEL = AskingPlan()
@@ -61,7 +66,8 @@ def asking_plan(settings: Settings) -> AskingPlan:
     found = model_settings(settings)
     if found is None:
         return NO_MODEL
-    return AskingPlan(version_of(found.model), found.model, settings.ai_pages)
+    kinds = wanted_kinds(settings.record_kinds)
+    return AskingPlan(version_of(found.model), found.model, settings.ai_pages, kinds)
 
 
 async def ask(
@@ -71,6 +77,8 @@ async def ask(
     flagged: Mapping[int, Sequence[Flagged]],
 ) -> int:
     """Ask for what a model can add to pages that were just stored; answers how many jobs that is."""
+    if plan.version is None and not any(outcome.by_model for outcome in outcomes):
+        return 0
     wanted = [
         _job(plan, errand)
         for outcome in outcomes
@@ -99,13 +107,14 @@ def _reads(plan: AskingPlan, flagged: Sequence[Flagged]) -> dict[str, list[str]]
     """What is to be read of a page: nothing for a vertical that it is not about."""
     if plan.pages == "none":
         return {}
-    if not flagged:
-        return {NO_VERTICAL: list(W5_KINDS)} if plan.pages == "all" else {}
     wanted = {
-        each.want.vertical: [k for k in each.want.kinds if k in KINDS and k not in UNASKED]
+        each.want.vertical: [kind for kind in each.want.kinds if kind in ASKED]
         for each in flagged
         if each.flag.relevant is not False
     }
+    if not flagged and plan.pages == "all":
+        wanted[NO_VERTICAL] = list(W5_KINDS)
+    wanted = {name: list(filter(plan.may_read, kinds)) for name, kinds in wanted.items()}
     return {vertical: kinds for vertical, kinds in wanted.items() if kinds}
 
 

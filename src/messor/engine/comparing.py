@@ -17,7 +17,8 @@ from uuid import UUID
 
 import msgspec
 
-from messor.engine.readers import Order, Readers, UnreadableError
+from messor.engine.orders import Order, UnreadableError
+from messor.engine.readers import Readers
 from messor.extract.found import FoundPage
 from messor.store.database import Database
 

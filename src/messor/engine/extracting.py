@@ -4,7 +4,8 @@ A batch is one transaction: rows of the queue are taken, their pages read by oth
 records, history, products, flags, events and the rows' completion commit together. Whatever dies in
 between leaves everything as it was. A page that ends its reader, or whose findings PostgreSQL
 refuses, is tried again and then set aside with its reason. What a model can add is asked for as
-jobs and found out elsewhere.
+jobs and found out elsewhere. A batch of pages that take long or hold much is cut short, and what is
+left of it waits for the next one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from messor.engine.extraction_events import events_of
 from messor.engine.flagging import Flagging
 from messor.engine.flush import BAD_ROW
 from messor.engine.images import KIND as IMAGE
-from messor.engine.readers import Order, Readers, UnreadableError
+from messor.engine.orders import Answer, Order, UnreadableError
+from messor.engine.readers import Readers
 from messor.errors import MessorError
 from messor.extract import corrections, due, image_rows, product_rows, store
 from messor.extract.changes import Sighting
@@ -37,10 +39,14 @@ from messor.ledger import errors, events
 from messor.ledger.errors import Fault
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 
-BATCH = 32
+BATCH = 128
+SLICE = 32  # of a batch, read at a time
+SLICE_SECONDS = 120.0  # after which no page of a batch is waited for
+MOST_CHARS = 20_000_000  # found in a batch, after which no more of it is read
 # Batches under way: one is stored while the pages of another are read.
 AT_ONCE = 2
-IDLE_SECONDS = 1.0
+# Between two looks at an empty queue; what feeds it may just have begun.
+SHORTEST_IDLE_SECONDS, IDLE_SECONDS = 0.1, 1.0
 # The transaction is idle while its pages are read.
 PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = '300s'"
 
@@ -68,11 +74,11 @@ class Tally:
 class _Batch:
     """Rows that were taken, and what came of their pages."""
 
-    ranking: bytes | None = None
     read: list[tuple[Sighting, FoundPage | None]] = field(default_factory=list)
     images: list[tuple[int, str, FoundImage]] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
     failed: list[tuple[Due, MessorError]] = field(default_factory=list)
+    size: int = 0  # characters to be stored, about
 
 
 class Extractor:
@@ -85,6 +91,7 @@ class Extractor:
         readers: Readers,
         *,
         plan: AskingPlan = NO_MODEL,
+        kinds: frozenset[str] | None = None,
         batch: int = BATCH,
         progress: Callable[[Tally], None] | None = None,
         repair: Repair = _nothing_to_repair,
@@ -93,6 +100,7 @@ class Extractor:
         self._archive = str(archive)
         self._readers = readers
         self._plan = plan
+        self._kinds = kinds
         self._flagging = Flagging()
         self._most = batch
         self._batch = batch
@@ -117,6 +125,7 @@ class Extractor:
         return self.tally
 
     async def _work(self, follow: bool) -> None:
+        pause = SHORTEST_IDLE_SECONDS
         while not self._stop.is_set():
             try:
                 taken = await self.step()
@@ -125,11 +134,14 @@ class Extractor:
                     raise
                 await self._repair()
                 taken = 0
-            if not taken and not follow:
-                return
-            if not taken:
+            if taken:
+                pause = SHORTEST_IDLE_SECONDS
+            elif follow:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._stop.wait(), IDLE_SECONDS)
+                    await asyncio.wait_for(self._stop.wait(), pause)
+                pause = min(2 * pause, IDLE_SECONDS)
+            else:
+                return
 
     async def step(self) -> int:
         """Take and finish one batch; answers how many rows were taken."""
@@ -167,40 +179,40 @@ class Extractor:
         self._count(batch, outcomes)
 
     async def _read(self, rows: Sequence[Due], ranking: Ranking | None) -> _Batch:
-        batch = _Batch(ranking=None if ranking is None else msgspec.json.encode(ranking))
-        await asyncio.gather(*(self._read_one(row, batch) for row in rows))
+        batch = _Batch()
+        learnt = None if ranking is None else msgspec.json.encode(ranking)
+        clock = asyncio.get_running_loop().time
+        until = clock() + SLICE_SECONDS
+        for start in range(0, len(rows), SLICE):
+            if batch.size > MOST_CHARS or clock() >= until:
+                break
+            await self._read_some(rows[start : start + SLICE], batch, learnt, until - clock())
         # In the order of keys, so that two batches never wait for each other in a circle.
         batch.read.sort(key=lambda each: each[0].page_id)
         return batch
 
-    async def _read_one(self, row: Due, batch: _Batch) -> None:
-        if row.kind == IMAGE:
-            await self._read_image(row, batch)
+    async def _read_some(
+        self, rows: Sequence[Due], batch: _Batch, ranking: bytes | None, seconds: float
+    ) -> None:
+        there = [row for row in rows if row.segment is not None]
+        for row in rows:
+            if row.segment is None:
+                _take(row, None, batch)
+        if not there:
             return
-        is_known = row.url is not None and (row.snapshot_id is None or row.segment is not None)
+        answers = self._readers.ask([self._order(row, ranking) for row in there])
         try:
-            order = self._order(row, batch.ranking) if row.segment is not None else None
-            page = await self._readers.read(order) if order is not None else None
-        except UnreadableError as error:
-            batch.failed.append((row, error))
-            return
-        batch.done.append(row.id)
-        if is_known:  # otherwise the page, or this sight of it, was forgotten meanwhile
-            batch.read.append((_sighting(row), page))
-
-    async def _read_image(self, row: Due, batch: _Batch) -> None:
-        """A picture that was downloaded; one that is gone takes nothing away."""
-        if row.segment is not None:
-            order = msgspec.structs.replace(self._order(row, None), is_image=True)
+            await asyncio.wait(answers, timeout=seconds)
+        finally:
+            for answer in answers:
+                answer.cancel()
+        for row, answer in zip(there, answers, strict=True):
+            if answer.cancelled():  # it stays in the queue
+                continue
             try:
-                image = (await self._readers.answer(order)).image
+                _take(row, answer.result(), batch)
             except UnreadableError as error:
                 batch.failed.append((row, error))
-                return
-            assert image is not None
-            path = f"{row.segment}@{row.segment_offset}+{row.segment_length}"
-            batch.images.append((row.page_id, path, image))
-        batch.done.append(row.id)
 
     def _order(self, row: Due, ranking: bytes | None) -> Order:
         assert row.segment is not None
@@ -218,6 +230,8 @@ class Extractor:
             status=row.status_code or 200,
             pins=pins,
             ranking=ranking,
+            kinds=self._kinds,
+            is_image=row.kind == IMAGE,
         )
 
     async def _fail(self, connection: Connection, batch: _Batch) -> None:
@@ -249,6 +263,22 @@ class Extractor:
             tally.new += len(outcome.changes.new)
             tally.changed += len(outcome.changes.changed)
             tally.removed += len(outcome.changes.removed)
+
+
+def _take(row: Due, answer: Answer | None, batch: _Batch) -> None:
+    """Add what came of a row to its batch; no answer: the page, or the picture, is gone."""
+    batch.done.append(row.id)
+    if row.kind == IMAGE:
+        if answer is not None:  # one that is gone takes nothing away
+            assert answer.image is not None
+            path = f"{row.segment}@{row.segment_offset}+{row.segment_length}"
+            batch.images.append((row.page_id, path, answer.image))
+        return
+    is_known = row.url is not None and (row.snapshot_id is None or row.segment is not None)
+    if is_known:  # otherwise the page, or this sight of it, was forgotten meanwhile
+        page = None if answer is None else answer.page
+        batch.read.append((_sighting(row), page))
+        batch.size += 0 if page is None else page.size
 
 
 def _sighting(row: Due) -> Sighting:

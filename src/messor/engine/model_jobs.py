@@ -19,7 +19,8 @@ import msgspec
 
 from messor.engine.asking import JOB_TYPE, Errand
 from messor.engine.extraction_events import events_of
-from messor.engine.readers import Order, Prove, Readers, Recall, Show
+from messor.engine.orders import Order, Prove, Recall, Show
+from messor.engine.readers import Readers
 from messor.extract import readings
 from messor.extract.ai import AiReader, AiReading, Ending, Model, Proof, Reply, ShownText, Subject
 from messor.extract.ai.reply import ABOUT_THE_TEXT

@@ -1,6 +1,7 @@
 """What became of a page's records between two readings: new, changed, gone, back, or the same.
 
-Only what was asked for can be missing: records of a kind whose reader failed stay as they were.
+Only what was asked for can be missing: records of a kind that nobody looked for, or whose reader
+failed, stay as they were.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from messor.extract.found import FoundRecord
 
@@ -26,7 +29,13 @@ class KnownRecord:
     identity: str
     state: str
     content_hash: bytes
-    data: dict[str, Any]
+    data_json: str
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Values by field."""
+        found: dict[str, Any] = msgspec.json.decode(self.data_json)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +81,13 @@ class PageChanges:
 
 
 def compare(
-    known: Iterable[KnownRecord], found: Iterable[FoundRecord], *, unread: Collection[str] = ()
+    known: Iterable[KnownRecord],
+    found: Iterable[FoundRecord],
+    *,
+    unread: Collection[str] = (),
+    kinds: Collection[str] | None = None,
 ) -> PageChanges:
-    """Hold what was found against what is known."""
+    """Hold what was found against what is known; only `kinds` were looked for, None means all."""
     changes = PageChanges()
     left = {(record.kind, record.identity): record for record in known}
     for record in found:
@@ -85,24 +98,23 @@ def compare(
             changes.same.append((before, record))
         else:
             changes.changed.append(ChangedRecord(before, record, _fields(before, record)))
-    for known_record in left.values():
-        if known_record.state == CURRENT:
-            missing = changes.unread if known_record.kind in unread else changes.removed
-            missing.append(known_record)
+    for missing in left.values():
+        if missing.state == CURRENT:
+            is_told = missing.kind not in unread and (kinds is None or missing.kind in kinds)
+            (changes.removed if is_told else changes.unread).append(missing)
     return changes
 
 
 def _fields(before: KnownRecord, after: FoundRecord) -> list[FieldChange]:
-    names = sorted(before.data.keys() | after.data.keys())
+    old, new = before.data, after.data
     return [
-        FieldChange(name, before.data.get(name), after.data.get(name))
-        for name in names
-        if before.data.get(name) != after.data.get(name)
+        FieldChange(name, old.get(name), new.get(name))
+        for name in sorted(old.keys() | new.keys())
+        if old.get(name) != new.get(name)
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(NamedTuple):
     """One reading of a page: which page, in which snapshot, seen when, and why it was read."""
 
     page_id: int

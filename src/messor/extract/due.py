@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from messor.store.database import Connection, Database
@@ -23,7 +24,7 @@ INSERT INTO messor.extraction_due (page_id, snapshot_id)
 SELECT * FROM unnest($1::bigint[], $2::bigint[])
 """
 
-# Rows of pages that were forgotten since are taken, too, and dropped.
+# Rows of pages that were forgotten since are taken, too, and dropped. In the order of `Due`.
 CLAIM = """
 SELECT d.id, d.page_id, d.snapshot_id, d.attempts, d.cause, d.pin, p.url, p.url_hash, h.domain_id,
        s.status_code, s.content_type, d.seen_at, t.kind,
@@ -88,8 +89,7 @@ SELECT count(*)::int AS waiting, count(*) FILTER (WHERE cause = 'parser')::int A
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """A page to be extracted; without a URL it was forgotten since."""
 
     id: int
@@ -130,7 +130,7 @@ async def feed(
 
 async def claim(connection: Connection, most: int) -> list[Due]:
     """Take what is due for as long as the transaction lasts."""
-    return [Due(**row) for row in await connection.fetch(CLAIM, most)]
+    return [Due(*row) for row in await connection.fetch(CLAIM, most)]
 
 
 async def finish(connection: Connection, ids: Sequence[int]) -> None:

@@ -6,12 +6,13 @@ next reading of the page can be held against this one, and a hash of its values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 
+from messor.extract.evidence import Field
 from messor.extract.reading import Extraction
 from messor.extract.records import Record
 from messor.web.text import storable
@@ -40,10 +41,14 @@ _IDENTITIES: dict[str, tuple[tuple[str, ...], ...]] = {
     "event": (("name", "start"),),
 }  # fmt: skip
 
-_encode = msgspec.json.Encoder(order="sorted").encode
+_encode = msgspec.json.Encoder().encode
+# Sorted, so that a hash of it does not depend on what was stated first.
+_encode_sorted = msgspec.json.Encoder(order="sorted").encode
+_decode = msgspec.json.decode
+_NUL = b"\\u0000"
 
 
-class FoundRecord(msgspec.Struct, frozen=True):
+class FoundRecord(msgspec.Struct, frozen=True, array_like=True):
     """A record with its identity and the hash of its values."""
 
     kind: str
@@ -51,43 +56,80 @@ class FoundRecord(msgspec.Struct, frozen=True):
     confidence: float
     parser: str
     parser_version: str
-    data: dict[str, Any]  # values by field
-    fields: dict[str, Any]  # confidence and evidence by field
+    data_json: str
+    fields_json: str
     content_hash: bytes
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """Values by field."""
+        found: dict[str, Any] = _decode(self.data_json)
+        return found
 
-class FoundPage(msgspec.Struct, frozen=True):
-    """All that was made of one page."""
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Confidence and evidence by field."""
+        found: dict[str, Any] = _decode(self.fields_json)
+        return found
+
+
+class FoundPage(msgspec.Struct, frozen=True, array_like=True):
+    """All that was made of one page; what is stored as JSON is JSON already."""
 
     page_type: str
     page_type_confidence: float
     headline: str
     main_text: str
     markdown: str
-    metadata: dict[str, Any]
-    flags: list[Any]
-    warnings: list[str]
-    rejected: list[Any]
+    metadata_json: str
+    flags_json: str
+    warnings_json: str
+    rejected_json: str
     is_read: bool  # whether anything could be made of the page at all
     unread: list[str]  # kinds of which nothing is known, as their reader failed
     records: list[FoundRecord]
+    kinds: list[str] | None = None  # that were looked for; None: all
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        found: dict[str, Any] = _decode(self.metadata_json)
+        return found
+
+    @property
+    def rejected(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = _decode(self.rejected_json)
+        return found
+
+    @property
+    def size(self) -> int:
+        """Characters to be stored, about."""
+        return len(self.main_text) + len(self.markdown) + sum(map(_size, self.records))
+
+    def has_asked_for(self, kind: str) -> bool:
+        """Whether a record of this kind would have been found if the page stated one."""
+        return kind not in self.unread and (self.kinds is None or kind in self.kinds)
 
 
-def found_page(extraction: Extraction) -> FoundPage:
-    """An extraction in the form in which it is stored."""
+def _size(record: FoundRecord) -> int:
+    return len(record.data_json) + len(record.fields_json)
+
+
+def found_page(extraction: Extraction, kinds: Collection[str] | None = None) -> FoundPage:
+    """An extraction in the form in which it is stored; `kinds` were looked for, None means all."""
     return FoundPage(
         page_type=extraction.page_type.name,
         page_type_confidence=extraction.page_type.confidence,
         headline=extraction.main.headline,
         main_text=extraction.main.text,
         markdown=extraction.main.markdown,
-        metadata=clean(extraction.metadata.as_json()),
-        flags=clean([flag._asdict() for flag in extraction.flags]),
-        warnings=clean(extraction.warnings),
-        rejected=clean([each._asdict() for each in extraction.rejected]),
+        metadata_json=_stored(extraction.metadata.as_json())[1].decode(),
+        flags_json=_listed([flag._asdict() for flag in extraction.flags]),
+        warnings_json=_listed(extraction.warnings),
+        rejected_json=_listed([each._asdict() for each in extraction.rejected]),
         is_read=bool(extraction.main.text) or not extraction.unread,
         unread=sorted(extraction.unread),
         records=found_records(extraction.records),
+        kinds=None if kinds is None else sorted(kinds),
     )
 
 
@@ -96,12 +138,12 @@ def found_records(records: Iterable[Record]) -> list[FoundRecord]:
     found: list[FoundRecord] = []
     taken: dict[tuple[str, str], int] = {}
     for record in records:
-        data = clean({name: field.value for name, field in record.fields.items()})
-        identity = identity_of(record.kind, data)
+        values, encoded = _stored(
+            {name: each.value for name, each in record.fields.items()}, _encode_sorted
+        )
+        identity = identity_of(record.kind, values)
         number = taken[record.kind, identity] = taken.get((record.kind, identity), 0) + 1
-        fields = {name: field.as_json() for name, field in record.fields.items()}
-        for field in fields.values():
-            del field["value"]
+        _, fields = _stored({name: _proof(each) for name, each in record.fields.items()})
         found.append(
             FoundRecord(
                 record.kind,
@@ -109,12 +151,36 @@ def found_records(records: Iterable[Record]) -> list[FoundRecord]:
                 min(max(record.confidence, 0.0), 1.0),
                 record.parser,
                 record.parser_version,
-                data,
-                clean(fields),
-                sha256(_encode(data)).digest(),
+                encoded.decode(),
+                fields.decode(),
+                sha256(encoded).digest(),
             )
         )
     return found
+
+
+def _proof(field: Field) -> dict[str, Any]:
+    evidence = field.evidence
+    return {
+        "confidence": round(field.confidence, 3),
+        "evidence": {"method": evidence.method, "quote": evidence.quote, "path": evidence.path},
+    }
+
+
+def _listed(values: list[Any]) -> str:
+    return _stored(values)[1].decode() if values else "[]"
+
+
+def _stored(value: Any, encode: Callable[[Any], bytes] = _encode) -> tuple[Any, bytes]:
+    """JSON material that PostgreSQL takes, and its JSON; few pages have any that needs cleaning."""
+    try:
+        encoded: bytes | None = encode(value)
+    except (UnicodeEncodeError, TypeError):  # half of a surrogate pair; a key that is no text
+        encoded = None
+    if encoded is None or _NUL in encoded:
+        value = clean(value)
+        encoded = encode(value)
+    return value, encoded
 
 
 def identity_of(kind: str, data: dict[str, Any]) -> str:
@@ -122,11 +188,11 @@ def identity_of(kind: str, data: dict[str, Any]) -> str:
     for names in _IDENTITIES.get(kind, ()):
         if all(name in data for name in names):
             return _short(" | ".join(_said(data[name]) for name in names))
-    return _short(_encode(data).decode())
+    return _short(_encode_sorted(data).decode())
 
 
 def _said(value: Any) -> str:
-    return value if isinstance(value, str) else _encode(value).decode()
+    return value if isinstance(value, str) else _encode_sorted(value).decode()
 
 
 def _short(text: str) -> str:

@@ -14,12 +14,16 @@ from typing import Any, NamedTuple
 import msgspec
 
 from messor.extract.changes import Sighting
-from messor.extract.found import FoundRecord
-from messor.extract.store import Outcome
+from messor.extract.found import FoundPage, FoundRecord
+from messor.extract.store import PRODUCT, Outcome
 from messor.store.database import Connection
 from messor.web.urls import parse
 
-# Of a row that was there before, `old_…` tell what it said.
+IMAGE = "image"
+
+# Of a row that was there before, `old_price` tells what it cost. Whatever moved has a line in the
+# prices, with `cause` parser for pages in $23; read again by another parser, a moment's price may turn
+# out to have been another.
 SET = """
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::uuid[], $5::text[],
@@ -31,7 +35,7 @@ WITH given AS (
             content_hash, metadata, parser, parser_version, seen_at)
 ), before AS (
   SELECT p.page_id, p.price, p.currency, p.availability FROM messor.products p
-    JOIN given g ON g.page_id = p.page_id
+   WHERE p.page_id = ANY ($2::bigint[])
 ), written AS (
   INSERT INTO messor.products AS p (record_id, page_id, snapshot_id, domain_id, url, url_hash,
          product_name, description, price, currency, availability, rating, review_count, brand,
@@ -49,26 +53,28 @@ WITH given AS (
          updated_at = CASE WHEN p.content_hash = excluded.content_hash AND p.state = 'current'
                            THEN p.updated_at ELSE excluded.updated_at END,
          content_hash = excluded.content_hash
-  RETURNING id, page_id
+  RETURNING id, page_id, snapshot_id, price, currency, availability
+), told AS (
+  SELECT w.*, g.seen_at, b.page_id IS NOT NULL AS was_known, b.price AS old_price,
+         b.page_id IS NULL OR (w.price, w.currency, w.availability)
+                              IS DISTINCT FROM (b.price, b.currency, b.availability) AS has_moved
+    FROM written w JOIN given g ON g.page_id = w.page_id LEFT JOIN before b ON b.page_id = w.page_id
+), priced AS (
+  INSERT INTO messor.product_prices (product_id, page_id, snapshot_id, seen_at, price, currency,
+                                     availability, cause)
+  SELECT id, page_id, snapshot_id, seen_at, price, currency, availability,
+         CASE WHEN page_id = ANY ($23::bigint[]) THEN 'parser' ELSE 'page' END
+    FROM told WHERE has_moved AND (price IS NOT NULL OR availability IS NOT NULL)
+  ON CONFLICT (product_id, seen_at) DO UPDATE
+     SET price = excluded.price, currency = excluded.currency,
+         availability = excluded.availability, cause = excluded.cause
 )
-SELECT w.id, w.page_id, b.page_id IS NOT NULL AS was_known, b.price AS old_price,
-       b.currency AS old_currency, b.availability AS old_availability
-  FROM written w LEFT JOIN before b ON b.page_id = w.page_id
+SELECT page_id, id, was_known, old_price, price, currency FROM told
 """
 REMOVE = """
 UPDATE messor.products p SET state = 'removed', updated_at = g.seen_at
   FROM unnest($1::bigint[], $2::timestamptz[]) AS g (record_id, seen_at)
  WHERE p.record_id = g.record_id AND p.state = 'current'
-"""
-# Read again by another parser, a moment's price may turn out to have been another.
-PRICES = """
-INSERT INTO messor.product_prices (product_id, page_id, snapshot_id, seen_at, price, currency,
-                                   availability, cause)
-SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::numeric[],
-                     $6::text[], $7::text[], $8::text[])
-ON CONFLICT (product_id, seen_at) DO UPDATE
-   SET price = excluded.price, currency = excluded.currency,
-       availability = excluded.availability, cause = excluded.cause
 """
 IMAGES = """
 WITH given AS (
@@ -112,19 +118,15 @@ class PriceChange(NamedTuple):
 class _Product(NamedTuple):
     """A page's product record, with the id under which it is stored."""
 
-    outcome: Outcome
+    sighting: Sighting
+    page: FoundPage
     record: FoundRecord
     record_id: int
-
-    @property
-    def money(self) -> tuple[Decimal | None, str | None, str | None]:
-        data = self.record.data
-        return number(data.get("price")), _text(data, "currency"), _text(data, "availability")
 
 
 async def store(connection: Connection, outcomes: Sequence[Outcome]) -> list[PriceChange]:
     """Write the products of pages whose records were just stored; answers prices that changed."""
-    gone = [(o.sighting, r) for o in outcomes for r in o.changes.removed if r.kind == "product"]
+    gone = [(o.sighting, r) for o in outcomes for r in o.changes.removed if r.kind == PRODUCT]
     if gone:
         await connection.execute(
             REMOVE, [record.id for _, record in gone], [sighting.seen_at for sighting, _ in gone]
@@ -133,27 +135,32 @@ async def store(connection: Connection, outcomes: Sequence[Outcome]) -> list[Pri
     if not products:
         return []
     rows = {row["page_id"]: row for row in await connection.fetch(SET, *_columns(products))}
-    await _store_images(connection, products, {page: row["id"] for page, row in rows.items()})
-    return await _store_prices(connection, products, rows)
+    await _store_images(connection, products, rows)
+    return [
+        PriceChange(each.sighting, row["id"], row["old_price"], row["price"], row["currency"])
+        for each in products
+        if _is_dearer_or_cheaper(row := rows[each.sighting.page_id])
+    ]
+
+
+def _is_dearer_or_cheaper(row: Any) -> bool:
+    old, new = row["old_price"], row["price"]
+    return old is not None and new is not None and old != new
 
 
 def _products(outcome: Outcome) -> list[_Product]:
     """The product of a page, none or one."""
-    changes = outcome.changes
-    ids = dict(outcome.new_ids)
-    for known, _ in changes.same:
-        ids[known.kind, known.identity] = known.id
-    for each in changes.changed:
-        ids[each.known.kind, each.known.identity] = each.known.id
-    records = outcome.page.records if outcome.page else []
-    found = [record for record in records if record.kind == "product"][:1]
-    return [_Product(outcome, record, ids[record.kind, record.identity]) for record in found]
+    page, ids = outcome.page, outcome.product_ids
+    if page is None or not ids:
+        return []
+    first = next(record for record in page.records if record.kind == PRODUCT)
+    return [_Product(outcome.sighting, page, first, ids[first.identity])]
 
 
 def _columns(products: Sequence[_Product]) -> list[list[Any]]:
-    seen = [product.outcome.sighting for product in products]
-    data = [product.record.data for product in products]
+    seen = [product.sighting for product in products]
     records = [product.record for product in products]
+    data = [record.data for record in records]
     return [
         [product.record_id for product in products],
         [each.page_id for each in seen],
@@ -161,84 +168,64 @@ def _columns(products: Sequence[_Product]) -> list[list[Any]]:
         [each.domain_id for each in seen],
         [each.url for each in seen],
         [each.url_hash for each in seen],
-        [_text(each, "product_name") for each in data],
-        [_text(each, "description") for each in data],
+        [_text(each.get("product_name")) for each in data],
+        [_text(each.get("description")) for each in data],
         [number(each.get("price")) for each in data],
-        [_text(each, "currency") for each in data],
-        [_text(each, "availability") for each in data],
+        [_text(each.get("currency")) for each in data],
+        [_text(each.get("availability")) for each in data],
         [number(each.get("rating")) for each in data],
         [_whole(each.get("review_count")) for each in data],
-        [_text(each, "brand") for each in data],
-        [_text(each, "category") for each in data],
-        [_text(each, "sku") for each in data],
-        [_text(each, "gtin") for each in data],
+        [_text(each.get("brand")) for each in data],
+        [_text(each.get("category")) for each in data],
+        [_text(each.get("sku")) for each in data],
+        [_text(each.get("gtin")) for each in data],
         [record.content_hash for record in records],
-        [_encode(_others(each)).decode() for each in data],
+        [_others(each) for each in data],
         [record.parser for record in records],
         [record.parser_version for record in records],
         [each.seen_at for each in seen],
+        [each.page_id for each in seen if each.cause == "parser"],
     ]
 
 
-async def _store_prices(
-    connection: Connection, products: Sequence[_Product], rows: dict[int, Any]
-) -> list[PriceChange]:
-    moved, changes = [], []
-    for product in products:
-        sighting = product.outcome.sighting
-        row = rows[sighting.page_id]
-        before = row["old_price"], row["old_currency"], row["old_availability"]
-        price, currency, availability = product.money
-        if (row["was_known"] and before == product.money) or (price, availability) == (None, None):
-            continue
-        moved.append((product, row["id"]))
-        old = row["old_price"]
-        if price is not None and old is not None and price != old:
-            changes.append(PriceChange(sighting, row["id"], old, price, currency))
-    if moved:
-        money = [product.money for product, _ in moved]
-        seen = [product.outcome.sighting for product, _ in moved]
-        await connection.execute(
-            PRICES,
-            [product_id for _, product_id in moved],
-            [each.page_id for each in seen],
-            [each.snapshot_id for each in seen],
-            [each.seen_at for each in seen],
-            [price for price, _, _ in money],
-            [currency for _, currency, _ in money],
-            [availability for _, _, availability in money],
-            [each.cause for each in seen],
-        )
-    return changes
-
-
 async def _store_images(
-    connection: Connection, products: Sequence[_Product], ids: dict[int, int]
+    connection: Connection, products: Sequence[_Product], rows: dict[int, Any]
 ) -> None:
-    images = [image for product in products for image in _images(product, ids)]
-    columns = [list(column) for column in zip(*images, strict=True)] or [[] for _ in range(7)]
-    await connection.execute(IMAGES, *columns, list(ids.values()))
+    """The images of products whose pages were asked for any."""
+    asked = [each for each in products if each.page.has_asked_for(IMAGE)]
+    ids = [rows[each.sighting.page_id]["id"] for each in asked]
+    images = [row for each, found in zip(asked, ids, strict=True) for row in _images(each, found)]
+    known = [
+        found
+        for each, found in zip(asked, ids, strict=True)
+        if rows[each.sighting.page_id]["was_known"]
+    ]
+    if images or known:
+        columns = [list(column) for column in zip(*images, strict=True)] or [[] for _ in range(7)]
+        await connection.execute(IMAGES, *columns, known)
 
 
-def _images(product: _Product, ids: dict[int, int]) -> list[tuple[Any, ...]]:
+def _images(product: _Product, product_id: int) -> list[tuple[Any, ...]]:
     """The images of a product, each address once, as rows."""
-    sighting, page = product.outcome.sighting, product.outcome.page
-    found: dict[str, FoundRecord] = {}
-    for record in page.records if page else []:
-        url = parse(str(record.data.get("url", "")), sighting.url)
-        if record.kind == "image" and url is not None:
-            found.setdefault(url.href, record)
+    sighting = product.sighting
+    found: dict[str, dict[str, Any]] = {}
+    for record in product.page.records:
+        if record.kind == IMAGE:
+            data = record.data
+            url = parse(str(data.get("url", "")), sighting.url)
+            if url is not None:
+                found.setdefault(url.href, data)
     return [
         (
-            ids[sighting.page_id],
+            product_id,
             sighting.page_id,
             url,
             sha256(url.encode()).digest(),
-            _text(record.data, "alt"),
+            _text(data.get("alt")),
             "gallery" if place else "primary",
             place,
         )
-        for place, (url, record) in enumerate(found.items())
+        for place, (url, data) in enumerate(found.items())
     ]
 
 
@@ -256,12 +243,13 @@ def _whole(value: Any) -> int | None:
     return None if made is None or abs(made) >= 2**62 else int(made)
 
 
-def _text(data: dict[str, Any], name: str) -> str | None:
-    value = data.get(name)
-    if isinstance(value, list):
-        value = " > ".join(map(str, value))
-    return None if value is None else str(value)
+def _text(value: Any) -> str | None:
+    if value is None or type(value) is str:
+        return value
+    return " > ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _others(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name not in _COLUMNS}
+def _others(data: dict[str, Any]) -> str:
+    """What has no column, as JSON."""
+    left = {name: value for name, value in data.items() if name not in _COLUMNS}
+    return _encode(left).decode() if left else "{}"

@@ -10,8 +10,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from messor.extract.ai.proving import HEADS
 from messor.extract.ai.proving import PARSER as MODEL
 from messor.extract.changes import CURRENT, KnownRecord, Sighting, compare
@@ -47,16 +45,7 @@ class Reading:
 
 async def earlier(source: Connection | Database, page_id: int) -> list[FoundRecord]:
     """What a model found on a page before and stands."""
-    return [
-        FoundRecord(
-            **{
-                **row,
-                "data": msgspec.json.decode(row["data"]),
-                "fields": msgspec.json.decode(row["fields"]),
-            }
-        )
-        for row in await source.fetch(EARLIER, page_id, MODEL)
-    ]
+    return [FoundRecord(*row) for row in await source.fetch(EARLIER, page_id, MODEL)]
 
 
 def quotes_of(record: FoundRecord) -> list[str]:

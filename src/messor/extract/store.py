@@ -24,24 +24,34 @@ from messor.extract.changes import (
 from messor.extract.found import FoundPage, FoundRecord
 from messor.store.database import Connection
 
+PRODUCT = "product"
+
 # Whoever writes the records of a page waits for whoever writes them just now.
 LOCK = """
 SELECT pg_advisory_xact_lock(hashtextextended('messor.records.' || page_id, 0))
   FROM unnest($1::bigint[]) AS p (page_id)
 """
 KNOWN = """
-SELECT page_id, id, kind, identity, state, content_hash, data, parser FROM messor.records
+SELECT page_id, parser, id, kind, identity, state, content_hash, data FROM messor.records
  WHERE page_id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE
 """
+# Each new record is also the first line of its history; $13 are pages whose reader changed, not they.
 ADD = """
-INSERT INTO messor.records (page_id, snapshot_id, domain_id, kind, identity, confidence, parser,
-       parser_version, data, fields, content_hash, first_seen, last_seen, updated_at)
-SELECT g.*, g.seen_at, g.seen_at
-  FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::real[],
-              $7::text[], $8::text[], $9::jsonb[], $10::jsonb[], $11::bytea[], $12::timestamptz[])
-       AS g (page_id, snapshot_id, domain_id, kind, identity, confidence, parser, parser_version,
-             data, fields, content_hash, seen_at)
-RETURNING page_id, kind, identity, id
+WITH added AS (
+  INSERT INTO messor.records (page_id, snapshot_id, domain_id, kind, identity, confidence, parser,
+         parser_version, data, fields, content_hash, first_seen, last_seen, updated_at)
+  SELECT g.*, g.seen_at, g.seen_at
+    FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::real[],
+                $7::text[], $8::text[], $9::jsonb[], $10::jsonb[], $11::bytea[], $12::timestamptz[])
+         AS g (page_id, snapshot_id, domain_id, kind, identity, confidence, parser, parser_version,
+               data, fields, content_hash, seen_at)
+  RETURNING id, page_id, snapshot_id, kind, identity, first_seen
+), told AS (
+  INSERT INTO messor.record_changes (record_id, page_id, snapshot_id, changed_at, state, cause)
+  SELECT id, page_id, snapshot_id, first_seen, 'new',
+         CASE WHEN page_id = ANY ($13::bigint[]) THEN 'parser' ELSE 'page' END FROM added
+)
+SELECT page_id, identity, id FROM added WHERE kind = 'product'
 """
 # Of what says the same as before only the proof is renewed.
 RENEW = """
@@ -101,13 +111,13 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one page's records, with the ids of new ones."""
+    """What became of one page's records."""
 
     sighting: Sighting
     page: FoundPage | None  # None: the page is gone
     changes: PageChanges
-    new_ids: dict[tuple[str, str], int] = field(default_factory=dict)
     by_model: int = 0  # records of a model that stand
+    product_ids: dict[str, int] = field(default_factory=dict)  # of product records, by identity
 
 
 async def store(
@@ -131,12 +141,8 @@ async def known_records(
     """
     await connection.execute(LOCK, sorted(page_ids))
     known: dict[int, list[tuple[KnownRecord, str]]] = {}
-    for row in await connection.fetch(KNOWN, page_ids):
-        data = msgspec.json.decode(row["data"])
-        record = KnownRecord(
-            row["id"], row["kind"], row["identity"], row["state"], row["content_hash"], data
-        )
-        known.setdefault(row["page_id"], []).append((record, row["parser"]))
+    for page_id, parser, *record in await connection.fetch(KNOWN, page_ids):
+        known.setdefault(page_id, []).append((KnownRecord(*record), parser))
     return known
 
 
@@ -146,16 +152,19 @@ def _outcome(
     """What became of a page's records; those of a model stand while the page does."""
     if page is None:
         return Outcome(sighting, None, compare([record for record, _ in known], ()))
+    if not known:
+        return Outcome(sighting, page, PageChanges(new=page.records))
     found = {(record.kind, record.identity) for record in page.records}
     ours: list[KnownRecord] = []
     models: list[KnownRecord] = []
     for record, parser in known:
         is_ours = parser != MODEL or (record.kind, record.identity) in found
         (ours if is_ours else models).append(record)
-    changes = compare(ours, page.records, unread=page.unread)
+    changes = compare(ours, page.records, unread=page.unread, kinds=page.kinds)
     standing = [record for record in models if record.state == CURRENT]
     changes.unread += standing
-    return Outcome(sighting, page, changes, by_model=len(standing))
+    products = {one.identity: one.id for one, _ in _held(changes) if one.kind == PRODUCT}
+    return Outcome(sighting, page, changes, len(standing), products)
 
 
 async def write(connection: Connection, outcomes: Sequence[Outcome]) -> None:
@@ -167,27 +176,28 @@ async def write(connection: Connection, outcomes: Sequence[Outcome]) -> None:
 
 
 async def _add(connection: Connection, outcomes: Sequence[Outcome]) -> None:
-    new = [(outcome, record) for outcome in outcomes for record in outcome.changes.new]
+    new = [(outcome.sighting, record) for outcome in outcomes for record in outcome.changes.new]
     if not new:
         return
     rows = await connection.fetch(
         ADD,
-        [outcome.sighting.page_id for outcome, _ in new],
-        [outcome.sighting.snapshot_id for outcome, _ in new],
-        [outcome.sighting.domain_id for outcome, _ in new],
+        [sighting.page_id for sighting, _ in new],
+        [sighting.snapshot_id for sighting, _ in new],
+        [sighting.domain_id for sighting, _ in new],
         [record.kind for _, record in new],
         [record.identity for _, record in new],
         [record.confidence for _, record in new],
         [record.parser for _, record in new],
         [record.parser_version for _, record in new],
-        [_json(record.data) for _, record in new],
-        [_json(record.fields) for _, record in new],
+        [record.data_json for _, record in new],
+        [record.fields_json for _, record in new],
         [record.content_hash for _, record in new],
-        [outcome.sighting.seen_at for outcome, _ in new],
+        [sighting.seen_at for sighting, _ in new],
+        [outcome.sighting.page_id for outcome in outcomes if outcome.sighting.cause == "parser"],
     )
     by_page = {outcome.sighting.page_id: outcome for outcome in outcomes}
-    for row in rows:
-        by_page[row["page_id"]].new_ids[row["kind"], row["identity"]] = row["id"]
+    for page_id, identity, record_id in rows:
+        by_page[page_id].product_ids[identity] = record_id
 
 
 async def _renew(connection: Connection, outcomes: Sequence[Outcome]) -> None:
@@ -204,8 +214,8 @@ async def _renew(connection: Connection, outcomes: Sequence[Outcome]) -> None:
             [found.confidence for _, _, found in held],
             [found.parser for _, _, found in held],
             [found.parser_version for _, _, found in held],
-            [_json(found.data) for _, _, found in held],
-            [_json(found.fields) for _, _, found in held],
+            [found.data_json for _, _, found in held],
+            [found.fields_json for _, _, found in held],
             [found.content_hash for _, _, found in held],
             [sighting.seen_at for sighting, _, _ in held],
         )
@@ -243,8 +253,7 @@ async def _remember(connection: Connection, outcomes: Sequence[Outcome]) -> None
 
 
 def _history(outcome: Outcome) -> Iterable[tuple[int, str, FieldChange | None]]:
-    for record_id in outcome.new_ids.values():
-        yield record_id, "new", None
+    """All lines but those of new records, which are written with them."""
     for each in outcome.changes.changed:
         if each.state == "returned":
             yield each.known.id, "returned", None
@@ -258,24 +267,26 @@ async def _describe(connection: Connection, outcomes: Sequence[Outcome]) -> None
     gone = [outcome.sighting.page_id for outcome in outcomes if outcome.page is None]
     if gone:
         await connection.execute(GONE, gone)
-    read = [(o.sighting, o.page, o.changes) for o in outcomes if o.page is not None]
-    if read:
-        await connection.execute(
-            DESCRIBE,
-            [sighting.page_id for sighting, _, _ in read],
-            [sighting.snapshot_id for sighting, _, _ in read],
-            [sighting.domain_id for sighting, _, _ in read],
-            [page.page_type if page.is_read else None for _, page, _ in read],
-            [page.page_type_confidence if page.is_read else None for _, page, _ in read],
-            [page.headline if page.is_read else None for _, page, _ in read],
-            [page.main_text if page.is_read else None for _, page, _ in read],
-            [page.markdown if page.is_read else None for _, page, _ in read],
-            [_json(page.metadata) for _, page, _ in read],
-            [_json(page.flags) for _, page, _ in read],
-            [_json(page.warnings) for _, page, _ in read],
-            [_json(page.rejected) for _, page, _ in read],
-            [changes.standing for _, _, changes in read],
-        )
+    read = [(o.sighting, o.page, o.changes.standing) for o in outcomes if o.page is not None]
+    if not read:
+        return
+    told = [page if page.is_read else None for _, page, _ in read]
+    await connection.execute(
+        DESCRIBE,
+        [sighting.page_id for sighting, _, _ in read],
+        [sighting.snapshot_id for sighting, _, _ in read],
+        [sighting.domain_id for sighting, _, _ in read],
+        [page and page.page_type for page in told],
+        [page and page.page_type_confidence for page in told],
+        [page and page.headline for page in told],
+        [page and page.main_text for page in told],
+        [page and page.markdown for page in told],
+        [page.metadata_json for _, page, _ in read],
+        [page.flags_json for _, page, _ in read],
+        [page.warnings_json for _, page, _ in read],
+        [page.rejected_json for _, page, _ in read],
+        [standing for *_, standing in read],
+    )
 
 
 def _json(value: object) -> str:

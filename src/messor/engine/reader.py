@@ -1,0 +1,155 @@
+"""A reading process: takes orders from its standard input, reads the pages, and answers each.
+
+It may die or stall over a page; what then becomes of the page is left to `readers`. It also shows a
+page's text to be put to a model, and holds a model's answer against the page.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from hashlib import sha256
+from io import BufferedWriter
+from pathlib import Path
+
+import msgspec
+
+from messor.archive.reading import read_body
+from messor.engine.orders import HEAD, Answer, Order, Progress, decode_order, framed
+from messor.errors import MessorError
+from messor.extract.ai.shown import PageOnHand
+from messor.extract.found import found_page
+from messor.extract.image_rows import FoundImage
+from messor.extract.parsers import Parsers
+from messor.extract.parsers.builtin import ProductParser
+from messor.extract.products.ranking import Ranking
+from messor.extract.reading import installed_parsers, read_records
+from messor.extract.view import PageView
+from messor.kit.memory import keep_freed_memory
+from messor.web.encodings import decode
+from messor.web.image_headers import image_header
+
+# Answers are sent when there are so many of them, of so many bytes, or after so long.
+BUNCH = 8
+BUNCH_BYTES = 500_000
+BUNCH_SECONDS = 0.2
+
+
+def read(order: Order, parsers: Parsers | None = None) -> Answer:
+    """Read one archived page, in this process."""
+    try:
+        body = read_body(Path(order.folder), order.segment, order.offset, order.length)
+        if order.is_image:
+            return _image(body)
+        text, _ = decode(body, order.content_type)
+        if order.recall is not None:
+            held = [all(quote in text for quote in quotes) for quotes in order.recall.quotes]
+            return Answer(recalled=held)
+        if order.show is not None or order.prove is not None:
+            return _asked(order, PageOnHand(PageView.of(text, order.url)))
+        extraction = read_records(
+            text,
+            order.url,
+            status=order.status,
+            generic=order.generic,
+            pins=order.pins,
+            parsers=parsers if order.ranking is None else _ranked(order.ranking),
+            kinds=order.kinds,
+        )
+    except MessorError as error:
+        return Answer(fault=str(error))
+    return Answer(page=found_page(extraction, order.kinds))
+
+
+@lru_cache(maxsize=2)
+def _ranked(ranking: bytes) -> Parsers:
+    """The parsers at hand, with products chosen by what was learnt."""
+    parsers = Parsers(installed_parsers())
+    parsers.add(ProductParser(Ranking.of(msgspec.json.decode(ranking))))
+    return parsers
+
+
+def _image(body: bytes) -> Answer:
+    header = image_header(body)
+    if header is None:
+        return Answer(fault="The bytes are not a picture we know.")
+    digest = sha256(body).digest()
+    found = FoundImage(header.media_type, header.width, header.height, len(body), digest)
+    return Answer(image=found)
+
+
+def _asked(order: Order, page: PageOnHand) -> Answer:
+    """What concerns a model."""
+    if order.show is not None:
+        return Answer(shown=page.show_now(order.show.size, order.show.most))
+    assert order.prove is not None
+    return Answer(proof=page.prove_now(order.prove.version, order.prove.answer))
+
+
+class _Answers:
+    """Answers on their way out, some at a time: each wakes whoever waits for them."""
+
+    def __init__(self, target: BufferedWriter) -> None:
+        self._target = target
+        self._waiting: list[bytes] = []
+        self._size = 0
+        self._sent_at = 0.0
+
+    def add(self, answer: bytes) -> None:
+        self._waiting.append(answer)
+        self._size += len(answer)
+        is_late = time.monotonic() - self._sent_at > BUNCH_SECONDS
+        if is_late or len(self._waiting) >= BUNCH or self._size >= BUNCH_BYTES:
+            self.send()
+
+    def send(self) -> None:
+        if self._waiting:
+            self._target.write(b"".join(self._waiting))
+            self._target.flush()
+            self._waiting.clear()
+            self._size = 0
+            self._sent_at = time.monotonic()
+
+
+def _orders(source: int, before_waiting: Callable[[], None]) -> Iterator[Order]:
+    """Orders as they come."""
+    received = bytearray()
+    while True:
+        while len(received) >= HEAD:
+            end = HEAD + int.from_bytes(received[:HEAD], "big")
+            if len(received) < end:
+                break
+            order = decode_order(bytes(received[HEAD:end]))
+            del received[:end]
+            yield order
+        before_waiting()
+        data = os.read(source, 65_536)
+        if not data:
+            return
+        received += data
+
+
+def main() -> None:
+    """Answer orders in the order in which they come, until no more can."""
+    memory, shared = map(int, sys.argv[1:3])
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    keep_freed_memory()
+    progress = Progress(shared)
+    answers = _Answers(os.fdopen(os.dup(1), "wb"))
+    os.dup2(2, 1)  # what a parser prints is no answer
+    parsers = installed_parsers()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 50)
+    for order in _orders(0, answers.send):
+        progress.begin(time.monotonic())
+        answers.add(framed(read(order, parsers)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Reading processes: many pages on hand, and whoever ends or stalls one is blamed alone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import uvloop
+
+from messor.archive import warc
+from messor.engine.orders import Order, UnreadableError
+from messor.engine.readers import ON_HAND, Readers, wanted_kinds
+from messor.errors import UsageError
+from tests.crawling import until
+
+HTML = "<!doctype html><html lang=en><title>{0}</title><h1>{0}</h1><p>Call +49 30 901820 now.</p>"
+
+
+class Archive:
+    """A folder of segments with one page each."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def page(self, name: str) -> Order:
+        body = HTML.format(name).encode()
+        record = warc.response(f"http://shop.example/{name}", 200, "OK", (), body=body)
+        (self.folder / name).write_bytes(record)
+        return self._order(name, len(record))
+
+    def killer(self) -> Order:
+        """Nobody expects an order of values that is none: its process ends."""
+        good = self.page("killer")
+        return Order(*_place(good), good.content_type, good.url, good.status, ranking=b"?")
+
+    def staller(self) -> Order:
+        """A pipe that nobody writes to: reading it takes for ever."""
+        os.mkfifo(self.folder / "staller")
+        return self._order("staller", 10)
+
+    def lost(self) -> Order:
+        return self._order("lost", 10)
+
+    def _order(self, name: str, length: int) -> Order:
+        url = f"http://shop.example/{name}"
+        return Order(str(self.folder), name, 0, length, "text/html; charset=utf-8", url, 200)
+
+
+def _place(order: Order) -> tuple[str, str, int, int]:
+    return order.folder, order.segment, order.offset, order.length
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    return Archive(tmp_path)
+
+
+@pytest.fixture
+async def readers() -> AsyncIterator[Readers]:
+    one = Readers(1, seconds=2)
+    yield one
+    await one.close()
+
+
+async def told(readers: Readers, *orders: Order) -> list[str]:
+    """The title of each page, or why it could not be read."""
+    answers = await asyncio.gather(*readers.ask(orders), return_exceptions=True)
+    return [
+        str(answer) if isinstance(answer, UnreadableError) else answer.page.metadata["title"]  # type: ignore[union-attr]
+        for answer in answers
+    ]
+
+
+def processes() -> list[int]:
+    mine = psutil.Process().children()
+    return [each.pid for each in mine if "messor.engine.reader" in each.cmdline()]
+
+
+async def test_many_pages_are_on_hand_and_each_is_answered(
+    archive: Archive, readers: Readers
+) -> None:
+    names = [f"page-{number}" for number in range(3 * ON_HAND)]
+    assert await told(readers, *map(archive.page, names)) == names
+    assert len(processes()) == 1
+
+
+@pytest.mark.parametrize("how", ["ends", "stalls"])
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_a_page_is_blamed_alone(
+    archive: Archive, how: str, run: Callable[[Coroutine[Any, Any, list[str]]], list[str]]
+) -> None:
+    """On both loops that there are."""
+    bad = archive.killer() if how == "ends" else archive.staller()
+    orders = [archive.page("a"), archive.page("b"), bad, archive.page("c"), archive.page("d")]
+    first, second, blamed, *others = run(_told_once(*orders))
+    assert [first, second, *others] == ["a", "b", "c", "d"]
+    sentence = "Reading the page ended its process."
+    assert blamed == (sentence if how == "ends" else "Reading the page takes over 2 s.")
+    assert processes() == []
+
+
+async def _told_once(*orders: Order) -> list[str]:
+    readers = Readers(1, seconds=2)
+    try:
+        return await told(readers, *orders)
+    finally:
+        await readers.close()
+
+
+async def test_pages_that_end_their_process_one_after_another(
+    archive: Archive, readers: Readers
+) -> None:
+    killer = archive.killer()
+    found = await told(readers, killer, killer, archive.page("a"), killer)
+    assert found[2] == "a"
+    assert {found[0], found[1], found[3]} == {"Reading the page ended its process."}
+
+
+async def test_a_page_that_is_not_there_costs_no_process(
+    archive: Archive, readers: Readers
+) -> None:
+    await told(readers, archive.page("a"))
+    before = processes()
+    lost, after = await told(readers, archive.lost(), archive.page("b"))
+    assert lost.endswith(".")
+    assert "archived elsewhere" in lost
+    assert (after, processes()) == ("b", before)
+
+
+async def test_a_process_that_ends_with_nothing_to_do_is_nobodys_fault(
+    archive: Archive, readers: Readers
+) -> None:
+    await told(readers, archive.page("a"))
+    (pid,) = processes()
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: not psutil.pid_exists(pid))
+    assert await told(readers, archive.page("b")) == ["b"]
+
+
+async def test_whoever_goes_away_leaves_the_others_their_answers(
+    archive: Archive, readers: Readers
+) -> None:
+    answers = readers.ask([archive.page("a"), archive.page("b"), archive.page("c")])
+    answers[1].cancel()
+    pages = [(await answers[0]).page, (await answers[2]).page]
+    assert [page.metadata["title"] for page in pages if page] == ["a", "c"]
+    assert await told(readers, archive.page("d")) == ["d"]
+
+
+async def test_more_processes_are_started_for_more_pages(archive: Archive) -> None:
+    readers = Readers(2)
+    try:
+        assert await told(readers, archive.page("a")) == ["a"]
+        assert len(processes()) == 1
+        names = [f"page-{number}" for number in range(5 * ON_HAND)]
+        assert await told(readers, *map(archive.page, names)) == names
+        assert len(processes()) == 2
+        await until(lambda: not readers.pids)
+    finally:
+        await readers.close()
+    assert processes() == []
+
+
+async def test_only_kinds_that_are_wanted_are_read(archive: Archive, readers: Readers) -> None:
+    order = archive.page("a")
+    page = await readers.read(order)
+    assert "contact" in {record.kind for record in page.records}
+    wanted = Order(*_place(order), order.content_type, order.url, 200, kinds=frozenset(("faq",)))
+    page = await readers.read(wanted)
+    assert (page.records, page.kinds) == ([], ["faq"])
+
+
+def test_kinds_are_known_by_name() -> None:
+    assert wanted_kinds([]) is None
+    assert wanted_kinds(["product", "contact"]) == frozenset(("product", "contact"))
+    with pytest.raises(
+        UsageError, match=r"no kind of records is called 'prodct'; there are .*product"
+    ):
+        wanted_kinds(["product", "prodct"])

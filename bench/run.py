@@ -55,7 +55,8 @@ items or exporters, its own parser calls, an experimental download handler. CPU 
 contender, PostgreSQL's that of all processes of its server; the web's own is in neither. The web,
 the contender and PostgreSQL share the machine; a run with cores busy elsewhere, on other programs,
 says little about pages/s. 1 KB is 1,000 bytes. Unchanged pages are crawled a second time over the
-same database by a new process. Paced pages are counted in the web's log, from the hosts that answer;
+same database by a new process; a first crawl with extraction reads all pages for their content in a
+second process of its own, as Messor does unless told otherwise. Paced pages are counted in the web's log, from the hosts that answer;
 hosts that stall take a request and answer nothing, or a byte every 5 s.""".splitlines()
 
 
@@ -110,19 +111,14 @@ class Bench:
             _tell(contender.name, result)
 
     def unchanged(self, hosts: int, pages: int) -> None:
-        """Crawl a web twice, with and without validators."""
+        """Crawl a web twice, with and without validators, with and without extraction."""
         section = unchanged.new_section(hosts, pages)
         _progress(section.title)
         for _ in range(self._rounds):
-            for validators in (True, False):
+            for pair in unchanged.PAIRS:
                 with self._forgiving():
                     runs = unchanged.run(
-                        self._dsn,
-                        self._postmaster,
-                        hosts,
-                        pages,
-                        per_host=PER_HOST,
-                        validators=validators,
+                        self._dsn, self._postmaster, hosts, pages, per_host=PER_HOST, pair=pair
                     )
                     for name, result in runs.items():
                         section.add(name, result)

@@ -13,6 +13,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from messor.archive import hashing, warc
 from messor.fetch.decoding import decode_content
+from messor.fetch.wire import digest_of
 
 URL = "http://one.test/?a=1"
 BODY = "<p>Grüße, a page of some length.</p>".encode() * 40
@@ -74,6 +75,19 @@ def test_a_gzipped_body_is_kept_as_it_came() -> None:
         URL, 200, "OK", ((b"Content-Encoding", b"gzip"),), body=BODY, gzipped=wire
     )
     assert wire in gzip.decompress(record)
+
+
+@pytest.mark.parametrize("gzipped", [None, gzip.compress(BODY)], ids=["plain", "gzip"])
+def test_a_digest_that_is_known_need_not_be_computed(gzipped: bytes | None) -> None:
+    digest = digest_of(gzipped or BODY)
+    records = [
+        warc.response(URL, 200, "OK", (), body=BODY, gzipped=gzipped, digest=given)
+        for given in (digest, None)
+    ]
+    known, computed = (
+        found.rec_headers.get_header("WARC-Payload-Digest") for found in read(*records)
+    )
+    assert known == computed == f"sha1:{digest.hex()}"
 
 
 def test_what_framing_changed_is_renamed() -> None:

@@ -134,6 +134,13 @@ async def opened_bench(
             await readers.close()
 
 
+async def test_a_model_is_not_asked_for_kinds_that_are_not_read(tmp_path: Path, dsn: str) -> None:
+    async with opened_bench(tmp_path, dsn, document(TOPICAL, OFFER)) as b:
+        await b.crawl()
+        await b.extract(record_kinds=["faq"])
+        assert await b.records() == []
+
+
 async def test_a_models_records_are_marked_proved_and_follow_the_page(
     tmp_path: Path, dsn: str
 ) -> None:

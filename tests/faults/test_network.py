@@ -555,7 +555,7 @@ async def test_a_name_that_changes_its_mind_never_leads_inside(
     fetcher.guard = guard
     fetcher._connector = make_connector(guard)
     fetcher._connector._resolver._dns = Rebinding(*turns)  # type: ignore[attr-defined]
-    fetcher._session._connector = fetcher._connector
+    fetcher._client.connector = fetcher._connector
     said = set()
     try:
         for _ in range(200):

@@ -15,6 +15,7 @@ import pytest
 
 from messor.errors import LeaseLostError
 from messor.fetch.outcome import Outcome
+from messor.fetch.wire import digest_of
 from messor.world import certificates
 from messor.world.answers import Answer, Ending, Request, Stream, plain, redirect
 from messor.world.documents import HTML
@@ -93,6 +94,7 @@ async def test_encodings_are_undone_and_the_wire_kept(
     async with going_out({"/": encoded(body, encoding)}) as out:
         fetched = await out.get()
     assert (fetched.outcome, fetched.body, fetched.wire) == (Outcome.OK, GOOD.body, body)
+    assert fetched.wire_digest == digest_of(body)
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,13 @@ from uuid import uuid4
 import aiohttp
 import pytest
 import uvloop
-from aiohttp import ClientSession, ClientTimeout
+from aiohttp import ClientRequest, ClientTimeout
 from asyncpg import QueryCanceledError
+from yarl import URL
 
-from messor.courtesy.pace import PERMIT, Permit
+from messor.courtesy.pace import Permit
 from messor.errors import ConflictError, LeaseLostError, NotFoundError, UnavailableError, UsageError
+from messor.fetch.client import Client
 from messor.fetch.connector import PermitConnector, make_connector
 from messor.fetch.guard import AddressGuard, AddrInfo, RefusedAddressError
 from messor.fetch.outcome import RETRYABLE, Fetched, Outcome
@@ -32,12 +34,13 @@ from messor.fetch.proxies.proxy import Endpoint, Proxy, ProxyError, understand
 from messor.fetch.proxies.registry import KnownProxy
 from messor.fetch.proxies.sealing import KEY_FILE, Seal
 from messor.fetch.proxies.tunnel import (
-    ProxySessions,
+    ProxyClients,
     TunnelConnector,
     open_tunnel,
 )
 from messor.fetch.tls import verifying_context
 from messor.store.database import Database
+from messor.web.urls import parse
 from messor.world.certificates import Authority
 from tests.fetch.conftest import permit
 from tests.little_web import LittleWeb, page
@@ -62,23 +65,19 @@ def proxy_error(error: BaseException | None) -> ProxyError | None:
 
 @dataclass
 class Street:
-    """A web of two hosts, a proxy before it, and sessions through that proxy."""
+    """A web of two hosts, a proxy before it, and clients through that proxy."""
 
     web: LittleWeb
     server: ProxyServer
     guard: AddressGuard
-    sessions: ProxySessions
+    clients: ProxyClients
 
     async def get(
         self, url: str, proxy: Proxy | None = None, allowed: Permit | None = None
     ) -> bytes:
-        token = PERMIT.set(allowed or permit())
-        try:
-            session = self.sessions.by(proxy or self.proxy)
-            async with session.get(url, allow_redirects=False) as answer:
-                return await answer.read()
-        finally:
-            PERMIT.reset(token)
+        client, place = self.clients.by(proxy or self.proxy), parse(url)
+        assert place is not None
+        return (await client.get(place, allowed or permit(), cap=100_000)).body
 
     async def failure(self, url: str, proxy: Proxy | None = None) -> ProxyError:
         """The proxy's failure, found behind whatever the HTTP library raises."""
@@ -125,13 +124,13 @@ async def street(
         guard = AddressGuard(settings.allowed_networks)
         direct = make_connector(guard, ca_file=settings.ca_file)
         stack.push_async_callback(direct.close)
-        sessions = ProxySessions(direct, guard, session_with, ca_file=ca_file)
-        stack.push_async_callback(sessions.close)
-        yield Street(web, server, guard, sessions)
+        clients = ProxyClients(direct, guard, client_with, ca_file=ca_file)
+        stack.push_async_callback(clients.close)
+        yield Street(web, server, guard, clients)
 
 
-def session_with(connector: PermitConnector) -> ClientSession:
-    return ClientSession(connector=connector, timeout=ClientTimeout(total=4, sock_connect=1))
+def client_with(connector: PermitConnector) -> Client:
+    return Client(connector, {}, seconds=4, connect_seconds=1)
 
 
 # Connections ----------------------------------------------------------------------------------
@@ -211,8 +210,9 @@ async def test_a_name_that_cannot_be_resolved_here_is_not_resolved_there(tmp_pat
 
 async def test_without_a_permit_not_even_the_proxy_is_asked(tmp_path: Path) -> None:
     async with street(tmp_path) as out:
+        wanted = ClientRequest("GET", URL("http://one.test/"))
         with pytest.raises((PermissionError, aiohttp.ClientError), match="permit"):
-            await out.sessions.by(out.proxy).get("http://one.test/")
+            await out.clients.by(out.proxy).connector.connect(wanted, [], ClientTimeout())
         assert out.server.connections == 0
 
 
@@ -229,7 +229,7 @@ async def test_a_permit_is_used_once_and_on_the_ready_tunnel(tmp_path: Path) -> 
 async def test_a_failed_proxy_leaves_the_permit_unused(tmp_path: Path) -> None:
     async with street(tmp_path, refusal=502) as out:
         unused = permit()
-        with pytest.raises(aiohttp.ClientError):
+        with pytest.raises(OSError):
             await out.get("http://one.test/", allowed=unused)
         assert unused.used_at == 0
 
@@ -270,7 +270,7 @@ async def test_the_next_address_is_asked_for_when_one_is_out_of_reach(tmp_path: 
 
 async def test_ipv4_is_asked_for_first_and_one_refused_address_refuses_all(tmp_path: Path) -> None:
     async with street(tmp_path) as out:
-        connector = out.sessions.by(out.proxy).connector
+        connector = out.clients.by(out.proxy).connector
         assert isinstance(connector, TunnelConnector)
         four: AddrInfo = (2, 1, 6, "", ("93.184.216.34", 80))
         six: AddrInfo = (10, 1, 6, "", ("2606:2800::1", 80, 0, 0))

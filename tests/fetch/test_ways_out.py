@@ -7,6 +7,7 @@ configuration, by clients bound to them. A way out that is not listed fails thes
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
 from functools import cache
 from pathlib import Path
@@ -14,10 +15,12 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+from yarl import URL
 
 import messor
 from messor.courtesy.pace import PERMIT
 from messor.fetch import guard
+from messor.fetch.client import Client
 from messor.fetch.connector import PermitConnector, make_connector
 from messor.fetch.guard import AddressGuard
 from messor.fetch.outcome import Outcome
@@ -121,7 +124,6 @@ TO_SITES = {
     ("fetch/connector.py", "PermitConnector"),
     ("fetch/guard.py", "socket"),  # the guarded socket itself
     ("fetch/guard.py", "AsyncResolver"),  # whose answers are judged
-    ("fetch/http.py", "ClientSession"),
     ("fetch/http.py", "make_connector"),
     ("fetch/proxies/tunnel.py", "TunnelConnector"),
     ("fetch/browser/pinning.py", "start_connection"),  # with guarded sockets
@@ -146,7 +148,7 @@ PROGRAMS = {
     ("cli/db.py", "create_subprocess_exec"),
     ("cli/worker.py", "execv"),
     ("engine/cage.py", "create_subprocess_exec"),
-    ("engine/readers.py", "create_subprocess_exec"),
+    ("engine/readers.py", "subprocess_exec"),
     ("queue/supervisor.py", "create_subprocess_exec"),
 }
 # Not a way out but in: the address that the console and the API listen on.
@@ -282,17 +284,21 @@ def test_the_listening_socket_only_listens() -> None:
     assert not calls(tree) & {"connect", "connect_ex", "sendto"}
 
 
-def test_the_session_of_sites_is_used_in_one_place() -> None:
-    """One `get`, with a permit set; sessions are made on the permit's connectors alone."""
-    tree = dict(sources())["fetch/http.py"]
+def test_sites_are_asked_in_one_place() -> None:
+    """Clients are made on the permit's connectors alone, and ask with a permit at hand."""
+    made = {file for file, tree in sources() if "Client" in calls(tree)}
+    assert made == {"fetch/http.py"}
     (make,) = [
         node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and "ClientSession(" in ast.unparse(node)
+        for node in ast.walk(dict(sources())["fetch/http.py"])
+        if isinstance(node, ast.FunctionDef) and "Client(" in ast.unparse(node)
     ]
     annotated = {ast.unparse(a.annotation) for a in make.args.args if a.annotation}
-    assert annotated <= {"PermitConnector", "Settings", "str"}
+    assert annotated == {"PermitConnector"}
     assert issubclass(TunnelConnector, PermitConnector)
+    (connect,) = calls_of("connect", "fetch/client.py")
+    assert ast.unparse(connect.func) == "self.connector.connect"
+    assert inspect.signature(Client.get).parameters["permit"].default is inspect.Parameter.empty
 
 
 def test_the_browsers_connections_are_made_with_guarded_sockets() -> None:
@@ -385,9 +391,11 @@ def _place(target: str) -> tuple[str, int]:
 
 async def test_a_request_without_a_permit_is_refused(going_out: Going) -> None:
     async with going_out({"/": page("Good")}) as out:
-        assert isinstance(out.fetcher._connector, PermitConnector)
-        with pytest.raises((PermissionError, aiohttp.ClientError), match="permit"):
-            await out.fetcher._session.get("http://one.test/")
+        connector = out.fetcher._client.connector
+        assert isinstance(connector, PermitConnector)
+        wanted = aiohttp.ClientRequest("GET", URL("http://one.test/"))
+        with pytest.raises(PermissionError, match="permit"):
+            await connector.connect(wanted, [], aiohttp.ClientTimeout())
         assert out.web.requests() == []
 
 
@@ -402,11 +410,14 @@ async def test_a_permit_sends_one_request_and_not_two(going_out: Going) -> None:
 
 
 async def test_following_a_redirect_would_need_a_permit_of_its_own(going_out: Going) -> None:
+    """Even a session of the library on our connector gets no further than its first request."""
     async with going_out({"/": redirect("/private"), "/private": page("Private")}) as out:
         token = PERMIT.set(permit())
+        connector = out.fetcher._client.connector
         try:
-            with pytest.raises(aiohttp.ClientConnectionError):
-                await out.fetcher._session.get("http://one.test/", allow_redirects=True)
+            async with aiohttp.ClientSession(connector=connector, connector_owner=False) as session:
+                with pytest.raises(aiohttp.ClientConnectionError):
+                    await session.get("http://one.test/", allow_redirects=True)
         finally:
             PERMIT.reset(token)
         assert out.web.paths("one.test") == ["/"]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
+
+import pytest
 
 from messor.frontier import pages
 from messor.frontier.pages import NewPage
@@ -41,6 +46,61 @@ async def test_adding_wakes_lanes_but_not_the_callers_own(database: Database) ->
     assert await database.fetchval("SELECT pages_known FROM messor.domains") == 2
     assert (await lane_row(database, held))["claim_at"] is None
     assert (await lane_row(database, other))["claim_at"] is not None
+
+
+STORED = """
+SELECT p.url, p.url_hash, p.host_id, p.found_by, p.found_on, p.depth, p.hops, p.category, t.kind,
+       t.priority, p.sitemap_lastmod, t.due_at IS NOT NULL AS due
+  FROM messor.pages p JOIN messor.crawl_tasks t ON t.page_id = p.id WHERE p.depth = 7
+"""
+
+
+async def test_pages_that_are_alike_and_pages_that_are_not_are_stored_as_they_are(
+    database: Database,
+) -> None:
+    domain = await make_domain(database)
+    ids = dict(
+        zip(
+            ("h1.example.test", "h2.example.test"),
+            await make_lanes(database, domain, count=2),
+            strict=True,
+        )
+    )
+    day = datetime(2026, 1, 2, tzinfo=UTC)
+    ways: list[dict[str, Any]] = [
+        *({}, {"found_by": "redirect", "hops": 2}, {"found_on": 9}, {"category": "shop"}),
+        *({"priority": 3}, {"due": False}, {"lastmod": day}, {"kind": "image"}),
+    ]
+    given = [
+        replace(found(domain, host, f"/{number}-{turn}"), depth=7, **way)
+        for turn in range(3)
+        for host in ids
+        for number, way in enumerate(ways)
+    ]
+    async with database.transaction() as connection:
+        await pages.add(connection, given, ids, [])
+        await pages.add(connection, [], ids, [])
+    stored = {tuple(row) for row in await database.fetch(STORED)}
+    assert len(stored) == len(given)
+    assert stored == {
+        (p.url, p.url_hash, ids[p.host], p.found_by, p.found_on, p.depth, p.hops, p.category,
+         p.kind, p.priority, p.lastmod, p.due)
+        for p in given
+    }  # fmt: skip
+    assert await database.fetchval("SELECT pages_known FROM messor.domains") == 42
+
+
+async def test_an_address_with_a_line_break_or_a_key_cut_short_is_refused(
+    database: Database,
+) -> None:
+    domain = await make_domain(database)
+    (host_id,) = await make_lanes(database, domain)
+    good = found(domain, "h1.example.test", "/good")
+    for bad in (replace(good, url=f"{good.url}\n/x"), replace(good, url_hash=b"short")):
+        async with database.transaction() as connection:
+            with pytest.raises(ValueError, match="address"):
+                await pages.add(connection, [good, bad], {good.host: host_id}, [])
+    assert await database.fetchval("SELECT count(*) FROM messor.pages WHERE depth = 1") == 0
 
 
 async def test_a_budget_admits_what_fits_and_what_is_known(database: Database) -> None:

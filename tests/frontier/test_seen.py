@@ -26,6 +26,45 @@ def test_it_knows_only_what_it_was_told_and_keeps_its_bound(
     assert len(seen) == sum(len(seen.of(host)) for host in truth)
 
 
+terms = st.lists(
+    st.one_of(st.tuples(hosts, hashes), st.tuples(hosts, st.integers(1, 3))), max_size=60
+)
+
+
+@given(terms, st.integers(1, 25))
+def test_under_new_terms_nothing_is_known(
+    told: list[tuple[str, list[bytes] | int]], capacity: int
+) -> None:
+    seen = SeenFilter(capacity)
+    truth: dict[str, set[bytes]] = {}
+    under: dict[str, int] = {}
+    for host, said in told:
+        if isinstance(said, int):
+            seen.meet(host, said)
+            if under.get(host) != said:
+                truth.pop(host, None)
+            under[host] = said
+        else:
+            seen.learn(f"www.{host}:8080", said)
+            truth.setdefault(host, set()).update(said)
+        for met in ("a.test", "b.test", "c.test", "d.test"):
+            assert seen.of(f"www.{met}:8080") <= truth.get(met, set())
+    assert len(seen) == sum(len(seen.of(f"www.{host}:8080")) for host in truth) <= capacity
+    assert sum(map(len, seen._names.values())) == len(seen._hosts)
+
+
+def test_new_terms_are_of_all_hosts_of_a_domain_and_of_no_other() -> None:
+    seen = SeenFilter()
+    named = ["a.test", "www.a.test", "shop.a.test:8443", "a.test.", "b.test", "aa.test"]
+    seen.meet("a.test", 1)
+    for host in named:
+        seen.learn(host, [b"1"])
+    seen.meet("a.test", 1)
+    assert len(seen) == 6
+    seen.meet("a.test", 2)
+    assert [host for host in named if seen.of(host)] == ["b.test", "aa.test"]
+
+
 def test_within_its_bound_it_forgets_nothing() -> None:
     seen = SeenFilter(100)
     for number in range(10):

@@ -14,7 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messor.frontier.traps import MAX_PATTERN_LENGTH, PATTERN_BUDGET, pattern_key, trap_of
+from messor.frontier.traps import (
+    MAX_PATTERN_LENGTH,
+    PATTERN_BUDGET,
+    is_plain,
+    pattern_key,
+    trap_of,
+)
 from messor.web.html import TooComplexError, read_page
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse, url_hash
@@ -285,6 +291,46 @@ def test_any_text_gets_an_answer(tail: str) -> None:
     if url:
         assert trap_of(url.href, YEAR) is None or len(trap_of(url.href, YEAR) or "") < 3000
         assert len(pattern_key(url.href) or "") <= MAX_PATTERN_LENGTH
+
+
+PARTS = [
+    *(
+        "2024",
+        "05",
+        "12",
+        "20240512",
+        "9999",
+        "jan",
+        "w12",
+        "calendar",
+        "events",
+        "page",
+        "Seite-3",
+    ),
+    *("sid-abcdef0123456789ab", "a", "shop", "filter", "color=red", ";x=1", "?a=1", "?page=2"),
+    *("?y=1812-05", "&sort=x", "12345", "x2024", "day", ".html", "order-by", "31"),
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from("//-_. ")), max_size=9))
+def test_what_is_plain_is_neither_trap_nor_of_a_family(parts: list[tuple[str, str]]) -> None:
+    url = parse(f"http://e.test/{''.join(part + end for part, end in parts)}")
+    assert url is not None
+    if trap_of(url.href, YEAR) is not None or pattern_key(url.href) is not None:
+        assert not is_plain(url.href)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/about-us", "/shop/chairs/blue-chair-12345", "/p/1234567", "/s12/p4711", "/a/b/c/"],
+)
+def test_most_addresses_are_plain(path: str) -> None:
+    assert is_plain(f"https://www.e.test{path}")
+
+
+@pytest.mark.parametrize("path", ["/jan-1999/day/", "/May.2031.html", "/x/w12/2024/list"])
+def test_a_date_is_seen_whatever_surrounds_it(path: str) -> None:
+    assert str(pattern_key(f"http://e.test{path}")).startswith("calendar /")
 
 
 def test_real_sites_are_hardly_ever_taken_for_traps() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from messor.errors import UnavailableError, UsageError
 from messor.settings import Settings
-from messor.store.database import LOST_CONNECTION, SESSION, TRY_AGAIN, Database
+from messor.store.database import LOST_CONNECTION, SESSION, TRY_AGAIN, Database, sparse
 from messor.store.session import open_session
 from tests.conftest import with_database
 
@@ -102,3 +102,13 @@ async def test_a_session_on_a_given_server_is_ready(dsn: str) -> None:
     async with open_session(Settings(database_url=dsn), pool_size=1) as session:
         assert await session.database.fetchval("SELECT count(*) FROM messor.domains") == 0
         await session.repair()
+
+
+@pytest.mark.parametrize("column", [[None, None, None], [None, "b", None], ["a", None, None], []])
+async def test_a_column_of_nothing_comes_out_as_it_went_in(
+    database: Database, column: list[str | None]
+) -> None:
+    rows = await database.fetch(
+        "SELECT * FROM unnest($1::int[], $2::text[]) AS g (n, word)", [1, 2, 3], sparse(column)
+    )
+    assert [row["word"] for row in rows] == (column or [None] * 3)

@@ -83,6 +83,15 @@ def test_a_shared_cache_gives_the_same_links() -> None:
     assert len(cache) > 0
 
 
+def test_links_are_found_wherever_they_stand_and_keep_their_own_texts() -> None:
+    html = """<svg><a href="/drawn">d</a></svg><template><a href="/later">l</a></template>
+    <map><area href="/corner"></map><a href>empty</a><a name="here">no</a><a HREF="/a?b&amp;c"> A  B </a>
+    <noscript><a href="/without">w</a></noscript><a href="/drawn">again</a>"""
+    page = read_page(html, URL, known={"/later"})
+    assert page.hrefs == ["/drawn", "/a?b&c", "/without", "/corner"]
+    assert page.anchors == ["d", "A B", "w", ""]
+
+
 def test_links_are_capped() -> None:
     page = read_page("".join(f"<a href=/{n}>" for n in range(MAX_LINKS + 10)), URL)
     assert len(page.links) == MAX_LINKS

@@ -172,3 +172,48 @@ def test_duplicate_pairs(corpus: Callable[[str], Any]) -> None:
     assert not [row for row, equal in zip(rows, same, strict=True) if equal and not row["same"]]
     right = sum(row["same"] == equal for row, equal in zip(rows, same, strict=True))
     assert right / len(rows) >= 0.98
+
+
+_HOSTS = [
+    "e.com",
+    "www.e-f.com",
+    "1.2.3.com",
+    "e.c0m",
+    "e.1",
+    "e.0x7",
+    "0x7.1",
+    "xn--bcher-kva.example",
+    "xn--e.com",
+    "e.xn--p1ai",
+    "-e-.com",
+    "aa--b.com",
+    "e..com",
+    "e_f.com",
+    "E.com",
+    "e.com.",
+    "e.com:80",
+    "e.com:8080",
+    "127.1",
+    "[::1]",
+    "u@e.com",
+]
+_TAILS = st.text(alphabet="ab/AZ09-._~!$&'()*+,;=:@%2eE?#[]|^`{}\\\t \u00e9", max_size=24)
+
+
+@given(st.sampled_from(["http", "https"]), st.sampled_from(_HOSTS), _TAILS)
+def test_plain_addresses_parse_as_all_others_do(scheme: str, host: str, tail: str) -> None:
+    """What is its own serialisation is not asked of the parser: an upper-case scheme always is."""
+    for middle in ("/", ""):
+        rest = f"://{host}{middle}{tail}"
+        assert urls.parse(scheme + rest) == urls.parse(scheme.upper() + rest)
+        within = urls.parse(scheme + rest, "https://base.test/a/b?c")
+        assert within == urls.parse(scheme.upper() + rest, "https://base.test/a/b?c")
+
+
+@given(st.sampled_from(["http://e.com/a/b?c", "https://u@e.com:81/q", "http://[::1]/"]), _TAILS)
+def test_what_continues_its_origin_resolves_as_all_others_do(base: str, tail: str) -> None:
+    href = f"/{tail}"
+    (link,) = LinkResolver(base).resolve([href])
+    url = urls.parse(href, base)
+    found = (link.href, link.authority, link.url_hash) if link else None
+    assert found == ((url.href, url.authority, urls.url_hash(url)) if url else None)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from messor.archive.segments import Place
-from messor.store.database import Connection
+from messor.store.database import Connection, sparse
 
 # Raised when reading changes what markdown or data come out, so that the web is not blamed.
 READER_VERSION = 1
@@ -111,15 +111,15 @@ async def store(
         [s.place.length for s in kept],
         [s.size for s in kept],
         [s.status_code for s in kept],
-        [s.content_type for s in kept],
-        [s.title for s in kept],
-        [s.description for s in kept],
-        [s.language for s in kept],
+        sparse([s.content_type for s in kept]),
+        sparse([s.title for s in kept]),
+        sparse([s.description for s in kept]),
+        sparse([s.language for s in kept]),
         READER_VERSION,
         [age for _, age in given],
         [s.provider for s in kept],
-        [s.verdict for s in kept],
-        [s.signals for s in kept],
+        sparse([s.verdict for s in kept]),
+        sparse([s.signals for s in kept]),
     )
     ids = {row["page_id"]: row["id"] for row in rows}
     fresh = {row["page_id"] for row in rows if row["fresh"]}
@@ -138,7 +138,7 @@ async def store(
         [age for _, age in changes],
         [ids[s.page_id] for s in texts],
         [s.markdown for s in texts],
-        [s.data for s in texts],
+        sparse([s.data for s in texts]),
     )
     return ids
 

@@ -8,12 +8,11 @@ as is customary.
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha1
 
-from isal import igzip
+from isal import igzip, isal_zlib
 
 _PLAIN_LEVEL = 1
 _FRAMING = frozenset({b"transfer-encoding", b"content-length"})
@@ -35,17 +34,21 @@ def response(
     *,
     body: bytes,
     gzipped: bytes | None = None,
+    digest: bytes | None = None,
 ) -> bytes:
-    """A response record; `gzipped` is the body as it came, where it may be kept so."""
+    """A response record; `gzipped` is the body as it came, where it may be kept so.
+
+    `digest` is the SHA-1 of what is kept, where somebody has computed it before.
+    """
     payload = body if gzipped is None else gzipped
     http_head = _http_head(status, reason, headers, len(payload), packed=gzipped is not None)
-    digest = sha1(payload, usedforsecurity=False).hexdigest()
+    digest = digest or sha1(payload, usedforsecurity=False).digest()
     head = _head(
         "response",
         len(http_head) + len(payload),
         content_type="application/http; msgtype=response",
         url=url,
-        digest=digest,
+        digest=digest.hex(),
     )
     block = b"".join((head, http_head, payload, b"\r\n\r\n"))
     return igzip.compress(block, _PLAIN_LEVEL) if gzipped is None else _stored_member(block)
@@ -103,6 +106,6 @@ def _stored_member(block: bytes) -> bytes:
             bytes((last,)) + size.to_bytes(2, "little") + (size ^ 0xFFFF).to_bytes(2, "little")
         )
         parts.append(piece)
-    parts.append(zlib.crc32(block).to_bytes(4, "little"))
+    parts.append(isal_zlib.crc32(block).to_bytes(4, "little"))
     parts.append((len(block) & 0xFFFF_FFFF).to_bytes(4, "little"))
     return b"".join(parts)

@@ -153,6 +153,7 @@ class Keeper:
 def _record(answer: Answer) -> bytes:
     fetched = answer.fetched
     assert fetched.status is not None
+    as_it_came = fetched.keeps_gzip or fetched.body is fetched.wire
     return warc.response(
         answer.url.href,
         fetched.status,
@@ -160,6 +161,7 @@ def _record(answer: Answer) -> bytes:
         fetched.raw_headers,
         body=fetched.body,
         gzipped=fetched.wire if fetched.keeps_gzip else None,
+        digest=fetched.wire_digest if as_it_came else None,
     )
 
 

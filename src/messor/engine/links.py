@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from messor.courtesy.lanes import Lane
@@ -12,15 +13,34 @@ from messor.frontier.categories import categorise, priority
 from messor.frontier.pages import NewPage
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import ASKED_PRIORITY, Task
-from messor.frontier.traps import pattern_key, trap_of
+from messor.frontier.traps import is_plain, pattern_key, trap_of
 from messor.kit import clock
 from messor.web.html import PageReading
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Link, Url, host_of, parse, url_hash
 
+KNOWN = "known"
 KNOWN_HREFS = 60_000  # remembered by their spelling, over all hosts
 LISTED_DEPTH = 1  # of pages found in a sitemap
 MADE_PAGES = 20_000  # remembered until they are committed, which takes half a second
+NO_HREFS: AbstractSet[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Hrefs:
+    """Spellings that lead to pages the frontier holds, as learned under these terms."""
+
+    terms: int
+    known: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Made:
+    """What was made of links that the seen filter does not know yet, by URL hash; None: a trap."""
+
+    token: int  # of the visit
+    lessons: int  # of the filter, when it was last asked
+    pages: dict[bytes, NewPage | None] = field(default_factory=dict)
 
 
 class LinkSieve:
@@ -33,58 +53,91 @@ class LinkSieve:
         self._max_redirects = max_redirects
         self._full_patterns = full_patterns
         self._domains: dict[str, str | None] = {}
-        self._hrefs: dict[str, set[str]] = {}
+        self._hrefs: dict[str, _Hrefs] = {}
         self._hrefs_size = 0
-        self._made: dict[tuple[int, int, bytes, int], NewPage | None] = {}
+        self._made: dict[tuple[int, int], _Made] = {}
+        self._made_size = 0
 
-    def known_hrefs(self, url: Url) -> set[str]:
-        """Hrefs that, on any page of this origin, lead to a page the frontier holds."""
-        return self._hrefs.setdefault(url.origin, set())
+    def known_hrefs(self, url: Url, lane: Lane) -> AbstractSet[str]:
+        """Hrefs that, on any page of this origin, lead to a page the frontier holds.
+
+        Only what was learned under the lane's terms: a purged domain comes back under others.
+        """
+        hrefs = self._hrefs.get(url.origin)
+        return NO_HREFS if hrefs is None or hrefs.terms != lane.policy.version else hrefs.known
 
     def sift(
         self, lane: Lane, task: Task, url: Url, reading: PageReading
     ) -> tuple[list[NewPage], Counter[tuple[int, str]]]:
         """New pages, and counts of links refused by rule."""
-        policy, depth = lane.policy, task.depth + 1
-        too_deep = depth > policy.max_crawl_depth
-        known = self._seen.of(lane.host)
-        found: list[NewPage] = []
+        made = self._made_of(lane, task.depth + 1)
+        page_of, heeds = made.pages.get, lane.policy.directives == "respect"
+        # Most links that are not known were met a moment ago and wait for their commit.
+        found = [
+            None if link.nofollow and heeds else page_of(link.url_hash) for link in reading.links
+        ]
         refused: Counter[tuple[int, str]] = Counter()
-        for href, anchor, link in zip(reading.hrefs, reading.anchors, reading.links, strict=True):
-            if link.authority == lane.host:
-                if link.url_hash in known:
-                    self._remember(url, href)
+        if not all(found):
+            known = self._seen.of(lane.host)
+            for number, link in enumerate(reading.links):
+                if found[number] is not None:
                     continue
-            elif self._domain_of(link.authority) != policy.domain:
-                refused[lane.host_id, "scope"] += 1
-                continue
-            elif link.url_hash in self._seen.of(link.authority):
-                continue
-            if link.nofollow and policy.directives == "respect":
-                refused[lane.host_id, "nofollow"] += 1
-            elif too_deep:
-                refused[lane.host_id, "depth"] += 1
-            else:
-                page = self._linked(lane, task, link, depth, anchor)
-                if page is None:
-                    refused[lane.host_id, "trap"] += 1
-                else:
-                    found.append(page)
-        return found, refused
+                rule = self._refusal(lane, task, link, known)
+                if rule is None:
+                    anchor = reading.anchors[number]
+                    page = found[number] = self._linked(made, lane, task, link, anchor)
+                    rule = "trap" if page is None else None
+                if rule is KNOWN:
+                    self._remember(lane, url, reading.hrefs[number], link)
+                elif rule is not None:
+                    refused[lane.host_id, rule] += 1
+        return [page for page in found if page is not None], refused
+
+    def _refusal(self, lane: Lane, task: Task, link: Link, known: AbstractSet[bytes]) -> str | None:
+        """The rule by which a link makes no page; KNOWN when there is one already."""
+        if link.authority == lane.host:
+            if link.url_hash in known:
+                return KNOWN
+        elif self._domain_of(link.authority) != lane.policy.domain:
+            return "scope"
+        elif link.url_hash in self._seen.of(link.authority):
+            return KNOWN
+        if link.nofollow and lane.policy.directives == "respect":
+            return "nofollow"
+        return "depth" if task.depth >= lane.policy.max_crawl_depth else None
+
+    def _made_of(self, lane: Lane, depth: int) -> _Made:
+        """What was made of links at this depth in this visit, without what is known meanwhile."""
+        self._seen.meet(lane.policy.domain, lane.policy.version)
+        made = self._made.get((lane.host_id, depth))
+        if made is None or made.token != lane.token:
+            made = _Made(lane.token, self._seen.lessons)
+            self._made[lane.host_id, depth] = made
+            self._made_size += 1
+        elif made.lessons != self._seen.lessons:
+            made.lessons = self._seen.lessons
+            known, pages = self._seen.of(lane.host), made.pages
+            # Whether pages of other hosts are known is looked up when they are met again.
+            made.pages = {
+                key: page
+                for key, page in pages.items()
+                if page is None or (page.host == lane.host and key not in known)
+            }
+        return made
 
     def _linked(
-        self, lane: Lane, task: Task, link: Link, depth: int, anchor: str
+        self, made: _Made, lane: Lane, task: Task, link: Link, anchor: str
     ) -> NewPage | None:
         """The page of a link; the same for all that mention it until the filter knows of it."""
-        key = (lane.host_id, lane.token, link.url_hash, depth)
         try:
-            return self._made[key]
+            return made.pages[link.url_hash]
         except KeyError:
-            if len(self._made) >= MADE_PAGES:
+            self._made_size += 1
+            if self._made_size > MADE_PAGES:
                 self._made.clear()
-            page = self._made[key] = self._page(
-                lane, task, link, by="link", depth=depth, anchor=anchor
-            )
+                self._made_size = 0
+            page = self._page(lane, task, link, by="link", depth=task.depth + 1, anchor=anchor)
+            made.pages[link.url_hash] = page
             return page
 
     def sift_listed(
@@ -114,14 +167,22 @@ class LinkSieve:
         """Whether a host belongs to the lane's domain."""
         return self._domain_of(authority) == lane.policy.domain
 
-    def _remember(self, url: Url, href: str) -> None:
-        # What starts with a slash, and not with two, means the same on every page of its origin.
-        if href[:1] == "/" and href[1:2] not in ("/", "\\"):
-            self._hrefs_size += 1
-            if self._hrefs_size > KNOWN_HREFS:
-                self._hrefs.clear()
-                self._hrefs_size = 0
-            self.known_hrefs(url).add(href)
+    def _remember(self, lane: Lane, url: Url, href: str, link: Link) -> None:
+        # What starts with a slash, and not with two, means the same on every page of its origin,
+        # unless a page says that its links start elsewhere.
+        if href[:1] != "/" or href[1:2] in ("/", "\\"):
+            return
+        origin, terms = url.origin, lane.policy.version
+        if not link.href.startswith(f"{origin}/"):
+            return
+        self._hrefs_size += 1
+        if self._hrefs_size > KNOWN_HREFS:
+            self._hrefs.clear()
+            self._hrefs_size = 0
+        hrefs = self._hrefs.get(origin)
+        if hrefs is None or hrefs.terms != terms:
+            hrefs = self._hrefs[origin] = _Hrefs(terms)
+        hrefs.known.add(href)
 
     def follow(self, lane: Lane, task: Task, location: str | None) -> tuple[list[NewPage], str]:
         """Where a redirect leads: a page of its own, or a sentence that says why it is not."""
@@ -133,6 +194,7 @@ class LinkSieve:
         if task.hops >= self._max_redirects:
             return [], f"redirected more than {self._max_redirects} times"
         link = Link(target.href, target.authority, url_hash(target))
+        self._seen.meet(lane.policy.domain, lane.policy.version)
         start = lane.is_main and task.depth == 0 and is_root(task.url)
         if link.url_hash in self._seen.of(link.authority) and not start:
             return [], ""
@@ -159,13 +221,14 @@ class LinkSieve:
         self, lane: Lane, task: Task, link: Link, *, by: str, depth: int, anchor: str = ""
     ) -> NewPage | None:
         """The page a link leads to; None when that would be a trap."""
-        if trap_of(link.href, clock.this_year()) is not None:
-            return None
-        path = "/" + link.href.partition("://")[2].partition("/")[2]
-        category = categorise(path, anchor)
-        pattern = pattern_key(link.href)
-        if pattern is not None and (link.authority, pattern) in self._full_patterns:
-            return None
+        pattern = None
+        if not is_plain(link.href):
+            if trap_of(link.href, clock.this_year()) is not None:
+                return None
+            pattern = pattern_key(link.href)
+            if pattern is not None and (link.authority, pattern) in self._full_patterns:
+                return None
+        category = categorise(link.href[link.href.find("/", 8) :], anchor)
         return NewPage(
             lane.policy.domain_id,
             link.authority,

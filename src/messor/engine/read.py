@@ -60,15 +60,15 @@ class Reader:
         assert url is not None, "tasks hold web addresses"
         answer = Answer(fetched, url, needs_cage=lane.caged or task.deaths > 0)
         try:
-            self._read(answer, task)
+            self._read(answer, task, lane)
         except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
             fetched.outcome, answer.fault, answer.raw_hash = Outcome.ERROR, error, None
         return answer
 
-    def _read(self, answer: Answer, task: Task) -> None:
+    def _read(self, answer: Answer, task: Task, lane: Lane) -> None:
         fetched = answer.fetched
         if fetched.outcome is Outcome.OK:
-            self._read_page(answer, task)
+            self._read_page(answer, task, lane)
             return
         answer.needs_cage = False
         if fetched.outcome is Outcome.UNCHANGED:
@@ -79,7 +79,7 @@ class Reader:
             answer.verdict = Verdict(("size", "empty"), None, ("empty",))
             fetched.gate = "empty"
 
-    def _read_page(self, answer: Answer, task: Task) -> None:
+    def _read_page(self, answer: Answer, task: Task, lane: Lane) -> None:
         fetched = answer.fetched
         answer.raw_hash = task.raw_hash if fetched.is_known else hashing.raw_hash(fetched.body)
         same = answer.raw_hash == task.raw_hash and task.snapshot_id is not None
@@ -101,7 +101,7 @@ class Reader:
                 task.url,
                 resolver=LinkResolver(answer.url, self._links),
                 agent=self._agent,
-                known=self._sieve.known_hrefs(answer.url),
+                known=self._sieve.known_hrefs(answer.url, lane),
             )
         except TooComplexError:
             answer.needs_cage = True

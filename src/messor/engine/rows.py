@@ -13,7 +13,7 @@ from messor.frontier import cadence
 from messor.frontier.recrawl import Change
 from messor.frontier.transitions import HELD_SQL
 from messor.kit import clock
-from messor.store.database import Connection
+from messor.store.database import Connection, sparse
 
 LOG_FETCHES = """
 INSERT INTO messor.http_fetches (page_id, host_id, visit_token, fetched_at, outcome, status_code,
@@ -146,14 +146,14 @@ async def log_fetches(connection: Connection, worker_id: int, harvests: Sequence
         [h.decision.rule for h, _, _ in sent],
         [h.lane.policy.version for h, _, _ in sent],
         [h.robots_id for h, _, _ in sent],
-        [clean(_CREDENTIALS.sub("", f.location)) if f.location else None for f in fetches],
+        sparse([clean(_CREDENTIALS.sub("", f.location)) if f.location else None for f in fetches]),
         [_headers(f.headers) for f in fetches],
-        [_error(f.error_type, f.error) for f in fetches],
+        sparse([_error(f.error_type, f.error) for f in fetches]),
         [f.provider for f in fetches],
-        [f.cost for f in fetches],
-        [f.gate for f in fetches],
-        [f.proxy_id for f in fetches],
-        [_encode(f.detail).decode() if f.detail else None for f in fetches],
+        sparse([f.cost for f in fetches]),
+        sparse([f.gate for f in fetches]),
+        sparse([f.proxy_id for f in fetches]),
+        sparse([_encode(f.detail).decode() if f.detail else None for f in fetches]),
     )
 
 
@@ -174,18 +174,23 @@ async def update_tasks(
         [h.outcome for h in harvests],
         [h.schedule.due_in for h in harvests],
         [h.schedule.retry_count for h in harvests],
-        [clean(h.refusal) for h in harvests],
-        [clean(h.fetched.error) if h.fetched else None for h in harvests],
+        sparse([clean(h.refusal) for h in harvests]),
+        sparse([clean(h.fetched.error) if h.fetched else None for h in harvests]),
         [h.fetched is not None for h in harvests],
         [h.fetched.status if h.fetched else None for h in harvests],
-        [snapshot_ids.get(h.task.page_id) if h.is_good else None for h in harvests],
-        [h.raw_hash for h in harvests],
-        [clean(h.headers.get("ETag")) for h in harvests],
-        [clean(h.headers.get("Last-Modified")) for h in harvests],
-        [h.other_provider for h in harvests],
-        [h.schedule.history for h in harvests],
-        [h.own_answer.wire_tag if h.own_answer else None for h in harvests],
+        sparse([snapshot_ids.get(h.task.page_id) if h.is_good else None for h in harvests]),
+        sparse([h.raw_hash for h in harvests]),
+        sparse([_validator(h, "ETag") for h in harvests]),
+        sparse([_validator(h, "Last-Modified") for h in harvests]),
+        sparse([h.other_provider for h in harvests]),
+        sparse([h.schedule.history for h in harvests]),
+        sparse([h.own_answer.wire_tag if h.own_answer else None for h in harvests]),
     )
+
+
+def _validator(harvest: Harvest, name: str) -> str | None:
+    """A header to ask with the next time; without a body to go with it the old one stands."""
+    return clean(harvest.headers.get(name)) if harvest.raw_hash else None
 
 
 async def store_refusals(

@@ -5,13 +5,13 @@ Budgets are kept where pages are admitted, the cache where an ingestion plans.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from messor.courtesy.lanes import Lane
 from messor.engine.preflight import ALLOWED as PREFLIGHT
 from messor.engine.preflight import KIND
 from messor.frontier.tasks import Task
-from messor.frontier.traps import trap_of
+from messor.frontier.traps import is_plain, trap_of
 from messor.kit import clock
 from messor.ledger.decisions import Decision, Verdict, decide, deferred, denied
 from messor.web.suffixes import registrable_domain
@@ -19,8 +19,7 @@ from messor.web.suffixes import registrable_domain
 ALLOWED = Decision(Verdict.ALLOWED, "approved", "the domain is approved and no rule objects")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A task in its lane, about to be decided on."""
 
     lane: Lane
@@ -70,7 +69,7 @@ def depth_rule(candidate: Candidate) -> Decision | None:
 
 def trap_rule(candidate: Candidate) -> Decision | None:
     task = candidate.task
-    if task.kind != "page" or task.depth == 0:
+    if task.kind != "page" or task.depth == 0 or is_plain(task.url):
         return None  # what a person asked for is no trap
     trap = trap_of(task.url, clock.this_year())
     return denied("trap", trap) if trap else None

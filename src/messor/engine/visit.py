@@ -245,9 +245,12 @@ class Visitor:
         return hops, best
 
     async def _judge(self, visit: Visit, task: Task, fetched: Fetched) -> Answer:
-        async with self._reading:
+        if fetched.body:
+            async with self._reading:
+                answer = self._reader.read(visit.lane, task, fetched)
+                await asyncio.sleep(0)  # the next few read in the loop's next turn
+        else:
             answer = self._reader.read(visit.lane, task, fetched)
-            await asyncio.sleep(0)  # the next few read in the loop's next turn
         if answer.needs_cage:
             await self._reader.read_caged(task, answer)
         await self._meet(visit, task, fetched, answer.verdict.signals)

@@ -10,25 +10,22 @@ import asyncio
 import ssl
 
 import aiohttp
-from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar
-from isal import isal_zlib
-from yarl import URL
+from aiohttp.http_exceptions import HttpProcessingError
 
-from messor.courtesy.pace import PERMIT, Permit
+from messor.courtesy.pace import Permit
+from messor.fetch.client import Client, Reply
 from messor.fetch.connector import PermitConnector, make_connector
 from messor.fetch.decoding import BadEncodingError, Decoded, TooLargeError, decode_content
 from messor.fetch.guard import AddressGuard, RefusedAddressError
 from messor.fetch.naming import name_outcome
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.proxies.proxy import Proxy, ProxyError
-from messor.fetch.proxies.tunnel import ProxySessions
-from messor.fetch.wire import tag_of, unpacked_size
+from messor.fetch.proxies.tunnel import ProxyClients
+from messor.fetch.wire import digest_of, tag_of, unpacked_size
 from messor.kit import clock
 from messor.settings import Settings
 from messor.web.robots_tags import has_directives
 from messor.web.urls import parse
-
-aiohttp.set_zlib_backend(isal_zlib)
 
 
 def user_agent(settings: Settings, version: str) -> str:
@@ -44,31 +41,28 @@ class HttpFetcher:
         self.guard = AddressGuard(settings.allowed_networks)
         self._connector = make_connector(self.guard, ca_file=settings.ca_file)
         self._agent = user_agent(settings, version)
-        self._session = self._make_session(self._connector)
-        self._proxied = ProxySessions(
-            self._connector, self.guard, self._make_session, ca_file=settings.ca_file
+        self._client = self._make_client(self._connector)
+        self._proxied = ProxyClients(
+            self._connector, self.guard, self._make_client, ca_file=settings.ca_file
         )
 
-    def _make_session(self, connector: PermitConnector) -> ClientSession:
+    def _make_client(self, connector: PermitConnector) -> Client:
         settings = self._settings
-        return ClientSession(
-            connector=connector,
-            cookie_jar=DummyCookieJar(),
-            trust_env=False,
-            auto_decompress=False,
-            timeout=ClientTimeout(
-                total=settings.total_timeout, sock_connect=settings.connect_timeout
-            ),
-            headers={
-                "User-Agent": self._agent,
-                "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
-                "Accept-Encoding": "gzip, deflate",
-            },
+        headers = {
+            "User-Agent": self._agent,
+            "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
+            "Accept-Encoding": "gzip, deflate",
+        }
+        return Client(
+            connector,
+            headers,
+            seconds=settings.total_timeout,
+            connect_seconds=settings.connect_timeout,
         )
 
     async def close(self) -> None:
         await self._proxied.close()
-        await self._session.close()
+        await self._client.close()
 
     async def address_of(self, host: str, port: int) -> str | None:
         """The address group of a host: its smallest address, the same however DNS rotates."""
@@ -97,118 +91,88 @@ class HttpFetcher:
         say otherwise.
         """
         url = parse(href)
-        refusal = "not a web address" if url is None else self.guard.refusal_of_url(url)
         started = clock.now()
-        if refusal is not None:
-            refused = _failed(Outcome.REFUSED_ADDRESS, refusal, "refused_address")
+        refusal = "not a web address" if url is None else self.guard.refusal_of_url(url)
+        if url is None or refusal is not None:
+            refused = _failed(Outcome.REFUSED_ADDRESS, refusal or "", "refused_address")
             refused.began_at = started
             return refused
-        headers = {}
+        conditions = []
         if etag:
-            headers["If-None-Match"] = etag
+            conditions.append(("If-None-Match", etag))
         if last_modified:
-            headers["If-Modified-Since"] = last_modified
-        token = PERMIT.set(permit)
+            conditions.append(("If-Modified-Since", last_modified))
         try:
-            fetched = await self._attempt(
-                href, headers, permit, cut_at, via, verify=verify, known=wire_tag
+            client = self._proxied.by(via) if via else self._client
+            reply = await client.get(
+                url,
+                permit,
+                conditions,
+                cap=cut_at or self._settings.max_body_bytes,
+                cut=cut_at is not None,
+                verify=verify,
             )
+            fetched = self._unpack(reply, cut_at, wire_tag)
         except TimeoutError:
             fetched = _failed(Outcome.TIMEOUT, "no complete answer in time", "timeout")
         except TooLargeError as error:
             fetched = _failed(Outcome.TOO_LARGE, str(error), "too_large")
         except BadEncodingError as error:
             fetched = _failed(Outcome.ERROR, str(error), "bad_encoding")
-        except (aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
+        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as error:
             fetched = _from_error(error)
-        finally:
-            PERMIT.reset(token)
         permit.missed()
         fetched.sent_at = permit.used_at
         fetched.began_at = permit.used_at or started
         fetched.proxy_id = via.id if via else None
         fetched.gap, fetched.delay = permit.gap, permit.delay
-        fetched.duration = clock.now() - (permit.used_at or started)
+        fetched.duration = clock.now() - fetched.began_at
         return fetched
 
-    async def _attempt(
-        self,
-        href: str,
-        headers: dict[str, str],
-        permit: Permit,
-        cut_at: int | None,
-        via: Proxy | None,
-        *,
-        verify: bool,
-        known: int | None,
-    ) -> Fetched:
-        session = self._proxied.by(via) if via else self._session
-        async with session.get(
-            URL(href, encoded=True), headers=headers, allow_redirects=False, ssl=verify
-        ) as response:
-            permit.answered()
-            wire = await self._read(response, cut_at)
-        tag = tag_of(wire) if response.status == 200 and wire else None
-        if tag is not None and tag == known and not has_directives(response.raw_headers):
-            return _known(response, wire, tag)
+    def _unpack(self, reply: Reply, cut_at: int | None, known: int | None) -> Fetched:
+        wire = reply.body
+        digest = digest_of(wire) if reply.status == 200 and wire else None
+        tag = tag_of(digest) if digest else None
+        if tag is not None and tag == known and not has_directives(reply.raw_headers):
+            return _known(reply, tag)
         decoded = decode_content(
             wire,
-            response.headers.get("Content-Encoding", ""),
+            reply.headers.get("Content-Encoding", ""),
             cut_at or self._settings.max_decoded_bytes,
             cut=cut_at is not None,
         )
-        fetched = _judge(response, wire, decoded)
-        fetched.wire_tag = tag
+        fetched = _judge(reply, decoded)
+        fetched.wire_digest, fetched.wire_tag = digest, tag
         return fetched
 
-    async def _read(self, response: ClientResponse, cut_at: int | None) -> bytes:
-        """The body up to the cap; a length that promises more is refused unread."""
-        cap = cut_at or self._settings.max_body_bytes
-        if cut_at is None and (response.content_length or 0) > cap:
-            response.close()
-            raise TooLargeError(f"Content-Length is more than {cap} bytes")
-        parts: list[bytes] = []
-        size = 0
-        while chunk := await response.content.readany():
-            parts.append(chunk)
-            size += len(chunk)
-            if size > cap:
-                response.close()
-                if cut_at is not None:
-                    break
-                raise TooLargeError(f"the body is more than {cap} bytes")
-            if response.content.at_eof():
-                break
-        return parts[0] if len(parts) == 1 else b"".join(parts)
 
-
-def _judge(response: ClientResponse, wire: bytes, decoded: Decoded) -> Fetched:
+def _judge(reply: Reply, decoded: Decoded) -> Fetched:
     """What came, and what it means."""
     body = decoded.body
     return name_outcome(
         Fetched(
             Outcome.OK,
-            status=response.status,
-            headers=response.headers,
-            raw_headers=response.raw_headers,
-            wire=wire,
+            status=reply.status,
+            headers=reply.headers,
+            raw_headers=reply.raw_headers,
+            wire=reply.body,
             keeps_gzip=decoded.plain_gzip,
             body=body,
             size=len(body),
-            reason=response.reason or "",
+            reason=reply.reason,
         )
     )
 
 
-def _known(response: ClientResponse, wire: bytes, tag: int) -> Fetched:
+def _known(reply: Reply, tag: int) -> Fetched:
     """The answer that was good the last time."""
     return Fetched(
         Outcome.OK,
-        status=response.status,
-        headers=response.headers,
-        raw_headers=response.raw_headers,
-        size=unpacked_size(wire, response.headers),
-        reason=response.reason or "",
+        status=reply.status,
+        headers=reply.headers,
+        raw_headers=reply.raw_headers,
+        size=unpacked_size(reply.body, reply.headers),
+        reason=reply.reason,
         wire_tag=tag,
         is_known=True,
     )

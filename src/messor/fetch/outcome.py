@@ -43,7 +43,8 @@ class Fetched:
     keeps_gzip: bool = False  # it may be archived as it came
     body: bytes = b""  # the body decoded
     size: int = 0  # of the body decoded
-    wire_tag: int | None = None  # see fetch.wire
+    wire_digest: bytes | None = None  # see fetch.wire
+    wire_tag: int | None = None
     is_known: bool = False  # the bytes are those the task knows; they were not unpacked
     reason: str = ""
     location: str | None = None

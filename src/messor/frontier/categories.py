@@ -74,7 +74,7 @@ def _fold(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in _BETWEEN.split(_fold(text)) if word]
+    return list(filter(None, _BETWEEN.split(_fold(text))))
 
 
 def _build() -> _Cues:
@@ -117,7 +117,7 @@ def categorise(path: str, anchor: str = "", title: str = "") -> Category | None:
 
 def _segments(path: str) -> list[str]:
     """The segments of a path without its language; none at all for a home page."""
-    segments = [segment for segment in path.split("/") if segment]
+    segments = list(filter(None, path.split("/")))
     for _ in range(2):
         if segments and len(segments[0]) < 8 and is_language(segments[0]):
             del segments[0]
@@ -154,7 +154,11 @@ def _of_text(text: str) -> Category | None:
     """What one segment, anchor or part of a title says; no name at all where it is by the way."""
     if "%" in text:
         text = unquote(text, errors="replace")
-    words = _words(_CAMEL.sub(" ", _EXTENSION.sub("", text)))
+    if "." in text:
+        text = _EXTENSION.sub("", text)
+    if text != text.lower():
+        text = _CAMEL.sub(" ", text)
+    words = _words(text)
     whole = " ".join(words)
     found = _CUES.exact.get(whole)
     if found:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
+from typing import Any
 from uuid import UUID
 
 from messor.frontier.tasks import DEFAULT_PRIORITY, ROBOTS_PRIORITY
@@ -14,6 +16,7 @@ from messor.web.urls import url_hash
 
 SITEMAPS = "sitemaps"  # the pattern that a host's sitemaps are counted under
 SITEMAP_BUDGET = 2_000
+HASH_BYTES = 32
 
 # New hosts of approved domains: host, lane, and first of all the task to read its robots.txt.
 OPEN_HOSTS = """
@@ -53,18 +56,25 @@ SELECT h.host, p.url_hash FROM unnest($1::text[], $2::bytea[]) AS g (host, url_h
   JOIN messor.pages p ON p.host_id = h.id AND p.url_hash = g.url_hash
 """
 
+# Pages that differ in nothing but their addresses come as one row: addresses in lines, hashes end
+# to end. An array costs both sides for each of its elements, and most pages are like their
+# neighbours.
 ADD = """
 WITH given AS (
-  SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::text[], $5::bigint[],
-                       $6::smallint[], $7::smallint[], $8::text[], $9::text[], $10::smallint[],
-                       $11::timestamptz[], $12::bool[])
-         AS g (host_id, url_hash, url, found_by, found_on, depth, hops, kind, category, priority,
+  SELECT g.host_id, u.url, substring(g.hashes FROM (32 * u.n - 31)::int FOR 32) AS url_hash,
+         g.found_by, g.found_on, g.depth, g.hops, g.kind, g.category, g.priority, g.lastmod, g.due
+    FROM unnest($1::bytea[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::smallint[],
+                $7::smallint[], $8::text[], $9::text[], $10::smallint[], $11::timestamptz[],
+                $12::bool[])
+         AS g (hashes, urls, host_id, found_by, found_on, depth, hops, kind, category, priority,
                lastmod, due)
+   CROSS JOIN LATERAL unnest(string_to_array(g.urls, E'\n')) WITH ORDINALITY AS u (url, n)
 ), found AS (
   INSERT INTO messor.pages (host_id, url_hash, url, found_by, found_on, depth, hops, category,
-                            sitemap_lastmod)
-  SELECT host_id, url_hash, url, found_by, found_on, depth, hops, category, lastmod FROM given
-   ORDER BY host_id, url_hash
+                            sitemap_lastmod, found_at)
+  SELECT host_id, url_hash, url, found_by, found_on, depth, hops, category, lastmod,
+         (SELECT messor.clock())
+    FROM given ORDER BY host_id, url_hash
   ON CONFLICT (host_id, url_hash) DO NOTHING
   RETURNING id, host_id, url_hash
 ), task AS (
@@ -167,6 +177,21 @@ class NewPage:
     is_main: bool = False  # where the domain's start page leads
 
 
+# All that is stored of a page but its address, in the order of the statement.
+_likeness = attrgetter(
+    "host",
+    "found_by",
+    "found_on",
+    "depth",
+    "hops",
+    "kind",
+    "category",
+    "priority",
+    "lastmod",
+    "due",
+)
+
+
 async def open_hosts(connection: Connection, hosts: Mapping[str, NewPage]) -> dict[str, int]:
     """Ids of hosts that were met for the first time, by name."""
     robots = [f"{page.url.partition('://')[0]}://{host}/robots.txt" for host, page in hosts.items()]
@@ -220,39 +245,50 @@ async def add(
 
     Lanes in `held` are the caller's own: giving them back finds what is due.
     """
-    ids = [host_ids[page.host] for page in pages]
+    if not pages:
+        return
+    alike: dict[tuple[Any, ...], list[NewPage]] = defaultdict(list)
+    for page in pages:
+        alike[_likeness(page)].append(page)
+    hosts, *others = zip(*alike, strict=True)
     await connection.execute(
         ADD,
-        ids,
-        [page.url_hash for page in pages],
-        [page.url for page in pages],
-        [page.found_by for page in pages],
-        [page.found_on for page in pages],
-        [page.depth for page in pages],
-        [page.hops for page in pages],
-        [page.kind for page in pages],
-        [page.category for page in pages],
-        [page.priority for page in pages],
-        [page.lastmod for page in pages],
-        [page.due for page in pages],
+        [_hashes(group) for group in alike.values()],
+        [_lines(group) for group in alike.values()],
+        [host_ids[host] for host in hosts],
+        *others,
         held,
     )
-    await _date(connection, pages, ids)
-    main = {
-        page.domain_id: host_id for page, host_id in zip(pages, ids, strict=True) if page.is_main
-    }
+    await _date(connection, pages, host_ids)
+    main = {page.domain_id: host_ids[page.host] for page in pages if page.is_main}
     if main:
         await connection.execute(MOVE_MAIN_HOST, list(main), list(main.values()))
 
 
-async def _date(connection: Connection, pages: Sequence[NewPage], ids: Sequence[int]) -> None:
-    dated = [(p, host_id) for p, host_id in zip(pages, ids, strict=True) if p.lastmod is not None]
+def _hashes(alike: Sequence[NewPage]) -> bytes:
+    hashes = b"".join([page.url_hash for page in alike])
+    if len(hashes) != HASH_BYTES * len(alike):
+        raise ValueError("a page's key is not the SHA-256 of its address")
+    return hashes
+
+
+def _lines(alike: Sequence[NewPage]) -> str:
+    lines = "\n".join([page.url for page in alike])
+    if lines.count("\n") != len(alike) - 1:
+        raise ValueError("an address has a line break")
+    return lines
+
+
+async def _date(
+    connection: Connection, pages: Sequence[NewPage], host_ids: Mapping[str, int]
+) -> None:
+    dated = [page for page in pages if page.lastmod is not None]
     if dated:
         await connection.execute(
             DATE,
-            [host_id for _, host_id in dated],
-            [page.url_hash for page, _ in dated],
-            [page.lastmod for page, _ in dated],
+            [host_ids[page.host] for page in dated],
+            [page.url_hash for page in dated],
+            [page.lastmod for page in dated],
         )
 
 

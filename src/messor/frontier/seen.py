@@ -1,7 +1,9 @@
 """The seen filter: which URLs the frontier is known to hold.
 
-Exact: it answers "known" only for URLs it was told of after their commit. What it forgot or
-never learned is asked of the database again, which costs time and never correctness.
+Exact: it answers "known" only for URLs it was told of after their commit, and only as long as
+their domain's terms stay the same: a domain whose pages were purged comes back under new ones.
+What it forgot or never learned is asked of the database again, which costs time and never
+correctness.
 """
 
 from __future__ import annotations
@@ -10,7 +12,11 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import host_of
+
 NONE_KNOWN: AbstractSet[bytes] = frozenset()
+MAX_DOMAINS = 100_000  # whose terms are remembered
 
 
 class SeenFilter:
@@ -20,6 +26,9 @@ class SeenFilter:
         self._capacity = capacity
         self._size = 0
         self._hosts: OrderedDict[str, set[bytes]] = OrderedDict()
+        self._names: dict[str | None, set[str]] = {}  # of those hosts, by domain
+        self._terms: dict[str, int] = {}
+        self.lessons = 0  # how often it learned, for those who keep what it does not know yet
 
     def of(self, host: str) -> AbstractSet[bytes]:
         """The hashes known of a host; read it, do not add to it."""
@@ -31,17 +40,39 @@ class SeenFilter:
 
     def learn(self, host: str, hashes: Iterable[bytes]) -> None:
         """Remember URLs whose rows are committed."""
-        known = self._hosts.setdefault(host, set())
+        known = self._hosts.get(host)
+        if known is None:
+            known = self._hosts[host] = set()
+            self._names.setdefault(_domain_of(host), set()).add(host)
         self._hosts.move_to_end(host)
         before = len(known)
         known.update(hashes)
         self._size += len(known) - before
-        while self._size > self._capacity and len(self._hosts) > 1:
-            _, forgotten = self._hosts.popitem(last=False)
-            self._size -= len(forgotten)
-        if self._size > self._capacity:
-            known.clear()
-            self._size = 0
+        self.lessons += 1
+        while self._size > self._capacity and self._hosts:
+            self._forget(next(iter(self._hosts)))
+
+    def meet(self, domain: str, terms: int) -> None:
+        """A domain is visited under these terms; what was learned under others is forgotten."""
+        if self._terms.get(domain) == terms:
+            return
+        if len(self._terms) >= MAX_DOMAINS:
+            self._terms.clear()
+        self._terms[domain] = terms
+        for host in list(self._names.get(domain, ())):
+            self._forget(host)
+
+    def _forget(self, host: str) -> None:
+        self._size -= len(self._hosts.pop(host))
+        domain = _domain_of(host)
+        names = self._names[domain]
+        names.remove(host)
+        if not names:
+            del self._names[domain]
 
     def __len__(self) -> int:
         return self._size
+
+
+def _domain_of(host: str) -> str | None:
+    return registrable_domain(host_of(host))

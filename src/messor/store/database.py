@@ -15,7 +15,7 @@ from typing import Any, Self
 import asyncpg
 
 from messor.errors import UnavailableError, UsageError
-from messor.store import migrate
+from messor.store import revisions
 
 # What a crash, restart or cut of the server looks like from here; all pass when it is back.
 LOST_CONNECTION = (
@@ -50,6 +50,13 @@ POOLED_SESSION = {name: SESSION[name] for name in ("application_name", "timezone
 FOR_THIS_TRANSACTION = "; ".join(
     f"SET LOCAL {name} = {value}" for name, value in SESSION.items() if name not in POOLED_SESSION
 )
+
+
+def sparse(values: list[Any]) -> list[Any]:
+    """A column for `unnest`, which fills up with NULL: one of nothing else need not be sent."""
+    if values and values[0] is None and values.count(None) == len(values):
+        return []
+    return values
 
 
 def is_plain_loopback(dsn: str) -> bool:
@@ -193,11 +200,11 @@ class Database:
     async def revision(self) -> str | None:
         """The migration the database is at."""
         async with self._raw() as raw:
-            return await migrate.current(raw)
+            return await revisions.current(raw)
 
     async def require_schema(self) -> None:
         """Refuse to work on a database whose schema this release does not know."""
-        revision, expected = await self.revision(), migrate.newest()
+        revision, expected = await self.revision(), revisions.newest()
         if revision != expected:
             raise UnavailableError(
                 f"The database is at revision {revision or 'none'}, this release needs {expected}. "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import turbohtml
 from turbohtml import Document, Element
@@ -193,20 +193,19 @@ def _refresh_target(content: str, base: str) -> str | None:
 def _read_links(
     document: Document, reading: PageReading, resolver: LinkResolver, known: AbstractSet[str]
 ) -> None:
-    anchors = document.select("a[href]")
+    # The attributes alone first: where nothing is new, no element is made for them.
+    written = cast(list[str], document.xpath("//a/@href"))
     areas = document.select("area[href]")
-    if areas:
-        anchors = anchors + areas
-    reading.links_cut = len(anchors) > MAX_LINKS
-    anchors = anchors[:MAX_LINKS]
-    written = [anchor.attr("href") or "" for anchor in anchors]
-    fresh = set(written).difference(known)
+    written += [area.attr("href") or "" for area in areas]
+    reading.links_cut = len(written) > MAX_LINKS
+    del written[MAX_LINKS:]
+    fresh = [at for at, href in enumerate(written) if href not in known]
     if not fresh:
         return
+    anchors = [*document.select("a[href]"), *areas]
     mentions: dict[str, list[Element]] = {}
-    for href, anchor in zip(written, anchors, strict=True):
-        if href in fresh:
-            mentions.setdefault(href, []).append(anchor)
+    for at in fresh:
+        mentions.setdefault(written[at], []).append(anchors[at])
     unique: dict[bytes, Link] = {}
     for (href, mentioned), link in zip(mentions.items(), resolver.resolve(mentions), strict=True):
         if link is None:

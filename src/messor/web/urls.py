@@ -7,10 +7,11 @@ Which URLs are in scope, or traps, is decided elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
+from typing import NamedTuple
 
 import ada_url
 
@@ -21,9 +22,19 @@ MAX_URL_LENGTH = 4096
 _REMEMBERED = 1_024  # addresses parsed last
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
+# A path that the standard and the canonical form both leave as it is.
+_SELF = re.compile(r"(?:/(?!\.)[A-Za-z0-9._~!$&'*,:=@-]+)+/?")
 
-@dataclass(frozen=True, slots=True)
-class Url:
+# An address that is its own serialisation, as nearly all are: a name that is neither a number nor
+# punycode, no port, no segment that may stand for dots, and no character that would be escaped.
+_PLAIN = re.compile(
+    r"(https?)://((?:(?!xn--)[a-z0-9-]+\.)+[a-z]+)"
+    r"((?:/(?!\.|%2[Ee])[A-Za-z0-9._~!$&()*+,;=:@%-]*)+)"
+    r"(?:\?([A-Za-z0-9._~!$&()*+,;=:@%/?-]+))?"
+)
+
+
+class Url(NamedTuple):
     """One http(s) URL, without fragment and credentials; every part is ASCII."""
 
     href: str
@@ -69,6 +80,10 @@ def parse(text: str, base: str | None = None) -> Url | None:
     """An http(s) URL of at most MAX_URL_LENGTH characters, or None."""
     if len(text) > MAX_URL_LENGTH:
         return None
+    plain = _PLAIN.fullmatch(text)
+    if plain is not None:
+        scheme, host, path, query = plain.groups("")
+        return Url(text, scheme, host, _DEFAULT_PORTS[scheme], host, path, query)
     href = resolve(text, base)
     return None if href is None or len(href) > MAX_URL_LENGTH else _split(href)
 
@@ -123,8 +138,7 @@ def url_hash(url: Url | str) -> bytes:
     return sha256(canonical(url).encode("utf-8", "surrogatepass")).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """Where a page points: shared between pages, so it never changes."""
 
     href: str
@@ -133,7 +147,7 @@ class Link:
     nofollow: bool = False
 
     def as_nofollow(self) -> Link:
-        return self if self.nofollow else replace(self, nofollow=True)
+        return self if self.nofollow else self._replace(nofollow=True)
 
 
 _Table = dict[str, Link | None]
@@ -187,6 +201,9 @@ class LinkResolver:
         self._base = parsed.href if parsed else resolve(str(base))
         self._origin = parsed.origin if parsed else f" {base} "
         self._page = self._origin + parsed.path if parsed else f" {base}/"
+        # Under a host as it should be, a plain path makes an address that is its own canonical form.
+        is_plain = parsed is not None and not parsed.host.endswith(".")
+        self._host = parsed.authority if parsed is not None and is_plain else None
 
     def rebase(self, base: str) -> LinkResolver:
         """The same cache under another base, for pages that declare one."""
@@ -229,5 +246,12 @@ class LinkResolver:
         return self._link(href)
 
     def _link(self, href: str) -> Link | None:
-        url = parse(href, self._base)
+        if self._host is not None and _SELF.fullmatch(href):
+            text = self._origin + href
+            if len(text) <= MAX_URL_LENGTH:
+                return Link(text, self._host, sha256(text.encode()).digest())
+        if href[:1] == "/" and href[1:2] != "/" and _PLAIN.fullmatch(self._origin + href):
+            url = parse(self._origin + href)
+        else:
+            url = parse(href, self._base)
         return None if url is None else Link(url.href, url.authority, url_hash(url))

@@ -17,7 +17,6 @@ from typing import Any, cast
 from aiohttp import (
     ClientConnectionError,
     ClientRequest,
-    ClientSession,
     ClientSSLError,
     ClientTimeout,
 )
@@ -25,6 +24,7 @@ from aiohttp.abc import ResolveResult
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.tracing import Trace
 
+from messor.fetch.client import Client
 from messor.fetch.connector import PermitConnector
 from messor.fetch.guard import AddressGuard, AddrInfo, RefusedAddressError
 from messor.fetch.proxies.handshake import Address, Conversation, ask
@@ -158,31 +158,31 @@ def _patience(timeout: ClientTimeout) -> float:
     return min((limit for limit in limits if limit), default=10.0)
 
 
-class ProxySessions:
-    """A session for each proxy, made when it is first used."""
+class ProxyClients:
+    """A client for each proxy, made when it is first used."""
 
     def __init__(
         self,
         direct: PermitConnector,
         guard: AddressGuard,
-        make_session: Callable[[PermitConnector], ClientSession],
+        make_client: Callable[[PermitConnector], Client],
         *,
         ca_file: Path | None = None,
     ) -> None:
         self._direct = direct
         self._guard = guard
-        self._make_session = make_session
+        self._make_client = make_client
         self._context = verifying_context(ca_file)
-        self._sessions: dict[Proxy, ClientSession] = {}
+        self._clients: dict[Proxy, Client] = {}
 
-    def by(self, proxy: Proxy) -> ClientSession:
-        session = self._sessions.get(proxy)
-        if session is None:
+    def by(self, proxy: Proxy) -> Client:
+        client = self._clients.get(proxy)
+        if client is None:
             connector = TunnelConnector(proxy, self._direct, self._guard, self._context)
-            session = self._sessions[proxy] = self._make_session(connector)
-        return session
+            client = self._clients[proxy] = self._make_client(connector)
+        return client
 
     async def close(self) -> None:
-        for session in self._sessions.values():
-            await session.close()
-        self._sessions.clear()
+        for client in self._clients.values():
+            await client.close()
+        self._clients.clear()

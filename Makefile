@@ -11,9 +11,11 @@ demo: .venv/run
 up: .venv/run
 	$(BIN)/messor up
 
+# Tests start many processes, each of which would compile everything anew without bytecode.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/dev
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not alone"
-	$(BIN)/pytest -m alone
+	$(BIN)/pytest -m alone $$(grep -rl --include='*.py' 'mark\.alone' tests)
 
 check: .venv/dev
 	$(BIN)/ruff check .

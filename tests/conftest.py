@@ -7,6 +7,7 @@ import itertools
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -25,6 +26,10 @@ CORPORA = Path(__file__).parent.parent.parent / "shared" / "corpora"
 IN_MEMORY = Path("/dev/shm")
 ROOM_FOR_A_SERVER = 2 << 30
 _numbers = itertools.count()
+
+# Whatever the shell says: without bytecode each process a test starts compiles the program anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # How long an example takes is the machine's affair.
 hypothesis.settings.register_profile("messor", deadline=None)

@@ -15,7 +15,7 @@ from messor.access.roles import Role
 from messor.api.app import SESSION_COOKIE, make_api
 from messor.api.models.crawling import TaskStatus
 from messor.engine import submitting
-from messor.store import migrate
+from messor.store import revisions
 from messor.store.database import Database
 from messor.world.answers import Answer
 from messor.world.documents import HTML
@@ -297,7 +297,7 @@ def about_nothing() -> str:
 
 async def test_vitals(reader: httpx.AsyncClient) -> None:
     assert (await reader.get(f"{V}/health")).json() == {
-        "revision": migrate.newest(),
+        "revision": revisions.newest(),
         "workers": 0,
         "domains_waiting": 0,
         "is_standing_still": False,

@@ -14,11 +14,9 @@ from playwright.async_api import Browser, expect
 from messor.access.members import Member
 from messor.access.roles import Role
 from messor.store.database import Database
-from tests.console.test_accessibility import faults
+from tests.console.test_accessibility import examining
 from tests.console.test_browser import NARROW, WIDE, log_in, watched
 from tests.harvested import Harvest, add_trial, contact_html, product_html, stock_shop
-
-WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
 async def _paths(database: Database) -> list[str]:
@@ -52,14 +50,12 @@ async def test_every_page_of_records_can_be_used_by_everybody(
 ) -> None:
     await joined(Role.ADMIN)
     context = await chromium.new_context(color_scheme="dark", viewport=NARROW)
-    page = await context.new_page()
+    page, examiner = await examining(context)
     await log_in(page, console, Role.ADMIN)
     found: list[str] = []
     for path in await _paths(database):
         await page.goto(f"{console}{path}")
-        found += [f"{path} {fault}" for fault in await faults(page)]
-        if await page.evaluate(WIDER) > 0:
-            found.append(f"{path} is wider than the screen")
+        found += [f"{path} {fault}" for fault in await examiner.faults()]
     assert found == [], "\n".join(found)
     await context.close()
 

@@ -15,7 +15,7 @@ from messor.scout import candidate_reading, candidates
 from messor.store.database import Database
 from tests.console.conftest import Enter, Visitor
 from tests.console.found import Found, add_serp, result, seed
-from tests.console.test_accessibility import faults
+from tests.console.test_accessibility import examining
 from tests.console.test_browser import NARROW, WIDE, log_in, watched
 from tests.console.test_xss import CANARY, OWN, payloads, visit
 from tests.crawling import TESTER
@@ -195,15 +195,12 @@ async def test_every_page_of_discovery_can_be_used_by_everybody(
     await joined(Role.ADMIN)
     found = await seed(database)
     context = await chromium.new_context(color_scheme="dark", viewport=NARROW)
-    page = await context.new_page()
+    page, examiner = await examining(context)
     await log_in(page, console, Role.ADMIN)
     wrong: list[str] = []
     for path in found.paths:
         await page.goto(f"{console}{path}")
-        wrong += [f"{path} {fault}" for fault in await faults(page)]
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        if await page.evaluate(wide) > 0:
-            wrong.append(f"{path} is wider than the screen")
+        wrong += [f"{path} {fault}" for fault in await examiner.faults()]
     assert wrong == [], "\n".join(wrong)
     await context.close()
 

@@ -138,31 +138,30 @@ async def _governance(database: Database, words: list[str]) -> list[str]:
     return paths
 
 
+# Handlers of the mouse and of focus get their chance; what they or the markup made is told.
+PROVOKE = """() => {
+  const all = () => [...document.querySelectorAll("main *")];
+  for (const node of all())
+    for (const kind of ["mouseover", "focus", "error", "load", "toggle"])
+      node.dispatchEvent(new Event(kind));
+  const odd = all().flatMap((node) =>
+    [...node.attributes].filter((one) => one.name.startsWith("on")
+      || (/^(href|src|action|formaction)$/.test(one.name)
+          && /^\\s*(javascript|data|vbscript):/i.test(one.value)))
+    .map((one) => node.tagName + " " + one.name + "=" + one.value));
+  const strange = [...document.querySelectorAll("main script, main iframe, main object, main embed, "
+    + "main img:not([src^='/static/']), main style, main base, main meta, main link, main math, main video")]
+    .map((node) => node.outerHTML.slice(0, 200));
+  return [...odd, ...strange];
+}"""
+
+
 async def visit(page: Page, console: str, paths: list[str], told: list[str]) -> None:
     for path in paths:
         answer = await page.goto(f"{console}{path}", wait_until="load")
         assert answer is not None
         assert answer.status < 500, path
-        # Handlers of the mouse and of focus get their chance.
-        await page.evaluate(
-            """() => document.querySelectorAll("main *").forEach((node) => {
-                 for (const kind of ["mouseover", "focus", "error", "load", "toggle"])
-                   node.dispatchEvent(new Event(kind)); })"""
-        )
-        odd = await page.evaluate(
-            """() => [...document.querySelectorAll("main *")].flatMap((node) =>
-                 [...node.attributes].filter((one) => one.name.startsWith("on")
-                   || (/^(href|src|action|formaction)$/.test(one.name)
-                       && /^\\s*(javascript|data|vbscript):/i.test(one.value)))
-                 .map((one) => node.tagName + " " + one.name + "=" + one.value))"""
-        )
-        assert odd == [], path
-        strange = await page.evaluate(
-            """() => [...document.querySelectorAll("main script, main iframe, main object, main embed, "
-                 + "main img:not([src^='/static/']), main style, main base, main meta, main link, main math, main video")]
-                 .map((node) => node.outerHTML.slice(0, 200))"""
-        )
-        assert strange == [], path
+        assert await page.evaluate(PROVOKE) == [], path
         assert told == [], path
 
 
@@ -221,6 +220,12 @@ async def test_the_canary_sings(chromium: Browser, console: str) -> None:
     )
     assert any(one.startswith("alert at") for one in told)
     assert any(one.startswith("policy: script-src") for one in told)
+    await page.evaluate(
+        """() => document.querySelector("main").insertAdjacentHTML("beforeend",
+             "<i onclick=__ran()>x</i><a href='  JavaScript:__ran()'>x</a><video></video>")"""
+    )
+    found = await page.evaluate(PROVOKE)
+    assert found == ["I onclick=__ran()", "A href=  JavaScript:__ran()", "<video></video>"]
     await context.close()
 
 

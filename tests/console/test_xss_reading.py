@@ -38,7 +38,14 @@ def _record(kind: str, words: list[str], number: int) -> FoundRecord:
     proof = {"method": f"{word}:{word}", "quote": word * 5, "path": word}
     fields = {name: {"confidence": 0.5, "evidence": proof} for name in data}
     return FoundRecord(
-        kind, f"{number} {word[:100]}", 0.5, word[:100], word[:100], data, fields, b"x"
+        kind,
+        f"{number} {word[:100]}",
+        0.5,
+        word[:100],
+        word[:100],
+        json.dumps(data),
+        json.dumps(fields),
+        b"x",
     )
 
 
@@ -52,7 +59,9 @@ async def _planted(shop: Harvest, words: list[str]) -> list[str]:
             ago = timedelta(days=turn)
             snapshot_id = await seeding.add_snapshot(database, page_id, text, text, ago)
             records = [_record(kind, words, number + turn) for kind in KINDS]
-            page = FoundPage("product", 1.0, text, text, text, {}, [], [], [], True, [], records)
+            page = FoundPage(
+                "product", 1.0, text, text, text, "{}", "[]", "[]", "[]", True, [], records
+            )  # fmt: skip
             await shop.store(page_id, snapshot_id, page, shop.now - ago)
     await shop.index()
     ids = await database.fetch("SELECT id FROM messor.records ORDER BY id")

@@ -10,7 +10,7 @@ import pytest
 
 from messor.errors import UnavailableError
 from messor.settings import Settings
-from messor.store import migrate
+from messor.store import migrate, revisions
 from messor.store.database import Database
 from messor.store.server import EmbeddedServer
 from messor.store.session import open_session
@@ -46,5 +46,5 @@ async def test_the_schema_fits_an_older_postgresql(given: str, tmp_path: Path) -
     async with open_session(settings) as session:
         version = await session.database.fetchval("SHOW server_version_num")
         assert int(version) >= 140000
-        assert await session.database.revision() == migrate.newest()
+        assert await session.database.revision() == revisions.newest()
         assert await session.database.fetch("SELECT * FROM claim_lanes(1, 10, 1, 4, 0, 10)") == []

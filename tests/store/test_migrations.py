@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import asyncpg
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 
 from messor.errors import UnavailableError
-from messor.store import migrate
+from messor.store import migrate, revisions
 from messor.store.database import Database
 from tests.conftest import with_database
 
@@ -48,6 +51,17 @@ async def blank_dsn(server_dsn: str) -> AsyncIterator[str]:
         await raw.close()
 
 
+def test_the_newest_revision_is_the_one_that_alembic_ends_at() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(revisions.MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_heads() == [revisions.newest()]
+
+
+def test_whoever_opens_a_database_does_not_wait_for_alembic() -> None:
+    script = "import sys, messor.store.session; sys.exit('alembic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
 async def test_up_down_up_leaves_the_same_schema(blank_dsn: str) -> None:
     await asyncio.to_thread(migrate.upgrade, blank_dsn)
     first = await objects(blank_dsn)
@@ -62,7 +76,7 @@ async def test_revision_is_none_before_and_newest_after(blank_dsn: str) -> None:
     async with Database(blank_dsn) as database:
         assert await database.revision() is None
         await asyncio.to_thread(migrate.upgrade, blank_dsn)
-        assert await database.revision() == migrate.newest()
+        assert await database.revision() == revisions.newest()
         await database.require_schema()
 
 
@@ -83,7 +97,7 @@ async def test_several_processes_upgrade_at_once(blank_dsn: str) -> None:
     upgrades = [await asyncio.create_subprocess_exec(*command) for _ in range(2)]
     assert await asyncio.gather(*(upgrade.wait() for upgrade in upgrades)) == [0, 0]
     async with Database(blank_dsn) as database:
-        assert await database.revision() == migrate.newest()
+        assert await database.revision() == revisions.newest()
 
 
 async def test_the_extension_is_there_exactly_where_the_server_has_it(database: Database) -> None:

@@ -13,7 +13,7 @@ import click
 from messor.cli.output import json_option, print_json, run, say
 from messor.errors import UnavailableError
 from messor.settings import Settings
-from messor.store import migrate
+from messor.store import migrate, revisions
 from messor.store.database import Database
 from messor.store.session import embedded_server
 
@@ -97,7 +97,7 @@ async def _status() -> dict[str, object]:
             "server": "given" if settings.database_url else "embedded",
             "postgres": await database.fetchval("SHOW server_version"),
             "revision": await database.revision(),
-            "newest": migrate.newest(),
+            "newest": revisions.newest(),
             "size": await database.fetchval(
                 "SELECT pg_size_pretty(pg_database_size(current_database()))"
             ),

@@ -23,7 +23,7 @@ from messor.fetch.proxies.sealing import KEY_FILE
 from messor.fetch.services import health
 from messor.queue.broker.options import options_of
 from messor.settings import Settings
-from messor.store import migrate
+from messor.store import revisions
 from messor.store.embedded.programs import find_programs
 from messor.store.session import open_session
 
@@ -111,7 +111,7 @@ async def _database(settings: Settings) -> Check:
             version = await session.database.fetchval("SHOW server_version")
     except MessorError as error:
         return Check("database", "bad", str(error), "messor db upgrade, or see the server's log")
-    return Check("database", "ok", f"PostgreSQL {version} at revision {migrate.newest()}")
+    return Check("database", "ok", f"PostgreSQL {version} at revision {revisions.newest()}")
 
 
 def _contact(settings: Settings) -> Check:

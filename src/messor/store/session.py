@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from messor.settings import Settings
-from messor.store import migrate
+from messor.store import revisions
 from messor.store.database import Database
 from messor.store.server import EmbeddedServer
 
@@ -47,7 +47,9 @@ async def open_session(settings: Settings, *, pool_size: int = 4) -> AsyncIterat
     dsn = await asyncio.to_thread(server.acquire)
     try:
         async with Database(dsn, pool_size=pool_size) as database:
-            if await database.revision() != migrate.newest():
+            if await database.revision() != revisions.newest():
+                from messor.store import migrate  # noqa: PLC0415 - it is seldom needed, and slow to load
+
                 await asyncio.to_thread(migrate.upgrade, dsn)
             yield Session(database, server)
     finally:

@@ -1,12 +1,13 @@
 """What extraction costs the path: Messor beside tuned Scrapy on the same pages, taking turns.
 
-Run as `python -m bench.extracting`. Three ways of Messor: the path alone in one process, with what it
+Run as `python -m bench.extracting`. Four ways of Messor: the path alone in one process, with what it
 says of every page by itself (title, description, language, canonical address, structured data, the
 kind of page by its address, link and title); the path with a second process that reads every page
 for quality and products (main content, metadata, page type, flags, products), to the last record
-committed; and the same with all other kinds of records as well, which no bar is set for. Medians of
-some rounds. Pages/s of a machine that is busy with other things say little; what the CPU time of its
-busiest process, and of all of them on all cores, would allow is therefore told beside them.
+committed; and, which no bar is set for, the same with as many readers as there are cores, as
+`messor up` has them, and with all other kinds of records as well. Medians of some rounds. Pages/s of a
+machine that is busy with other things say little; what the CPU time of its busiest process, and of
+all of them on all cores, would allow is therefore told beside them.
 """
 
 from __future__ import annotations
@@ -25,8 +26,14 @@ from messor.world.process import WorldProcess
 PRODUCTS = Contender(
     "Messor, quality and products", "bench.messor_records", ["product"], database="schema"
 )
+EVERY_CORE = Contender(
+    "Messor, quality and products, a reader per core",
+    "bench.messor_records",
+    ["product", "every_core"],
+    database="schema",
+)
 RECORDS = Contender("Messor, all kinds of records", "bench.messor_records", database="schema")
-CONTENDERS = (SCRAPY, MESSOR, PRODUCTS, RECORDS)
+CONTENDERS = (SCRAPY, MESSOR, PRODUCTS, EVERY_CORE, RECORDS)
 QUIET = 0.1  # cores that strangers may use
 LEAST = {MESSOR.name: 2.5, PRODUCTS.name: 1.5}  # times tuned Scrapy's pages/s
 

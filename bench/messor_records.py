@@ -1,9 +1,9 @@
-"""Messor's full path in one process and what extraction makes of every page in a second one.
+"""Messor's full path in one process and what extraction makes of every page in others.
 
-The first process crawls, takes what changed from the queue and stores what was found; the second
-reads pages from the archive: main content, metadata, type, flags, and records of the kinds that the
-options name, all kinds when none is named. The run ends when every page was fetched, read, and its
-records committed.
+The first process crawls, takes what changed from the queue and stores what was found; a second one,
+or with the option `every_core` one for each core, reads pages from the archive: main content,
+metadata, type, flags, and records of the kinds that the other options name, all kinds when none is
+named. The run ends when every page was fetched, read, and its records committed.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from messor.engine.worker import Worker
 from messor.settings import Settings
 from messor.store.database import Database
 
+EVERY_CORE = "every_core"
 _LOOK_SECONDS = 0.02
 _STALL_SECONDS = 120.0  # a batch is long, and a machine may be busy
 FOUND = """
@@ -36,10 +37,11 @@ SELECT (SELECT count(*) FROM messor.extractions) AS pages,
 
 async def main(job: Job) -> dict[str, Any]:
     assert job.dsn is not None
-    settings = settings_for(job, record_kinds=job.options)
+    kinds_asked_for = [option for option in job.options if option != EVERY_CORE]
+    settings = settings_for(job, record_kinds=kinds_asked_for)
     async with Database(job.dsn) as database:
         await approve(database, job)
-        readers = Readers(1)
+        readers = Readers(None if EVERY_CORE in job.options else 1)
         await _start(readers, settings)
         worker = Worker(settings, database)
         kinds = wanted_kinds(settings.record_kinds)
@@ -66,10 +68,11 @@ def archive_of(settings: Settings) -> Path:
 
 
 async def _start(readers: Readers, settings: Settings) -> None:
-    """Have the reading process do its imports before the clocks start, as all contenders do."""
+    """Have the reading processes do their imports before the clocks start, as all contenders do."""
     nothing = Order(str(archive_of(settings)), "none.warc.gz", 0, 0, None, "http://none.test/", 200)
-    with contextlib.suppress(UnreadableError):
-        await readers.read(nothing)
+    for asked in readers.ask([nothing] * readers.count):
+        with contextlib.suppress(UnreadableError):
+            await asked
 
 
 async def _emptied(extractor: Extractor, pages: int) -> None:

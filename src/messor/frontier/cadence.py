@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import NamedTuple
 
 from messor.errors import UsageError
 from messor.frontier.tasks import DAY, SHORTEST_FREQUENCY, Task, base_frequency
@@ -39,8 +39,7 @@ _INTERVAL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(NamedTuple):
     """What a fetch does to its task."""
 
     status: str
@@ -49,8 +48,7 @@ class Schedule:
     history: int | None = None  # None where this was no look that tells of change
 
 
-@dataclass(frozen=True, slots=True)
-class Rhythm:
+class Rhythm(NamedTuple):
     """How often a page is looked at, and everything that this follows from; times in seconds."""
 
     own: float | None
@@ -180,9 +178,9 @@ def after_look(
     """The same once it is known whether the page had changed; what is not due stays so."""
     history = remember(task.history, changed=changed)
     if schedule.status != "completed" or schedule.due_in is None:
-        return replace(schedule, history=history)
-    due_in = replace(rhythm(task, domain_frequency), history=history).interval
-    return replace(schedule, due_in=due_in, history=history)
+        return schedule._replace(history=history)
+    due_in = rhythm(task, domain_frequency)._replace(history=history).interval
+    return schedule._replace(due_in=due_in, history=history)
 
 
 def after_gone() -> Schedule:

@@ -14,7 +14,7 @@ up: .venv/run
 # Tests start many processes, each of which would compile everything anew without bytecode.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/dev
-	$(BIN)/pytest -n 3 --dist loadgroup -m "not alone"
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not alone"
 	$(BIN)/pytest -m alone $$(grep -rl --include='*.py' 'mark\.alone' tests)
 
 check: .venv/dev

@@ -198,11 +198,15 @@ async def claim(
     *,
     slow_wanted: int | None = None,
     jitter: float = 0.0,
+    ahead: float = LOOK_AHEAD,
 ) -> list[Lane]:
-    """Take up to `wanted` lanes that are ready or nearly so, few of them slow."""
+    """Take up to `wanted` lanes that are ready within `ahead` seconds, few of them slow.
+
+    Where that is below nought, they have been ready for so long.
+    """
     slow_wanted = wanted if slow_wanted is None else slow_wanted
     claimed = await database.fetch(
-        CLAIM, lease.id, wanted, default_delay, address_slots, LOOK_AHEAD, slow_wanted
+        CLAIM, lease.id, wanted, default_delay, address_slots, ahead, slow_wanted
     )
     if not claimed:
         return []

@@ -17,6 +17,7 @@ from messor.courtesy import lanes
 from messor.courtesy.lanes import LOOK_AHEAD, Lane
 from messor.courtesy.lease import WorkerLease
 from messor.courtesy.robots import RobotsShelf
+from messor.courtesy.sharing import PATIENCE, FairShare
 from messor.engine.batch import Batch
 from messor.engine.desk import AddressDesk
 from messor.engine.flush import Flusher
@@ -83,6 +84,7 @@ class Shift:
         self._visits: dict[asyncio.Task[None], Lane] = {}
         self._changed = asyncio.Event()
         self._started: dict[int, int] = {}  # tokens of lanes whose visit has begun, by host
+        self._share = FairShare(database, settings.concurrency)
         self._unsure = False  # a claim's answer was lost: lanes may be ours without our knowing
         self._archive = SegmentWriter(
             settings.data_dir / "archive",
@@ -188,14 +190,16 @@ class Shift:
     async def _claim(self, wanted: int) -> int:
         settings = self._settings
         slow = sum(lane.slow for lane in self._visits.values())
+        room = await self._share.lanes() - len(self._visits)
         claimed = await lanes.claim(
             self._database,
             self._lease,
-            wanted,
+            min(wanted, room) if room > 0 else wanted,
             settings.default_delay,
             settings.address_slots,
             slow_wanted=max(settings.concurrency // SLOW_SHARE - slow, 0),
             jitter=settings.delay_jitter,
+            ahead=LOOK_AHEAD if room > 0 else -PATIENCE,
         )
         if not claimed:
             return 0

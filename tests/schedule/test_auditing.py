@@ -18,6 +18,18 @@ from tests.schedule.conftest import Later
 from tests.schedule.sites import run_steps
 
 
+async def run_one_job(database: Database) -> None:
+    """As a worker would."""
+    handlers = handlers_for([auditing.register], Settings(), database)
+    runner = Runner(database, handlers, "runner", Limits(look_seconds=0.01))
+    running = asyncio.create_task(runner.run())
+    async with asyncio.timeout(20):
+        while not runner.outcomes:  # noqa: ASYNC110 - counts have no event
+            await asyncio.sleep(0.01)
+    runner.stop()
+    await running
+
+
 async def test_one_a_day(database: Database, later: Later) -> None:
     assert auditing.JOB_TYPE == JOB_TYPE
     assert (await run_steps(database, AUDIT))["audits_asked_for"] == 1
@@ -28,14 +40,7 @@ async def test_one_a_day(database: Database, later: Later) -> None:
 
 async def test_it_is_done_by_a_worker(database: Database) -> None:
     await run_steps(database, AUDIT)
-    handlers = handlers_for([auditing.register], Settings(), database)
-    runner = Runner(database, handlers, "runner", Limits(look_seconds=0.01))
-    running = asyncio.create_task(runner.run())
-    async with asyncio.timeout(20):
-        while not runner.outcomes:  # noqa: ASYNC110 - counts have no event
-            await asyncio.sleep(0.01)
-    runner.stop()
-    await running
+    await run_one_job(database)
     assert await jobs.counts(database) == {"audit": {"done": 1}}
     said = await database.fetchval(
         "SELECT data::text FROM messor.events WHERE type = 'audit.completed'"
@@ -47,14 +52,7 @@ async def test_it_is_done_by_a_worker(database: Database) -> None:
 async def test_records_are_judged_once_a_week(database: Database) -> None:
     assert (await run_steps(database, QUALITY))["audits_asked_for"] == 1
     assert (await run_steps(database, QUALITY))["audits_asked_for"] == 0
-    handlers = handlers_for([auditing.register], Settings(), database)
-    runner = Runner(database, handlers, "runner", Limits(look_seconds=0.01))
-    running = asyncio.create_task(runner.run())
-    async with asyncio.timeout(20):
-        while not runner.outcomes:  # noqa: ASYNC110 - counts have no event
-            await asyncio.sleep(0.01)
-    runner.stop()
-    await running
+    await run_one_job(database)
     said = await database.fetchval(
         "SELECT data::text FROM messor.events WHERE type = 'records.audited'"
     )
@@ -66,12 +64,5 @@ async def test_an_order_that_cannot_be_understood_is_a_dead_letter(database: Dat
     async with database.transaction() as connection:
         order = jobs.NewJob(JOB_TYPE, "audit:x", "log", payload={"since": "yesterday"})
         await jobs.enqueue(connection, [order])
-    handlers = handlers_for([auditing.register], Settings(), database)
-    runner = Runner(database, handlers, "runner", Limits(look_seconds=0.01))
-    running = asyncio.create_task(runner.run())
-    async with asyncio.timeout(20):
-        while not runner.outcomes:  # noqa: ASYNC110 - counts have no event
-            await asyncio.sleep(0.01)
-    runner.stop()
-    await running
+    await run_one_job(database)
     assert await database.fetchval("SELECT dead_category FROM messor.jobs") == "validation"

@@ -1,4 +1,4 @@
-"""One reading process as seen from the session: what it has on hand, and what ended it.
+"""One reading process as seen by whoever asks it: what it has on hand, and what ended it.
 
 Orders go out as they are given, answers are handed to whoever waits for them. A process that ends, or
 is ended because it stalls, names the page that did it; where the others go is left to `readers`.

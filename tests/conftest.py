@@ -36,6 +36,11 @@ hypothesis.settings.register_profile("messor", deadline=None)
 hypothesis.settings.load_profile("messor")
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Long bytes by their length: gzip writes the time into its own, and workers must agree on ids."""
+    return f"{len(val)}-bytes" if isinstance(val, bytes) and len(val) > 16 else None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def clean_environment() -> None:
     """Tests see defaults, whatever the shell they run in has set."""

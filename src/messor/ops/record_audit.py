@@ -24,7 +24,7 @@ from messor.store.database import Database
 from messor.web.encodings import decode
 
 SLICE = 20_000
-SAMPLE = 300  # pages whose records are held against the archive
+SAMPLE = 300  # records that are held against the archive
 MOST_EXAMPLES = 10
 
 RANGE = "SELECT coalesce(min(id), 0), coalesce(max(id), -1) FROM messor.records"

@@ -27,7 +27,9 @@ async def test_it_rings_on_commit(database: Database) -> None:
             assert bell.rings == heard
         waiting = [bell.wait(heard, LONG) for _ in range(3)]
         assert await asyncio.gather(*waiting) == [heard + 1] * 3
-    assert await database.fetch(LISTENERS) == []
+    async with asyncio.timeout(LONG):  # a backend ends a moment after its client hung up
+        while await database.fetch(LISTENERS):  # noqa: ASYNC110 - a database has no event
+            await asyncio.sleep(0.01)
 
 
 async def test_what_rang_before_is_not_waited_for(database: Database) -> None:

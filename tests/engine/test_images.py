@@ -24,6 +24,7 @@ from tests.little_web import robots
 from tests.web.test_image_headers import gif, png
 
 OTHER = "https://pictures.example/far.png"
+NOWHERE = "http://:80:/"
 
 
 def product(*images: str) -> Answer:
@@ -44,6 +45,10 @@ def product(*images: str) -> Answer:
 
 def picture(body: bytes, *headers: tuple[str, str], kind: str = "image/png") -> Answer:
     return Answer(200, (("Content-Type", kind), *headers), body)
+
+
+def moved(target: str) -> Answer:
+    return Answer(302, (("Location", target),), b"")
 
 
 @asynccontextmanager
@@ -133,7 +138,7 @@ async def test_what_may_not_be_kept_or_is_no_picture_is_not(tmp_path: Path, dsn:
         "/page.png": picture(b"<!doctype html><p>Not found, politely", kind="text/html"),
         "/large.png": picture(png() + bytes(MAX_BYTES)),
         "/gone.png": Answer(404, (("Content-Type", HTML),), b"gone"),
-        "/moved.png": Answer(302, (("Location", "/a.png"),), b""),
+        "/moved.png": moved(NOWHERE),
     }
     async with opened_bench(tmp_path, dsn, given) as b:
         rules = "User-agent: *\nDisallow: /private/\n"
@@ -192,3 +197,44 @@ async def test_pictures_wait_for_the_approval_of_their_host(tmp_path: Path, dsn:
         async with b.opened() as database, database.transaction() as connection:
             done = await imaging(b.settings).step(connection, Place())
         assert done.counts == {"pictures_asked_for": 1, "pictures_refused": 0}
+
+
+async def test_a_picture_is_followed_to_where_it_is_now(tmp_path: Path, dsn: str) -> None:
+    """Also by those who come to a redirect that was followed before."""
+    given = {"/old.png": moved("new.png"), "/older.png": moved("/old.png")}
+    async with opened_bench(tmp_path, dsn, given) as b:
+        b.web.houses[SHOP].rooms["/new.png"] = picture(png(30, 20))
+        await harvest(b)
+        assert {each["width"] for each in (await images(b)).values()} == {None}
+        for _ in range(3):
+            await harvest(b)
+        found = await images(b)
+        assert [found[each]["width"] for each in given] == [30, 30]
+        assert {found[each]["moved_to"] for each in given} == {f"http://{SHOP}/new.png"}
+        assert [found[each]["moves"] for each in given] == [1, 2]
+        assert await b.rows("SELECT * FROM messor.moved_pictures") == []
+        await harvest(b)
+        asked = [path for path in b.web.paths(SHOP) if path.endswith(".png")]
+        assert sorted(asked) == ["/new.png", "/old.png", "/old.png", "/older.png"]
+
+
+async def test_a_picture_that_leads_away_or_nowhere_says_so(tmp_path: Path, dsn: str) -> None:
+    given = {
+        "/away.png": moved(OTHER),
+        "/round.png": moved("/and.png"),
+        "/lost.png": moved(NOWHERE),
+    }
+    async with opened_bench(tmp_path, dsn, given, max_redirects=3) as b:
+        b.web.houses[SHOP].rooms["/and.png"] = moved("/round.png")
+        for _ in range(6):
+            await harvest(b)
+        found = await images(b)
+        assert (
+            found["/away.png"]["refusal"] == "Its host pictures.example is of no approved domain."
+        )
+        assert found["/round.png"]["refusal"] == "It was redirected more than 3 times."
+        asked = b.web.paths(SHOP)
+        assert asked.count("/round.png") + asked.count("/and.png") == 4
+        assert (await outcomes(b))["/lost.png"] == "redirected"
+        said = await b.rows("SELECT error_message FROM messor.crawl_tasks WHERE kind = 'image'")
+        assert "redirected to nowhere" in {row["error_message"] for row in said}

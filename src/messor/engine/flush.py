@@ -187,6 +187,7 @@ class Flusher:
         await rows.update_tasks(connection, worker, harvests, ids)
         await self._ripple.propagate(connection, rows.changes(harvests, ids))
         await rows.log_fetches(connection, worker, harvests)
+        await rows.note_moved_pictures(connection, worker, harvests)
 
     async def _admit(self, connection: Connection, batch: Batch) -> list[NewPage]:
         """The found pages that fit their domains' budgets; the rest is counted as refused."""

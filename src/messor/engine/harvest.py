@@ -32,6 +32,7 @@ class Harvest:
     found: list[NewPage] = field(default_factory=list)
     hops: list[Fetched] = field(default_factory=list)  # attempts before the last one
     robots_id: int | None = None  # the version in force when it was decided
+    moved_to: str | None = None  # where a picture was redirected to
 
     def __post_init__(self) -> None:
         self.robots_id = self.lane.robots_id

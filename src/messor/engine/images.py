@@ -1,8 +1,8 @@
 """Image tasks: a picture is fetched like any page, and kept as it came when it is one.
 
 Whether its size is told by its header is all that is looked at here; what products it belongs to is
-written when it is extracted. Pictures are fetched once. One that has moved is not followed, and one
-that is too large is not kept.
+written when it is extracted. Pictures are fetched once. Where one has moved is kept with its redirect
+and followed by O-Images; one that is too large is not kept.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from messor.ledger.decisions import Decision
 from messor.web.html import PageReading
 from messor.web.image_headers import image_header
 from messor.web.robots_tags import directives_of
+from messor.web.urls import parse
 
 KIND = "image"
 MAX_BYTES = 5_000_000
@@ -58,6 +59,12 @@ class ImageReader:
                 harvest.outcome = Outcome.UNCHANGED
             else:
                 harvest.snapshot = self._snapshot(harvest, fetched, harvest.raw_hash)
+        elif fetched.outcome is Outcome.REDIRECTED:
+            target = parse(fetched.location or "", task.url)
+            if target is None:
+                fetched.error = "redirected to nowhere"
+            else:
+                harvest.moved_to = target.href
         self._inbox.put(harvest)
 
     def _judge(self, lane: Lane, fetched: Fetched) -> None:

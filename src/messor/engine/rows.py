@@ -9,7 +9,8 @@ import msgspec
 
 from messor.engine.harvest import Harvest
 from messor.fetch.outcome import Outcome
-from messor.frontier import cadence
+from messor.frontier import cadence, images
+from messor.frontier.images import Move
 from messor.frontier.recrawl import Change
 from messor.frontier.transitions import HELD_SQL
 from messor.kit import clock
@@ -155,6 +156,19 @@ async def log_fetches(connection: Connection, worker_id: int, harvests: Sequence
         sparse([f.proxy_id for f in fetches]),
         sparse([_encode(f.detail).decode() if f.detail else None for f in fetches]),
     )
+
+
+async def note_moved_pictures(
+    connection: Connection, worker_id: int, harvests: Sequence[Harvest]
+) -> None:
+    """Where pictures were redirected to; O-Images goes on from there."""
+    moved = [
+        Move(h.task.page_id, h.lane.host_id, h.lane.token, h.moved_to)
+        for h in harvests
+        if h.moved_to is not None
+    ]
+    if moved:
+        await images.note_moves(connection, worker_id, moved)
 
 
 async def update_tasks(

@@ -19,7 +19,7 @@ UPDATE messor.product_images i
  WHERE i.image_page_id = g.page_id
 """
 FIND = """
-SELECT i.id, i.image_url, i.alt_text, i.image_type, i.position, i.width, i.height, i.file_size,
+SELECT i.id, i.image_url, i.moved_to, i.alt_text, i.image_type, i.position, i.width, i.height, i.file_size,
        i.media_type, encode(i.content_hash, 'hex') AS content_hash, i.image_path, i.refusal,
        g.name AS segment, s.segment_offset, s.segment_length
   FROM messor.product_images i

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from messor.extract.flags import Flag, read_flags
 from messor.extract.main import MainContent, read_main
@@ -102,6 +102,11 @@ def _all_kinds(parsers: Parsers, kinds: frozenset[str] | None) -> set[str]:
     return made if kinds is None else made & kinds
 
 
+def _selective(parser: Parser) -> Selective | None:
+    """The parser, if it can leave out kinds; asking the whole protocol takes longer than a reader."""
+    return cast("Selective", parser) if hasattr(parser, "parse_only") else None
+
+
 def _by_status(status: int) -> PageType:
     if status >= 400:
         return PageType("error", 1.0, (f"status {status}",))
@@ -180,8 +185,8 @@ class _Readers:
     def _parsed(self, parser: Parser, wanted: AbstractSet[str]) -> list[Record] | None:
         """A parser's records, None when it failed; one that can is only asked for what is wanted."""
         name = f"{parser.name} {parser.version}"
-        if self._kinds is not None and isinstance(parser, Selective):
-            return self._ask(name, lambda: parser.parse_only(self._page, wanted), None)
+        if self._kinds is not None and (selective := _selective(parser)):
+            return self._ask(name, lambda: selective.parse_only(self._page, wanted), None)
         return self._ask(name, lambda: parser.parse(self._page), None)
 
     def _settle_type(self) -> None:

@@ -1,7 +1,7 @@
 """Pictures of products on the frontier: which are wanted, and tasks to fetch them.
 
 Only pictures on hosts of approved domains become tasks; others say why they do not, and are looked
-at again after a month.
+at again after a month. One that has moved is wanted from where it is now, under the same rule.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PRIORITY = 9  # pages first
 
 # Names without a dot are verticals.
 WANTED = """
-SELECT i.id, i.image_url, i.page_id
+SELECT i.id, coalesce(i.moved_to, i.image_url) AS url, i.page_id, i.moves
   FROM messor.product_images i JOIN messor.products p ON p.id = i.product_id AND p.state = 'current'
   JOIN messor.domains d ON d.id = p.domain_id AND d.status = 'approved' AND d.active
  WHERE i.id > $1 AND i.image_page_id IS NULL AND i.position < $2
@@ -39,7 +39,8 @@ UPDATE messor.product_images i SET refusal = g.refusal, refused_at = (SELECT mes
   FROM unnest($1::bigint[], $2::text[]) AS g (id, refusal) WHERE i.id = g.id
 """
 # An address that was crawled as a page and found to be something else becomes a picture's. One
-# that was fetched as a picture already is read once more for those that are new to it.
+# that was fetched as a picture already is read once more for those that are new to it, and asked
+# once more if it led elsewhere.
 ENLIST = """
 WITH given AS MATERIALIZED (
   SELECT DISTINCT ON (host_id, url_hash) * FROM unnest($1::bigint[], $2::bytea[], $3::text[],
@@ -56,7 +57,8 @@ WITH given AS MATERIALIZED (
   ON CONFLICT (page_id) DO UPDATE
      SET kind = 'image', priority = excluded.priority, due_at = excluded.due_at, status = 'pending',
          retry_count = 0
-   WHERE t.kind = 'page' AND t.outcome = 'not_html' AND t.status NOT IN ('paused', 'cancelled')
+   WHERE (t.kind, t.outcome) IN (('page', 'not_html'), ('image', 'redirected'))
+     AND t.status NOT IN ('paused', 'cancelled')
   RETURNING t.page_id, t.host_id, t.due_at
 ), woken AS (
   UPDATE messor.lanes l SET due_at = least(l.due_at, n.due_at),
@@ -74,6 +76,24 @@ ATTACH = """
 UPDATE messor.product_images i SET image_page_id = g.page_id, refusal = NULL, refused_at = NULL
   FROM unnest($1::bigint[], $2::bigint[]) AS g (id, page_id) WHERE i.id = g.id
 """
+# Noted by who met the redirect, in a table of its own: rows of products are not the crawl's to lock.
+NOTE_MOVES = """
+INSERT INTO messor.moved_pictures (page_id, url)
+SELECT g.page_id, g.url FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
+    AS g (page_id, host_id, token, url)
+  JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+    ON CONFLICT (page_id) DO UPDATE SET url = excluded.url
+"""
+FOLLOW = """
+WITH met AS (
+  DELETE FROM messor.moved_pictures WHERE page_id IN (
+    SELECT page_id FROM messor.moved_pictures ORDER BY page_id LIMIT $1 FOR UPDATE SKIP LOCKED)
+  RETURNING page_id, url
+)
+UPDATE messor.product_images i
+   SET image_page_id = NULL, moved_to = met.url, moves = i.moves + 1
+  FROM met WHERE i.image_page_id = met.page_id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +103,17 @@ class Wanted:
     id: int
     url: str
     found_on: int
+    moves: int  # redirects that led there
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A picture that was met as a redirect: its page, the visit, and where it led."""
+
+    page_id: int
+    host_id: int
+    token: int
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +126,49 @@ class Enlisted:
     last: int
 
 
+async def note_moves(connection: Connection, worker_id: int, moves: Sequence[Move]) -> None:
+    """Keep where pictures have moved to, of visits that are still the worker's."""
+    await connection.execute(
+        NOTE_MOVES,
+        worker_id,
+        [move.page_id for move in moves],
+        [move.host_id for move in moves],
+        [move.token for move in moves],
+        [move.url for move in moves],
+    )
+
+
+async def follow(connection: Connection, most: int) -> None:
+    """Have pictures that have moved be wanted from where they are now."""
+    await connection.execute(FOLLOW, most)
+
+
 async def enlist(
-    connection: Connection, after: int, names: Sequence[str], per_page: int, most: int
+    connection: Connection,
+    after: int,
+    names: Sequence[str],
+    *,
+    per_page: int,
+    most: int,
+    max_moves: int,
 ) -> Enlisted:
     """Make tasks of pictures of the named domains and verticals; the first `per_page` of a page."""
     rows = await connection.fetch(WANTED, after, per_page, list(names), most)
-    wanted = [Wanted(row["id"], row["image_url"], row["page_id"]) for row in rows]
+    wanted = [Wanted(*row) for row in rows]
     parsed = [(each, parse(each.url)) for each in wanted]
     domains = await _approved(connection, [url for _, url in parsed if url is not None])
-    good = [(each, url) for each, url in parsed if url is not None and _name(url) in domains]
-    refused = [(e, u) for e, u in parsed if u is None or _name(u) not in domains]
-    await connection.execute(REFUSE, [e.id for e, _ in refused], [_reason(u) for _, u in refused])
+    good: list[tuple[Wanted, Url]] = []
+    refused: list[tuple[int, str]] = []
+    for each, url in parsed:
+        if url is None:
+            refused.append((each.id, "Its address is none of the web."))
+        elif each.moves > max_moves:
+            refused.append((each.id, f"It was redirected more than {max_moves} times."))
+        elif _name(url) not in domains:
+            refused.append((each.id, f"Its host {url.host[:200]} is of no approved domain."))
+        else:
+            good.append((each, url))
+    await connection.execute(REFUSE, [one for one, _ in refused], [why for _, why in refused])
     await _add(connection, good, domains)
     last = wanted[-1].id if wanted else after
     return Enlisted(len(wanted), len(good), len(refused), last)
@@ -142,9 +205,3 @@ async def _add(
 
 def _name(url: Url) -> str:
     return registrable_domain(url.host) or ""
-
-
-def _reason(url: Url | None) -> str:
-    if url is None:
-        return "Its address is none of the web."
-    return f"Its host {url.host[:200]} is of no approved domain."

@@ -16,8 +16,14 @@ def imaging(settings: Settings) -> Orchestrator:
 
     async def step(connection: Connection, place: Place) -> Done:
         # The place is the last picture looked at.
+        await images.follow(connection, PER_STEP)
         done = await images.enlist(
-            connection, place.host_id, names, settings.images_per_page, PER_STEP
+            connection,
+            place.host_id,
+            names,
+            per_page=settings.images_per_page,
+            most=PER_STEP,
+            max_moves=settings.max_redirects,
         )
         counts = {"pictures_asked_for": done.tasks, "pictures_refused": done.refused}
         following = Place(host_id=done.last) if done.looked_at == PER_STEP else None

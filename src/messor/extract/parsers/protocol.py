@@ -40,7 +40,6 @@ class Parser(Protocol):
         """The records that the page states, the most important first."""
 
 
-@runtime_checkable
 class Selective(Parser, Protocol):
     """A parser whose kinds cost it apart, and that can leave out those that nobody wants."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from messor.extract import lines
+from messor.extract import shown
 from messor.extract.dates import fold
 from messor.extract.kinds.line_cues import times_of
-from messor.extract.lines import LineNumbers, read_lines, read_marks
+from messor.extract.lines import LineNumbers, read_marks
 from messor.extract.metadata import read_metadata
 from messor.extract.plain import one_space
 from tests.extract.views import view
@@ -74,8 +74,8 @@ def test_a_line_knows_its_element_and_its_place_in_the_source() -> None:
 
 
 def test_there_is_a_limit_to_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MAX_LINES", 2)
-    found = read_lines(view("<p>a <b>b</b></p><p>c</p><p>d</p><p>e</p>").document)
+    monkeypatch.setattr(shown, "MAX_LINES", 2)
+    found = view("<p>a <b>b</b></p><p>c</p><p>d</p><p>e</p>").lines
     assert [line.text for line in found] == ["a b", "c"]
 
 

@@ -9,6 +9,7 @@ import re
 
 from messor.extract.dates import read_date
 from messor.extract.items import Item
+from messor.extract.marked import AUTHORS, marked
 from messor.extract.view import PageView
 from messor.web.text import one_line
 
@@ -90,7 +91,7 @@ def authors(page: PageView) -> list[str]:
                 found.setdefault(name)
         if found:
             return list(found)[:MAX_AUTHORS]
-    for element in page.document.select('[rel~="author"], [itemprop~="author"]')[:MAX_AUTHORS]:
+    for element in marked(page, AUTHORS)[:MAX_AUTHORS]:
         for name in _split_names(element.text):
             found.setdefault(name)
     return list(found)[:MAX_AUTHORS]

@@ -1,4 +1,7 @@
-"""The language a text is written in, measured by its letters; what a page claims is not asked."""
+"""The language a text is written in, measured by its letters; what a page claims is not asked.
+
+Most pages are English, and English is known by its small words at a fraction of the cost.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,46 @@ _CODES = """
 """
 _TWO_LETTERS = dict(pair.split(":") for pair in _CODES.split())
 
+# Small words of English, and small words of its neighbours, of which a page in two languages has some.
+_ENGLISH = frozenset(
+    """
+    about after all also and any are as at be because been before being between both but by can
+    could do even every for from get had has have her here him his how if in into is it its just
+    last like made make may might more most my new no not now of on one only or other our out over
+    same she should so some such take than that the their them then there these they this those
+    through to up us very was we were what when where which while who will with without would you
+    your
+    """.split()  # noqa: SIM905 - words in a row are read more easily
+)
+_FOREIGN = frozenset(
+    """
+    auf che da de dem der des di die du ei ein eine el en et fur het il ja je la las le les los mit
+    nicht och og os pour que und une van von y
+    """.split()  # noqa: SIM905
+)
+# So many characters to each small word of English, at most, and so many different ones, at least.
+_APART = 18
+_KINDS = 16
+
 
 def written_in(text: str) -> str:
     """The language of a text as two letters; nothing when it is too short or not clear."""
     if len(text) < _ENOUGH:
         return ""
+    if len(text) >= _FIRST and _is_english(text[:_FIRST]):
+        return "en"
     found = detect_language(text[:_FIRST])
     if len(text) > _FIRST and (found.language is None or found.confidence < _AT_ONCE):
         found = detect_language(text[:_PLENTY])
     if found.language is None or found.confidence < _SURE:
         return ""
     return _TWO_LETTERS.get(found.language, "")
+
+
+def _is_english(text: str) -> bool:
+    """Whether a text is English beyond doubt: the detector would say so, and surely."""
+    words = text.lower().split()
+    small = sum(map(_ENGLISH.__contains__, words))
+    if small * _APART < len(text) or not _FOREIGN.isdisjoint(words):
+        return False
+    return len(_ENGLISH.intersection(words)) >= _KINDS

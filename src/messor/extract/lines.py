@@ -1,7 +1,8 @@
 """The visible text of a page as lines: what stands between two tags that break a line.
 
-A line knows its element and the first and last text it is made of, so that its literal quote can
-be cut out of the source when a record needs it, and costs nothing when none does.
+A line knows its element and the first text it is made of, so that its literal quote can be cut out
+of the source when a record needs it, and costs nothing when none does. How lines are found is left
+to `shown`; who needs no more than their texts asks it alone.
 """
 
 from __future__ import annotations
@@ -13,29 +14,11 @@ from itertools import count
 from operator import attrgetter
 from typing import cast
 
-from turbohtml import Document, Element, Node, Text
+from turbohtml import Element, Node, Text
 
+from messor.extract.shown import INLINE, UNSEEN, Shown, holder_of
 from messor.extract.spans import Source
 
-MAX_LINES = 20_000
-MAX_LINE = 20_000
-
-# Their tags do not break a line.
-INLINE = frozenset(
-    (
-        "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn",
-        "em", "font", "i", "ins", "kbd", "label", "mark", "meta", "nobr", "q", "s", "samp", "small",
-        "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
-    )
-)  # fmt: skip
-_UNSEEN = frozenset(
-    (
-        "audio", "canvas", "datalist", "head", "iframe", "math", "noscript", "object", "script",
-        "select", "style", "svg", "template", "textarea", "title", "video",
-    )
-)  # fmt: skip
-_REGIONS = frozenset(("nav", "footer", "header", "aside"))
-_SPECIAL = _UNSEEN | _REGIONS
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 
 _DIGIT = re.compile(r"\d")
@@ -57,7 +40,6 @@ class Line:
     region: str  # nav, footer, header, aside, or "" for the body of the page
     number: int  # its place among the lines
     first: Node  # of the texts that it is made of
-    last: Node
     _element: Element | None = field(default=None, init=False, repr=False)
     _span: tuple[int | None, int | None] | None = field(default=None, init=False, repr=False)
 
@@ -65,7 +47,7 @@ class Line:
     def element(self) -> Element:
         """The innermost one around it that is not inline."""
         if self._element is None:
-            self._element = _holder(self.first)
+            self._element = holder_of(self.first)
         return self._element
 
     @property
@@ -78,7 +60,7 @@ class Line:
         if self._span is None:
             opened, is_beside = _break_from(self.first, _previous, -1)
             begin = source.after(opened, closing=is_beside)
-            closed, is_beside = _break_from(self.last, _next, 0)
+            closed, is_beside = _break_from(self.first, _next, 0)
             self._span = begin, source.before(closed, closing=not is_beside)
         return self._span
 
@@ -149,14 +131,6 @@ def _own_texts(holder: Element) -> Iterator[Node]:
             above.pop()
 
 
-def _holder(node: Node) -> Element:
-    """The innermost element around a node that is not inline: the body at the latest."""
-    holder = cast("Element", node.parent)
-    while holder.tag in INLINE:
-        holder = cast("Element", holder.parent)
-    return holder
-
-
 def _break_from(node: Node, step: _Step, entry: int) -> tuple[Element, bool]:
     """The element whose tag ends a line on one side of a node, and whether it stands beside it.
 
@@ -168,7 +142,7 @@ def _break_from(node: Node, step: _Step, entry: int) -> tuple[Element, bool]:
             node = holder = cast("Element", node.parent)
             if holder.tag not in INLINE:
                 return holder, False
-        elif type(beside) is not Element or beside.tag in _UNSEEN:
+        elif type(beside) is not Element or beside.tag in UNSEEN:
             node = beside
         elif beside.tag not in INLINE:
             return beside, True
@@ -180,97 +154,6 @@ def _break_from(node: Node, step: _Step, entry: int) -> tuple[Element, bool]:
         beside = step(node)
 
 
-def read_lines(document: Document) -> list[Line]:
-    """The lines of a page in their order."""
-    body = document.find("body")
-    return [] if body is None else _walk(body)
-
-
-def _walk(body: Element) -> list[Line]:  # noqa: C901, PLR0912, PLR0915 - a page's innermost loop
-    """A walk over a page in document order, which sees where elements begin.
-
-    Where none began that breaks a line, one may have ended: texts before and behind it have
-    different holders.
-    """
-    runs: list[list[str]] = []  # the parts of each line
-    regions: list[str] = []
-    firsts: list[Node] = []
-    lasts: list[Node] = []
-    parts: list[str] = []
-    holder: Element | None = None  # of the current line, once it had to be told
-    broken, apart = True, False  # whether a new line begins, or a space stands before the next text
-    region, within, edge = "", body, None
-    outer: list[tuple[Node | None, str, Element]] = []  # where regions end, what is around them
-    nodes = iter(body.descendants)
-    for node in nodes:
-        if node is edge:
-            while outer and outer[-1][0] is node:
-                _, region, within = outer.pop()
-            edge = outer[-1][0] if outer else None
-        kind = type(node)  # they are final classes
-        if kind is Text:
-            data: str = node.data  # type: ignore[attr-defined]
-            if data.isspace():
-                apart = True
-                continue
-            if not broken:
-                if holder is None:
-                    holder = _holder(lasts[-1])
-                around = node.parent
-                while around is not holder and around.tag in INLINE:  # type: ignore[union-attr]
-                    around = around.parent  # type: ignore[union-attr]
-                if around is holder:
-                    parts.append(f" {data}" if apart else data)
-                    lasts[-1], apart = node, False
-                    continue
-            if len(runs) == MAX_LINES:
-                break
-            parts, holder = [data], None
-            broken = apart = False
-            runs.append(parts)
-            regions.append(region)
-            firsts.append(node)
-            lasts.append(node)
-        elif kind is Element:
-            tag: str = node.tag  # type: ignore[attr-defined]
-            if tag in INLINE:
-                if not (broken or apart):  # elements side by side are rarely one word
-                    apart = type(node.previous_sibling) is Element
-            elif tag not in _SPECIAL:
-                broken = True
-            elif tag in _REGIONS:
-                broken = True
-                edge = _behind(node, within) or edge
-                outer.append((edge, region, within))
-                region, within = tag, cast("Element", node)
-            else:
-                _pass(node, nodes)
-    texts = [_one_space("".join(parts))[:MAX_LINE] for parts in runs]
-    return list(map(Line, texts, regions, count(), firsts, lasts))
-
-
-def _one_space(text: str) -> str:
-    """White space collapsed; where there are single spaces alone, that is known at a look."""
-    if text.isprintable() and "  " not in text:
-        return text.strip()
-    return " ".join(text.split())
-
-
-def _behind(node: Node | None, outer: Element) -> Node | None:
-    """The node within another element that follows one and all within it, None at the end."""
-    while node is not None and node is not outer:
-        if (following := node.next_sibling) is not None:
-            return following
-        node = node.parent
-    return None
-
-
-def _pass(node: Node, nodes: Iterator[Node]) -> None:
-    """Leave out what is within an element that is not seen."""
-    last = node
-    while len(last):
-        last = last[-1]
-    if last is not node:
-        for each in nodes:
-            if each is last:
-                break
+def lines_of(shown: Shown) -> list[Line]:
+    """The lines of a visible text, each as one object."""
+    return list(map(Line, shown.texts, shown.regions, count(), shown.firsts))

@@ -15,6 +15,7 @@ from turbohtml import Element
 from messor.extract.bylines import authors, modified, published
 from messor.extract.items import Item
 from messor.extract.languages import written_in
+from messor.extract.marked import CRUMBS, marked
 from messor.extract.plain import one_space
 from messor.extract.view import PageView
 from messor.web.text import one_line, storable
@@ -33,13 +34,9 @@ _FEEDS = {
     "application/atom+xml": "atom",
     "application/feed+json": "json",
 }
-_HEADINGS = "h1, h2, h3, h4, h5, h6"
+_LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _LANGUAGE = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z])"
-)
-_CRUMBS = (
-    '[aria-label*="breadcrumb" i], [class~="breadcrumb" i], [class~="breadcrumbs" i],'
-    ' [id="breadcrumb" i], [id="breadcrumbs" i]'
 )
 
 
@@ -151,13 +148,15 @@ def _title(page: PageView, found: Metadata) -> str:
 
 def _headings(page: PageView) -> list[Heading]:
     found = []
-    elements = page.document.select(_HEADINGS)
+    elements = list(page.document.iter_elements(_LEVELS))  # a selector takes three times as long
     if _has_misplaced(page, len(elements)):
         elements.sort(key=lambda each: (page.page.start(each), each.tag))
     for element in elements[: 2 * MAX_HEADINGS]:
-        text = one_line(one_space(element.text), MAX_TITLE)
+        text = one_space(element.text)
+        if len(text) > MAX_TITLE or not text.isascii():  # else it can be stored as it is
+            text = one_line(text, MAX_TITLE)
         if text:
-            found.append(Heading(int(element.tag[1]), text))
+            found.append(Heading(_LEVELS[element.tag], text))
     return found[:MAX_HEADINGS]
 
 
@@ -195,9 +194,9 @@ def _language(page: PageView) -> str:
 def _running_text(page: PageView) -> str:
     """Enough of the longer lines to tell a language by."""
     text = ""
-    for line in page.lines:
-        if len(line.text) > _SENTENCE and line.region not in ("nav", "footer"):
-            text += f"{line.text}\n"
+    for line in page.shown.outside(("nav", "footer"))[0]:
+        if len(line) > _SENTENCE:
+            text += f"{line}\n"
             if len(text) > _PLENTY:
                 break
     return text
@@ -244,11 +243,9 @@ def _breadcrumbs(page: PageView) -> list[Crumb]:
         crumbs = [_crumb(page, each) for each in item.items("itemListElement")[:50]]
         if found := [crumb for crumb in crumbs if crumb.name]:
             return found
-    trail = page.document.select_one(_CRUMBS)
-    if trail is None:
-        return []
     anchors = [
         Crumb(one_line(each.text, _MAX_NAME), _absolute(page, each.attr("href") or ""))
+        for trail in marked(page, CRUMBS)[:1]
         for each in trail.select("a[href]")[:20]
     ]
     return [crumb for crumb in anchors if crumb.name]

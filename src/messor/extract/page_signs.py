@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from messor.extract.dates import fold
-from messor.extract.lines import Line
+from messor.extract.lines import read_marks
+from messor.extract.marked import BYLINES, marked
 from messor.extract.page_type_words import ADD_TO_CART, QUESTION_MARKS, SEGMENTS, TITLES
 from messor.extract.plain import one_space
+from messor.extract.shown import holder_of
 from messor.extract.view import PageView
 from messor.frontier.categories import categorise
 
@@ -62,6 +63,8 @@ _PRICE = re.compile(
     r"[$€£¥₹₩₺]\s?\d|(?:Rs\.?|CHF|EUR|USD|kr\.?)\s?\d"
     r"|\d\s?(?:€|zł|kr|Kč|₽|₸|₺|TL|Ft|lei|грн|тг|\u0440\u0443\u0431|원|円|元|EUR|USD|CHF)(?!\w)"
 )
+_PRICED: dict[str, bool] = {}  # short lines, and whether they tell a price
+_REMEMBERED = 8_192
 _WORD = re.compile(r"[^\W_]+")
 _NOT_FOUND = re.compile(r"(?<!\d)(?:404|403|410|500|502|503)(?!\d)")
 _BASKET = (
@@ -73,7 +76,6 @@ _QUANTITY = (
     'input[name*="qty" i]', 'input[name*="quantity" i]', 'select[name*="quantity" i]',
     'select[name*="qty" i]', 'input[id*="quantity" i]',
 )  # fmt: skip
-_BYLINES = ("time[datetime]", 'a[rel~="author"]', '[class*="byline" i], [rel~="author"]')
 _CARDS = ("div", "li", "article", "section", "a")
 # Phrases of titles by their first words, and the order in which they are named.
 _PLACES = {phrase: place for place, phrase in enumerate(TITLES)}
@@ -82,8 +84,8 @@ _PHRASES = {
     for word in {phrase.split()[0] for phrase in TITLES}
 }
 _ASKING = frozenset(("h2", "h3", "h4", "h5", "dt", "summary", "button"))
+_PARAGRAPHS = ("p", "div")
 _AROUND = ("nav", "footer")
-_ENDS = "".join(QUESTION_MARKS)
 _ENTRIES = 5  # articles on one page that make it a listing
 _DECIDED = 4.0  # a weight that no shop's signs would change
 _LONG = 80  # characters of a paragraph
@@ -193,7 +195,7 @@ def _read_data(page: PageView, signs: Signs) -> None:
 def _read_forms(page: PageView, signs: Signs) -> None:
     document = page.document
     passwords = len(document.select('input[type="password" i]'))
-    if passwords and len(page.lines) < 80:
+    if passwords and len(page.shown.texts) < 80:
         signs.add("login", 2.5, "a password field on a short page")
     elif passwords:
         signs.add("login", 0.4, "a password field")
@@ -234,36 +236,55 @@ def _buying(page: PageView) -> str:
 class _Body:
     """What the lines between a page's navigation and its footer amount to."""
 
-    size: int = 0  # characters
-    prices: int = 0  # short lines that tell one
-    long: list[int] = field(default_factory=list)  # characters of the paragraphs
-    asking: list[Line] = field(default_factory=list)  # lines that end like a question
+    size: int  # characters
+    prices: int  # short lines that tell one
+    long: list[int]  # characters of the paragraphs
+    questions: int  # lines that are headings, or the like, and end like a question
 
 
 def _measured(page: PageView) -> _Body:
-    """One pass over all lines, which is most of the work of telling a page's type."""
-    body = _Body()
-    for line, marks in zip(page.lines, page.marks, strict=True):
-        if line.region in _AROUND:
-            continue
-        text = line.text
-        length = len(text)
-        body.size += length
-        if length < _SHORT:
-            if "0" in marks and _has_price(text):
-                body.prices += 1
-        elif length >= _LONG and line.element.tag in ("p", "div"):
-            body.long.append(length)
-        if text[-1] in _ENDS:
-            body.asking.append(line)
-    return body
+    texts, firsts = page.shown.outside(_AROUND)
+    long = [
+        len(text)
+        for text, first in zip(texts, firsts, strict=True)
+        if len(text) >= _LONG and holder_of(first).tag in _PARAGRAPHS
+    ]
+    whole = "".join(texts)
+    questions = 0
+    if any(map(whole.__contains__, QUESTION_MARKS)):
+        questions = sum(
+            text.endswith(QUESTION_MARKS) and len(text) < 200 and holder_of(first).tag in _ASKING
+            for text, first in zip(texts, firsts, strict=True)
+        )
+    return _Body(len(whole), _prices(texts), long, questions)
+
+
+def _prices(texts: list[str]) -> int:
+    """How many short lines tell a price; remembered, for the pages of a site repeat their lines."""
+    short = [text for text in texts if len(text) < _SHORT]
+    told = list(map(_PRICED.get, short))
+    found = told.count(True)
+    if None in told:
+        fresh = [text for text, known in zip(short, told, strict=True) if known is None]
+        found += sum(_look_for_prices(fresh))
+    return found
+
+
+def _look_for_prices(texts: list[str]) -> list[bool]:
+    told = [
+        "0" in marks and _PRICE.search(text) is not None
+        for text, marks in zip(texts, read_marks(texts), strict=True)
+    ]
+    if len(_PRICED) >= _REMEMBERED:
+        _PRICED.clear()
+    _PRICED.update(zip(texts[:_REMEMBERED], told, strict=False))
+    return told
 
 
 def _read_layout(page: PageView, signs: Signs) -> None:
     body = _measured(page)
-    prices, long = body.prices, body.long
+    prices, long, questions = body.prices, body.long, body.questions
     _read_paragraphs(page, body.size, long, signs)
-    questions = sum(len(line.text) < 200 and line.element.tag in _ASKING for line in body.asking)
     if questions >= 4 and any(mark in page.folded for mark in QUESTION_MARKS):
         signs.add("faq", min(2.0, 0.3 * questions), f"{questions} headings are questions")
     if prices >= 8 and len(long) < 6:
@@ -275,12 +296,6 @@ def _read_layout(page: PageView, signs: Signs) -> None:
     decided = signs.weights["product"] >= _DECIDED or signs.weights["article"] >= _DECIDED
     if not decided and (prices or len(long) < 6 or signs.weights["product"] >= 1):
         _read_shop(page, signs)
-
-
-@lru_cache(maxsize=8192)
-def _has_price(text: str) -> bool:
-    """Whether a short line tells a price; remembered, for the pages of a site repeat their lines."""
-    return _PRICE.search(text) is not None
 
 
 def _read_paragraphs(page: PageView, size: int, long: list[int], signs: Signs) -> None:
@@ -298,7 +313,7 @@ def _read_paragraphs(page: PageView, size: int, long: list[int], signs: Signs) -
         signs.add("listing", 0.8, f"{max(articles, cards)} entries")
     if articles == 1:
         signs.add("article", 0.5, "one article element")
-    if any(page.document.select_one(sign) is not None for sign in _BYLINES):
+    if page.document.select_one("time[datetime]") is not None or marked(page, BYLINES):
         signs.add("article", 0.4, "a byline or time")
 
 

@@ -13,10 +13,11 @@ from turbohtml import Element
 
 from messor.extract.dates import fold
 from messor.extract.items import Item, json_items, tree_items
-from messor.extract.lines import Line, read_lines, read_marks
+from messor.extract.lines import Line, lines_of, read_marks
 from messor.extract.page import Page
 from messor.extract.passages import Passage
 from messor.extract.plain import one_space
+from messor.extract.shown import Shown, read_shown
 from messor.web.urls import parse
 
 MAX_METAS = 1_000
@@ -100,19 +101,24 @@ class PageView:
         return frozenset(name for item in self.items for name in item.types)
 
     @cached_property
+    def shown(self) -> Shown:
+        """The visible text, for those who need no line as an object."""
+        return read_shown(self.document)
+
+    @cached_property
     def lines(self) -> list[Line]:
         """The visible text."""
-        return read_lines(self.document)
+        return lines_of(self.shown)
 
     @cached_property
     def marks(self) -> list[str]:
         """Which digits, @ and brackets the lines hold."""
-        return read_marks([line.text for line in self.lines])
+        return read_marks(self.shown.texts)
 
     @cached_property
     def folded(self) -> str:
         """The visible text in lower case without accents, for words to be looked for in."""
-        texts = [line.text for line in self.lines]
+        texts = self.shown.texts
         whole = "\n".join(texts)
         # Else line by line: those of plain letters cost next to nothing.
         return fold(whole) if whole.isascii() else "\n".join(map(fold, texts))

@@ -19,8 +19,8 @@ from turbohtml import Element
 
 from messor.extract.ai.hiding import hidden_spans
 from messor.extract.ai.orders import ordering_lines
-from messor.extract.lines import INLINE
 from messor.extract.plain import one_space
+from messor.extract.shown import INLINE
 from messor.extract.spans import Source
 from messor.extract.view import PageView
 

@@ -16,6 +16,7 @@ from messor.settings import Settings
 from messor.store.database import Database
 
 TESTER = "tester"
+PATIENCE = 60.0  # it only bounds a failure: a busy machine may take long
 
 
 async def submit(database: Database, url: str) -> Domain:
@@ -47,10 +48,10 @@ async def at_work(settings: Settings, database: Database) -> AsyncIterator[Worke
         yield worker
     finally:
         worker.stop()
-        await asyncio.wait_for(running, 15)
+        await asyncio.wait_for(running, PATIENCE)
 
 
-async def idle(database: Database, patience: float = 12.0) -> None:
+async def idle(database: Database, patience: float = PATIENCE) -> None:
     """Wait until nothing is held and nothing is due soon."""
     async with asyncio.timeout(patience):
         while True:
@@ -59,7 +60,7 @@ async def idle(database: Database, patience: float = 12.0) -> None:
                 return
 
 
-async def until(condition: Callable[[], object], patience: float = 10.0) -> None:
+async def until(condition: Callable[[], object], patience: float = PATIENCE) -> None:
     """Wait until something is so."""
     async with asyncio.timeout(patience):
         while True:
@@ -68,7 +69,7 @@ async def until(condition: Callable[[], object], patience: float = 10.0) -> None
             await asyncio.sleep(0.01)
 
 
-async def crawl(settings: Settings, database: Database, patience: float = 12.0) -> None:
+async def crawl(settings: Settings, database: Database, patience: float = PATIENCE) -> None:
     """Do all that is due."""
     async with at_work(settings, database):
         await idle(database, patience)

@@ -20,6 +20,8 @@ from messor.world.sites import domain_of
 
 Room = Answer | Callable[[Request], Answer]
 MISSING = plain(404, "There is no such page.\n")
+# Seconds that a busy machine may take to note a request that was sent.
+LAG = 0.1
 OPEN_ROBOTS = plain(200, "User-agent: *\nAllow: /\n")
 
 
@@ -103,9 +105,9 @@ class LittleWeb:
                 "names": self.server.names(),
             },
             "ca_file": self.server.ca_file,
-            "worker_lease": 5.0,
+            "worker_lease": 30.0,
             "flush_seconds": 0.05,
-            "total_timeout": 2.0,
+            "total_timeout": 20.0,
             "browser": "off",  # its pages are too small for a gate, and meant so
             **values,
         }

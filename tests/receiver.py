@@ -21,6 +21,7 @@ from messor.settings import Settings
 from messor.store.database import Database
 
 FAST = Limits(look_seconds=0.01, backoff=Backoff(0.001, 0.01))
+PATIENCE = 60.0
 
 
 class Receiver:
@@ -70,7 +71,7 @@ async def working(settings: Settings, database: Database) -> AsyncIterator[None]
     finally:
         for member in members:
             member.stop()
-        await asyncio.wait_for(asyncio.gather(*tasks), 30)
+        await asyncio.wait_for(asyncio.gather(*tasks), PATIENCE)
 
 
 async def happen(database: Database, *types: str) -> None:
@@ -80,6 +81,6 @@ async def happen(database: Database, *types: str) -> None:
 
 
 async def settled(database: Database, **wanted: int) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while (await jobs.counts(database)).get("webhook") != wanted:  # noqa: ASYNC110 - a database has no event
             await asyncio.sleep(0.02)

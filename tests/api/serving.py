@@ -17,6 +17,8 @@ from messor.settings import Settings
 from messor.store.database import Database
 from tests.api.conftest import PLENTY, key_of, session_of
 
+PATIENCE = 120.0
+
 
 class Served:
     """Serves while the context is open."""
@@ -38,13 +40,13 @@ class Served:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(30)
+        assert self._ready.wait(PATIENCE)
         return self
 
     def __exit__(self, *exc: object) -> None:
         assert self._server is not None
         self._server.should_exit = True
-        self._thread.join(20)
+        self._thread.join(PATIENCE)
         self._listening.close()
 
     async def _serve(self) -> None:
@@ -64,10 +66,12 @@ class Served:
         assert self._loop is not None
         assert self.database is not None
         return asyncio.run_coroutine_threadsafe(session_of(self.database, role), self._loop).result(
-            20
+            PATIENCE
         )
 
     def key(self, role: Role) -> str:
         assert self._loop is not None
         assert self.database is not None
-        return asyncio.run_coroutine_threadsafe(key_of(self.database, role), self._loop).result(20)
+        return asyncio.run_coroutine_threadsafe(key_of(self.database, role), self._loop).result(
+            PATIENCE
+        )

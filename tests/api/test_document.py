@@ -106,7 +106,7 @@ def test_every_answer_is_as_documented(
         token = served.session(role) if ends_sessions else kept
         headers = {"X-CSRF-Token": csrf_token(token)}
         response = case.call(
-            base_url=served.url, headers=headers, cookies={SESSION_COOKIE: token}, timeout=30
+            base_url=served.url, headers=headers, cookies={SESSION_COOKIE: token}, timeout=120
         )
         case.validate_response(response, checks=CHECKS)
 

@@ -187,6 +187,7 @@ async def test_what_meets_a_lock_may_be_sent_again(
 ) -> None:
     await admin.post(D, json={"domain": "a.org"})
     async with database.transaction() as holder:
+        await holder.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         await holder.execute("SELECT FROM messor.domains FOR UPDATE")
         answer = await admin.post(f"{D}/a.org/decisions", json={"act": "approve"})
     body = problem(answer, 503, "busy")

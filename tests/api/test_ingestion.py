@@ -51,7 +51,7 @@ async def reviewer(site: LittleWeb, database: Database) -> AsyncIterator[httpx.A
 
 
 async def test_the_answer_is_the_specified_one(reviewer: httpx.AsyncClient) -> None:
-    answer = await reviewer.post(INGEST, json={**SITE, "userUrls": []}, timeout=60)
+    answer = await reviewer.post(INGEST, json={**SITE, "userUrls": []}, timeout=180)
     assert answer.status_code == 200, answer.text
     body = answer.json()
     assert set(body) == {"success", "tiles", "evidence"}
@@ -75,7 +75,7 @@ async def test_the_answer_is_the_specified_one(reviewer: httpx.AsyncClient) -> N
 
 
 async def finished(client: httpx.AsyncClient, path: str) -> dict[str, Any]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(180):
         while True:
             run: dict[str, Any] = (await client.get(path)).json()
             if run["stage"] == "done":
@@ -108,7 +108,7 @@ async def test_a_site_that_refuses_is_an_outcome_with_guidance(
 ) -> None:
     for path in ("/", "/about", "/contact"):
         site.houses["one.test"].rooms[path] = plain(403, "Forbidden")
-    answer = await reviewer.post(INGEST, json=SITE, timeout=60)
+    answer = await reviewer.post(INGEST, json=SITE, timeout=180)
     assert answer.status_code == 200, answer.text
     body = answer.json()
     assert body["success"] is False

@@ -23,8 +23,8 @@ async def test_an_event_is_pushed(
         key = await asyncio.to_thread(served.key, Role.VIEWER)
         headers = {"Authorization": f"Bearer {key}"}
         async with (
-            asyncio.timeout(30),
-            httpx.AsyncClient(base_url=served.url, headers=headers, timeout=30) as client,
+            asyncio.timeout(120),
+            httpx.AsyncClient(base_url=served.url, headers=headers, timeout=120) as client,
             client.stream("GET", "/api/v1/events/stream?type=test.told") as answer,
         ):
             lines = answer.aiter_lines()

@@ -26,6 +26,9 @@ from tests.broker import rabbitmq, worker_process
 from tests.broker.rabbitmq import RabbitMQ
 
 TYPES = ("failing", "other", "poison", "score", "slow")
+PATIENCE = 180.0  # processes take long to start on a busy machine
+LASTING = 60.0  # a lease that nobody waits for
+BRIEF = 3.0  # one that is to run out
 
 Target = Callable[[dict[str, Any]], None]
 
@@ -41,7 +44,7 @@ QUICK = Options(
     place_seconds=2.0,
     away_look_seconds=0.05,
     hinted_look_seconds=3600.0,
-    timeout_seconds=2.0,
+    timeout_seconds=20.0,
 )
 
 
@@ -108,7 +111,7 @@ class Team:
         *,
         concurrency: int = 4,
         job_types: Sequence[str] = TYPES,
-        lease_seconds: float = 2.0,
+        lease_seconds: float = LASTING,
     ) -> ForkServerProcess:
         if self.options is not None and not self._leaders:
             await self.lead()
@@ -127,7 +130,7 @@ class Team:
         target: Target,
         concurrency: int = 0,
         job_types: Sequence[str] = TYPES,
-        lease_seconds: float = 2.0,
+        lease_seconds: float = LASTING,
     ) -> ForkServerProcess:
         name = f"process {len(self._processes) + len(self._leaders)}"
         ready = self._folder / f"{name} is ready"
@@ -150,6 +153,11 @@ class Team:
         if (broker := self._broker) is not None:
             await until_so(lambda: standing(broker)[1] == workers)
 
+    async def heard(self, job_type: str) -> None:
+        """Until no worker takes hints of a type any more, if there is a broker."""
+        if (broker := self._broker) is not None:
+            await until_so(lambda: standing(broker, job_type)[1] == 0)
+
     def lose_broker(self) -> None:
         """As a power cut would; where there is none, nothing is lost."""
         if self._broker is not None:
@@ -166,7 +174,7 @@ class Team:
         for process in everybody:
             process.terminate()
         for process in everybody:
-            await asyncio.to_thread(process.join, 30)
+            await asyncio.to_thread(process.join, PATIENCE)
         return [process.exitcode for process in self._processes]
 
     def close(self) -> None:
@@ -238,7 +246,7 @@ async def state_counts(database: Database) -> dict[str, int]:
 
 async def until(database: Database, **wanted: int) -> None:
     """Until jobs stand so; a database that is away for a while is waited for."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
             with suppress(*LOST_CONNECTION):
                 if await state_counts(database) == wanted:
@@ -247,6 +255,6 @@ async def until(database: Database, **wanted: int) -> None:
 
 
 async def until_so(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(PATIENCE):
         while not await asyncio.to_thread(condition):  # noqa: ASYNC110 - a process has no event
             await asyncio.sleep(0.05)

@@ -80,7 +80,7 @@ class RabbitMQ:
 
     def wait(self) -> None:
         """Until it answers."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             try:
                 self.connect().close()
@@ -93,7 +93,7 @@ class RabbitMQ:
                 return
 
     def connect(self) -> amqp.Connection:
-        connection = amqp.Connection(f"127.0.0.1:{self.port}", connect_timeout=5, heartbeat=0)
+        connection = amqp.Connection(f"127.0.0.1:{self.port}", connect_timeout=60, heartbeat=0)
         connection.connect()
         return connection
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import random
@@ -22,7 +23,7 @@ from messor.queue.broker.options import Options
 from messor.queue.broker.outbox import Hint
 from messor.queue.broker.publisher import BrokerAwayError, Publisher
 from messor.store.database import Database
-from tests.broker.conftest import Team, ask, made, standing, until, until_so
+from tests.broker.conftest import PATIENCE, Team, ask, made, standing, until, until_so
 from tests.broker.rabbitmq import RabbitMQ, free_port
 
 pytestmark = pytest.mark.xdist_group("rabbitmq")
@@ -171,20 +172,28 @@ async def test_flower_shows_workers_and_hints(
         await until_so(lambda: flower_says(port, "workers") is not None)
         await celery_team.hire()
         await connected(broker)
-        await ask(database, "a")
-        await until(database, done=1)
-        await until_so(lambda: bool(flower_says(port, "tasks")))
-        tasks = flower_says(port, "tasks")
-        assert tasks is not None
+        tasks = await tasks_seen(database, port)
         assert {task["name"] for task in tasks.values()} == {"messor.hint"}
     finally:
         flower.kill()
         flower.wait()
 
 
+async def tasks_seen(database: Database, port: int) -> dict[str, dict[str, str]]:
+    """Jobs are asked for until Flower has seen one: it may begin to listen after it answers."""
+    async with asyncio.timeout(PATIENCE):
+        for number in itertools.count():
+            await ask(database, f"a{number}")
+            await until(database, done=number + 1)
+            if tasks := await asyncio.to_thread(flower_says, port, "tasks"):
+                return tasks
+            await asyncio.sleep(0.2)
+    raise AssertionError
+
+
 def flower_says(port: int, about: str) -> dict[str, dict[str, str]] | None:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/{about}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/{about}", timeout=30) as answer:
             said: dict[str, dict[str, str]] = json.load(answer)
             return said
     except OSError:

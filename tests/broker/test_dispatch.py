@@ -13,7 +13,17 @@ import pytest
 from messor.queue import jobs
 from messor.store.database import Database
 from messor.store.server import EmbeddedServer
-from tests.broker.conftest import Team, ask, made, state_counts, until, until_so
+from tests.broker.conftest import (
+    BRIEF,
+    PATIENCE,
+    Team,
+    ask,
+    made,
+    state_counts,
+    until,
+    until_so,
+)
+from tests.moments import crash
 
 pytestmark = pytest.mark.xdist_group("rabbitmq")
 
@@ -34,7 +44,7 @@ async def test_each_job_is_done_once(database: Database, team: Team) -> None:
 async def test_jobs_of_a_killed_worker_are_done_by_another(
     database: Database, team: Team, tmp_path: Path
 ) -> None:
-    doomed, go = await team.hire(), tmp_path / "go"
+    doomed, go = await team.hire(lease_seconds=BRIEF), tmp_path / "go"
     await ask(database, *"abcdef", job_type="slow", payload={"file": str(go)})
     await until(database, running=4, queued=2)
     doomed.kill()
@@ -54,7 +64,9 @@ async def test_a_stopped_worker_finishes_what_it_began(
     await ask(database, *"abcd", job_type="slow", payload={"file": str(go)})
     await until(database, running=2, queued=2)
     worker.terminate()
+    await team.heard("slow")
     go.touch()
+    await until_so(lambda: not worker.is_alive())
     assert await team.dismiss() == [0]
     finished = await made(database)
     assert len(finished) == 2
@@ -81,7 +93,7 @@ async def test_the_broker_may_die_and_come_back(database: Database, team: Team) 
 async def test_worker_and_broker_die_together(
     database: Database, team: Team, tmp_path: Path
 ) -> None:
-    doomed, go = await team.hire(), tmp_path / "go"
+    doomed, go = await team.hire(lease_seconds=BRIEF), tmp_path / "go"
     await ask(database, *"abcdef", job_type="slow", payload={"file": str(go)})
     await until(database, running=4, queued=2)
     doomed.kill()
@@ -106,9 +118,7 @@ async def test_the_database_may_die_and_come_back(
         await ask(database, *"abcdefgh", job_type="slow", payload={"file": str(go)})
         await until(database, running=8)
         for _ in range(2):
-            pid = doomed_server.status().pid
-            assert pid is not None
-            os.kill(pid, signal.SIGKILL)
+            await asyncio.to_thread(crash, doomed_server)
             go.touch()
             await asyncio.to_thread(doomed_server.ensure_running)
             await until(database, done=8)
@@ -122,7 +132,7 @@ async def test_the_database_may_die_and_come_back(
 async def test_a_worker_that_slept_past_its_leases_does_no_harm(
     database: Database, team: Team, tmp_path: Path
 ) -> None:
-    sleeper, go = await team.hire(concurrency=2), tmp_path / "go"
+    sleeper, go = await team.hire(concurrency=2, lease_seconds=BRIEF), tmp_path / "go"
     await ask(database, "a", "b", job_type="slow", payload={"file": str(go)})
     await until(database, running=2)
     assert sleeper.pid is not None
@@ -150,7 +160,7 @@ async def test_failures_are_tried_again_and_end_as_dead_letters(
 
 
 async def test_a_cancelled_job_is_left(database: Database, team: Team, tmp_path: Path) -> None:
-    await team.hire(concurrency=1)
+    await team.hire(concurrency=1, lease_seconds=BRIEF)  # it looks as often as that
     never = str(tmp_path / "never")
     (job,) = await ask(database, "a", job_type="slow", payload={"file": never})
     await until(database, running=1)
@@ -167,12 +177,12 @@ async def test_a_job_that_kills_its_workers_does_not_take_others_with_it(
     """It dies three deaths; those that died beside it come through, and the rest never stops."""
     await ask(database, *"abcdefg", job_type="poison", payload={"kills": False})
     await ask(database, "poison", job_type="poison", payload={"kills": True}, priority=4)
-    worker, deaths = await team.hire(concurrency=8), 0
-    async with asyncio.timeout(60):
+    worker, deaths = await team.hire(concurrency=8, lease_seconds=BRIEF), 0
+    async with asyncio.timeout(PATIENCE):
         while await state_counts(database) != {"done": 7, "dead": 1}:
             if not worker.is_alive():
                 deaths += 1
-                worker = await team.hire(concurrency=8)
+                worker = await team.hire(concurrency=8, lease_seconds=BRIEF)
             await asyncio.sleep(0.05)
     assert deaths == 3
     assert await made(database) == list("abcdefg")

@@ -20,7 +20,7 @@ from messor.queue.broker.publisher import BrokerAwayError, BrokerFullError, Publ
 from messor.queue.broker.relay import Relay
 from messor.queue.jobs import NewJob
 from messor.store.database import Database
-from tests.broker.conftest import TYPES, ask, delete_queues, standing
+from tests.broker.conftest import PATIENCE, TYPES, ask, delete_queues, standing, until_so
 from tests.broker.rabbitmq import RabbitMQ, free_port
 
 pytestmark = pytest.mark.xdist_group("rabbitmq")
@@ -58,7 +58,7 @@ async def test_without_a_broker_no_hint_is_written(database: Database) -> None:
 async def test_a_hint_is_part_of_the_transaction_that_asks(database: Database) -> None:
     await outbox.open_outbox(database)
     await outbox.open_outbox(database)
-    assert await outbox.hold(database, "relay", 15)
+    assert await outbox.hold(database, "relay", 600)
     await ask(database, "a", "b")
     await ask(database, "b", "c")
     assert await written(database) == 3
@@ -75,7 +75,7 @@ async def test_a_hint_is_part_of_the_transaction_that_asks(database: Database) -
 async def test_an_outbox_nobody_empties_does_not_grow(database: Database) -> None:
     await outbox.open_outbox(database)
     await ask(database, "a")
-    assert await outbox.hold(database, "relay", -3599)
+    assert await outbox.hold(database, "relay", -3000)
     await ask(database, "b")
     assert await outbox.hold(database, "relay", -3601)
     await ask(database, "c")
@@ -105,7 +105,7 @@ async def test_hints_go_to_the_queue_of_their_type(
     await ask(database, "a", "b")
     await ask(database, "c", job_type="other")
     await relay.work()
-    assert (standing(broker)[0], standing(broker, "other")[0]) == (2, 1)
+    await until_so(lambda: (standing(broker)[0], standing(broker, "other")[0]) == (2, 1))
     assert await written(database) == 0
 
 
@@ -165,7 +165,7 @@ async def test_a_full_queue_is_said(broker: RabbitMQ, options: Options) -> None:
 async def test_a_broker_without_memory_is_not_waited_for(
     database: Database, broker: RabbitMQ, make_relay: MakeRelay
 ) -> None:
-    relay = make_relay(database)
+    relay = make_relay(database, timeout_seconds=2.0)
     await outbox.open_outbox(database)
     await relay.work()
     await asyncio.to_thread(broker.control, "set_vm_memory_high_watermark", "0.00001")
@@ -186,7 +186,7 @@ async def test_a_broker_that_is_not_there_is_named(
 ) -> None:
     relay = make_relay(database, url=f"amqp://guest:guest@127.0.0.1:{free_port()}//")
     await outbox.open_outbox(database)
-    await outbox.hold(database, "relay", 15)
+    await outbox.hold(database, "relay", 600)
     await ask(database, "a")
     with pytest.raises(BrokerAwayError, match="does not take hints"):
         await relay.work()
@@ -231,7 +231,7 @@ async def test_a_stopped_relay_hands_the_outbox_on(
     relay = make_relay(database)
     running = asyncio.create_task(relay.run())
     await ask(database, "a")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not relay.counts:  # noqa: ASYNC110 - counts have no event
             await asyncio.sleep(0.02)
         relay.stop()

@@ -83,7 +83,7 @@ async def end(process: Process) -> int:
     if process.returncode is None:
         process.terminate()
     try:
-        return await asyncio.wait_for(process.wait(), 40)
+        return await asyncio.wait_for(process.wait(), 120)
     finally:
         if process.returncode is None:
             process.kill()
@@ -108,7 +108,7 @@ async def until_done(database: Database, count: int) -> None:
 
 
 async def children(process: Process, count: int) -> list[psutil.Process]:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while len(found := psutil.Process(process.pid).children()) != count:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         return found

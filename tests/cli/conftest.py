@@ -60,7 +60,7 @@ def run_process(*words: str, folder: Path, **env: str) -> Said:
         env={**os.environ, **env},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     return Said(done.returncode, done.stdout, done.stderr)

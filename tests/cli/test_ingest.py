@@ -118,7 +118,7 @@ async def test_a_process_that_is_killed_leaves_an_unfinished_run(
 
 
 async def _until_a_run_is_seen(database: Database) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(180):
         while True:
             if await runs.unfinished(database):
                 return

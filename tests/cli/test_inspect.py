@@ -22,7 +22,7 @@ def ask(subject: str, lines: list[str]) -> list[dict[str, Any]]:
         input="\n".join([*lines, ""]).encode(),
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.stderr == b""
     answers = [json.loads(line) for line in done.stdout.splitlines()]

@@ -21,7 +21,7 @@ def ask(*lines: dict[str, Any], words: tuple[str, ...] = ()) -> list[dict[str, A
         input="".join(json.dumps(line) + "\n" for line in lines).encode(),
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.stderr == b""
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -16,7 +16,7 @@ from typing import Any
 import aiohttp
 import pytest
 import uvicorn
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from messor.access import members, sessions
 from messor.access.members import Member
@@ -32,6 +32,7 @@ from tests.console import seeding
 from tests.crawling import admit, until
 
 PASSWORD = "correct horse battery"
+expect.set_options(timeout=60_000)  # how long a page takes is the machine's affair
 HIDDEN_TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 
 
@@ -119,7 +120,7 @@ async def serve(database: Database, passwords: Passwords, tmp_path: Path) -> Asy
     yield start
     for server, task in running:
         server.should_exit = True
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, 60)
 
 
 @pytest.fixture
@@ -191,6 +192,7 @@ async def chromium() -> AsyncIterator[Browser]:
         browser = await driver.chromium.launch(
             executable_path="/usr/bin/chromium",
             chromium_sandbox=os.getuid() != 0,
+            timeout=180_000,
             args=["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"],
         )
         yield browser

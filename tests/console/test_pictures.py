@@ -74,7 +74,7 @@ async def test_pictures(
     await database.fetch("UPDATE messor.members SET name = 'Ada Lovelace'")
     with WorldProcess("demo") as world:  # of its own: time passes in it
         settings = settings_for(
-            world, tmp_path, default_delay=0.02, flush_seconds=0.05, browser="off", total_timeout=3
+            world, tmp_path, default_delay=0.02, flush_seconds=0.05, browser="off", total_timeout=10
         )
         async with _harvesting(settings, database):
             await _ask_for(database, actor)
@@ -98,7 +98,7 @@ async def _harvesting(settings: Settings, database: Database) -> AsyncIterator[N
         reading = asyncio.create_task(extractor.run(follow=True))
         yield
         extractor.stop()
-        await asyncio.wait_for(reading, 15)
+        await asyncio.wait_for(reading, 60)
     await readers.close()
 
 
@@ -113,7 +113,7 @@ async def _ask_for(database: Database, actor: str) -> None:
                 await deciding.approve(connection, asked.domain.domain, actor=actor)
 
 
-async def _until(database: Database, question: str, patience: float = 90.0) -> None:
+async def _until(database: Database, question: str, patience: float = 240.0) -> None:
     async with asyncio.timeout(patience):
         while not await database.fetchval(question):  # noqa: ASYNC110 - a database has no event
             await asyncio.sleep(0.05)

@@ -62,7 +62,7 @@ class Scene:
 
     async def review(self, name: str) -> Page:
         """The reviewer at the domain's dossier, once its first look is there."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while not await self.database.fetchval(  # noqa: ASYNC110 - a database has no event
                 """SELECT EXISTS (SELECT FROM messor.preflights f JOIN messor.domains d
                      ON d.id = f.domain_id WHERE d.domain = $1 AND f.finished_at IS NOT NULL)""",
@@ -77,8 +77,8 @@ class Scene:
 
     async def harvested(self) -> set[str]:
         """What was extracted once nothing is due any more, as paths."""
-        await idle(self.database, 20)
-        async with asyncio.timeout(20):
+        await idle(self.database)
+        async with asyncio.timeout(120):
             while await self.database.fetchval("SELECT count(*) FROM messor.extraction_due"):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         rows = await self.database.fetch(READ)
@@ -112,7 +112,7 @@ async def scene(
             reading = asyncio.create_task(extractor.run(follow=True))
             yield Scene(web, database, console, *pages)
             extractor.stop()
-            await asyncio.wait_for(reading, 15)
+            await asyncio.wait_for(reading, 60)
         await readers.close()
         for one in pages:
             await one.context.close()
@@ -167,7 +167,7 @@ async def test_a_domain_is_rejected_with_a_reason_that_its_submitter_reads(scene
     await scene.submitter.get_by_label("What is new?").fill("a charity now")
     await scene.submitter.get_by_role("button", name="Submit it again").click()
     await expect(scene.submitter.get_by_text("submitted for review again.")).to_be_visible()
-    await idle(scene.database, 20)
+    await idle(scene.database)
     asked = scene.web.paths("spam.test")
     assert asked.count("/") <= 2, "what nobody approved is looked at, never harvested"
 

@@ -21,7 +21,7 @@ from tests.conftest import CORPORA
 from tests.console import seeding
 from tests.console.conftest import Enter
 from tests.console.test_browser import WIDE, log_in
-from tests.crawling import TESTER, admit
+from tests.crawling import TESTER, admit, until
 
 FILE = CORPORA / "xss_payloads.json"
 
@@ -218,8 +218,8 @@ async def test_the_canary_sings(chromium: Browser, console: str) -> None:
              document.addEventListener("securitypolicyviolation", () => setTimeout(done, 50));
              document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=__ran()>"); })"""
     )
-    assert any(one.startswith("alert at") for one in told)
-    assert any(one.startswith("policy: script-src") for one in told)
+    await until(lambda: any(one.startswith("alert at") for one in told))
+    await until(lambda: any(one.startswith("policy: script-src") for one in told))
     await page.evaluate(
         """() => document.querySelector("main").insertAdjacentHTML("beforeend",
              "<i onclick=__ran()>x</i><a href='  JavaScript:__ran()'>x</a><video></video>")"""

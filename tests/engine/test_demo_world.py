@@ -61,7 +61,7 @@ async def test_two_epochs(dsn: str, tmp_path: Path, own_world: WorldProcess) -> 
             for host in HOSTS:
                 if host != "shop.kettle-and-lamp.test":  # found by its sibling's links
                     await admit(database, f"http://{host}/", max_concurrent_requests=4)
-            await crawl(settings, database, patience=25)
+            await crawl(settings, database, patience=240)
             first = await check_first_epoch(database, world)
             await check_archive(database, settings.data_dir / "archive")
         await crawl_again(later(dsn, timedelta(days=2)), world, tmp_path)
@@ -76,7 +76,7 @@ async def test_two_epochs(dsn: str, tmp_path: Path, own_world: WorldProcess) -> 
 
 async def crawl_again(dsn: str, world: WorldProcess, folder: Path) -> None:
     async with Database(dsn) as database:
-        await crawl(settings_for(world, folder, flush_seconds=0.05), database, patience=25)
+        await crawl(settings_for(world, folder, flush_seconds=0.05), database, patience=240)
 
 
 async def changes(database: Database) -> Counter[str]:

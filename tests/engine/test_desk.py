@@ -55,7 +55,7 @@ async def test_a_visit_cancelled_at_the_desk_does_not_block_the_others(
         follower = asyncio.create_task(desk.settle(held[1], 80))
         await asyncio.sleep(0.002)  # the leader gathers company for 10 ms
         leader.cancel()
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(60):
             assert await follower
             assert await desk.settle(held[2], 80) in (True, False)
         await fetcher.close()

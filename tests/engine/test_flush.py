@@ -21,6 +21,7 @@ from messor.ledger.decisions import denied
 from messor.store.database import Connection, Database
 from tests.engine.conftest import HOST, Bench, make_bench
 from tests.held_lanes import lane_row
+from tests.moments import somebody_waits
 
 EXPIRE = "UPDATE messor.worker_leases SET expires_at = messor.clock() - interval '1 second'"
 
@@ -322,7 +323,7 @@ async def test_two_workers_find_the_same_new_host_at_once(
     async with database.transaction() as other:
         await lanes.open_host(other, bench.domain, "new.example.test")
         flushing = asyncio.create_task(bench.flusher.flush(await bench.batch(harvest)))
-        await asyncio.sleep(0.1)
+        await somebody_waits(database)
     await flushing
     assert await bench.count("pages", "url = 'http://new.example.test/'") == 1
     bench.archive.abandon()
@@ -336,7 +337,7 @@ async def test_a_commit_under_way_is_not_cut_off_by_a_cleaner(bench: Bench) -> N
     async with bench.database.transaction() as blocker:
         await lanes.lock(blocker, [bench.host_id])
         flushing = asyncio.create_task(bench.flusher.flush(await bench.batch(harvest, last=True)))
-        await asyncio.sleep(0.1)  # synced, and waiting for the lane
+        await somebody_waits(bench.database)  # synced, and waiting for the lane
         bench.archive.abandon()  # the kernel drops a dead process's lock
         await seal_abandoned(bench.folder, bench.database)
     await flushing

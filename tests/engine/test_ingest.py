@@ -32,7 +32,7 @@ from messor.web.html import read_page
 from messor.world.answers import Answer, plain, redirect
 from messor.world.documents import HTML
 from tests.crawling import admit, at_work, idle, later, until
-from tests.little_web import LittleWeb, Room, page, robots
+from tests.little_web import LAG, LittleWeb, Room, page, robots
 
 REVIEWER = "reviewer"
 MACHINERY = ("/robots.txt", "/sitemap")
@@ -525,7 +525,7 @@ async def test_what_makes_no_sense_is_refused_in_a_sentence(
     assert await value(database, "SELECT count(*) FROM messor.domains") == 0
 
 
-@pytest.mark.parametrize("mode, least", [(Mode.LIGHT, 0.795), (Mode.STANDARD, 0.995)])
+@pytest.mark.parametrize("mode, least", [(Mode.LIGHT, 0.8), (Mode.STANDARD, 1.0)])
 async def test_the_pace_of_the_mode_is_kept(
     database: Database, tmp_path: Path, mode: Mode, least: float
 ) -> None:
@@ -536,7 +536,7 @@ async def test_the_pace_of_the_mode_is_kept(
         times = [asked.arrived_ns for asked in site.web.requests("one.test")]
         gaps = [after - before for before, after in pairwise(times)]
         assert len(gaps) >= 2
-        assert min(gaps) >= least * 1e9
+        assert min(gaps) >= (least - LAG) * 1e9
 
 
 async def test_two_runs_at_once_share_what_they_fetch(database: Database, tmp_path: Path) -> None:
@@ -559,9 +559,10 @@ async def test_a_worker_that_dies_is_replaced(database: Database, dsn: str, tmp_
     """Its lease runs out and another worker goes on with the same run."""
     async with LittleWeb(tmp_path, {"one.test": shop(60)}) as web:
         await _quicken(database, 0.2)
-        settings = web.settings(worker_lease=1.0)
+        settings = web.settings()
         async with Database(dsn) as other:
-            doomed = asyncio.create_task(Worker(settings, other).run())
+            brief = web.settings(worker_lease=3.0)
+            doomed = asyncio.create_task(Worker(brief, other).run())
             request = IngestRequest("http://one.test/", REVIEWER, Mode.LIGHT, may_approve=True)
             running = asyncio.create_task(ingest(database, settings, request))
             await until(lambda: len(web.paths("one.test")) >= 5)
@@ -634,7 +635,7 @@ async def test_a_reviewer_may_ask_for_pages_of_a_critical_host(
         assert done.outcome == "success"
         times = [asked.arrived_ns for asked in site.web.requests("one.test")][before:]
         assert len(times) == 2
-        assert times[1] - times[0] >= 1_995_000_000
+        assert times[1] - times[0] >= (2 - LAG) * 1e9
 
 
 async def test_silence_a_host_asked_for_is_kept_even_for_a_reviewer(

@@ -21,7 +21,7 @@ async def test_a_worker_takes_the_look_and_nothing_else(database: Database, tmp_
         async with database.transaction() as connection:
             await submitting.submit_domain(connection, "http://one.test/", Asker(TESTER))
         async with at_work(settings, database):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while True:
                     domain = await domains.get(database, "one.test")
                     found = await preflights.newest(database, domain)

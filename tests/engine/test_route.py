@@ -205,7 +205,7 @@ async def test_a_page_nearly_all_markup_is_rendered_where_it_has_little_text(
 async def test_a_browser_renders_what_http_cannot(database: Database, tmp_path: Path) -> None:
     async with LittleWeb(tmp_path, {"one.test": ROOMS}) as web:
         await admit(database, HOME, delay=0.01)
-        await crawl(web.settings(browser="auto", total_timeout=10.0), database, patience=60)
+        await crawl(web.settings(browser="auto"), database, patience=180)
     assert [hop[:2] for hop in await hops(database)] == [("http", "empty"), ("browser", "ok")]
     text = await database.fetchval(
         "SELECT markdown FROM messor.snapshot_texts t JOIN messor.page_snapshots s"

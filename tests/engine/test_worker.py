@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import itertools
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -60,18 +59,18 @@ async def test_a_disk_that_is_full_for_a_while_loses_nothing(
     def sometimes_full(file: int, data: Any) -> int:
         nonlocal calls
         calls += 1
-        if calls in (3, 5, 6):
+        if calls in (2, 4, 5):
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(file, data)
 
     async with street(tmp_path, 5, 30) as web:
         settings = web.settings(flush_pages=10)
         for number in range(5):
-            await admit(database, f"http://h{number}.test/", delay=0.004)
+            await admit(database, f"http://h{number}.test/", delay=0.05)
         monkeypatch.setattr(os, "write", sometimes_full)
-        await crawl(settings, database, patience=20)
+        await crawl(settings, database)
         monkeypatch.undo()
-        assert calls > 6
+        assert calls > 5
         assert (
             await every_snapshot_is_in_the_archive(database, settings.data_dir / "archive") == 155
         )
@@ -86,10 +85,17 @@ async def test_segments_that_fill_up_during_visits_lose_nothing(
         settings = web.settings(segment_bytes=1, flush_pages=5)
         for number in range(5):
             await admit(database, f"http://h{number}.test/", delay=0.001)
-        await crawl(settings, database, patience=20)
+        await crawl(settings, database)
         assert (
             await every_snapshot_is_in_the_archive(database, settings.data_dir / "archive") == 155
         )
+
+
+def replace_link(link: Path, target: Path) -> None:
+    """At once: nobody finds nothing in its place, and makes a folder there."""
+    new = link.with_name("new")
+    new.symlink_to(target)
+    new.replace(link)
 
 
 async def test_an_archive_folder_that_vanishes_loses_nothing(
@@ -99,16 +105,18 @@ async def test_an_archive_folder_that_vanishes_loses_nothing(
     async with street(tmp_path, 2, 20) as web:
         settings = web.settings(segment_bytes=1, flush_pages=5)
         archive = settings.data_dir / "archive"
+        (tmp_path / "there").mkdir()
+        (tmp_path / "a file").write_text("a file where the folder was")
+        archive.parent.mkdir()
+        archive.symlink_to(tmp_path / "there")
         for number in range(2):
             await admit(database, f"http://h{number}.test/", delay=0.01)
         async with at_work(settings, database):
             await until(lambda: len(web.requests()) >= 12)
-            archive.rename(tmp_path / "aside")
-            archive.write_text("a file where the folder was")
+            replace_link(archive, tmp_path / "a file")
             await asyncio.sleep(0.3)
-            archive.unlink()
-            (tmp_path / "aside").rename(archive)
-            await idle(database, 20)
+            replace_link(archive, tmp_path / "there")
+            await idle(database)
         assert await every_snapshot_is_in_the_archive(database, archive) == 42
 
 
@@ -124,7 +132,7 @@ async def test_connections_that_are_cut_cost_nothing_but_time(
             for _ in range(3):
                 await asyncio.sleep(0.15)
                 await database.fetch(cut)
-            await idle(database, 20)
+            await idle(database)
         assert Counter((await outcomes(database)).values()) == {"ok": 88}
         doubled = "SELECT page_id FROM messor.page_changes GROUP BY 1 HAVING count(*) > 1"
         assert await database.fetch(doubled) == []
@@ -147,7 +155,7 @@ async def test_lanes_claimed_before_a_failing_question_are_not_forgotten(
 ) -> None:
     async with street(tmp_path, 1, 2) as web, Forgetful(dsn) as database:
         await admit(database, "http://h0.test/")
-        await crawl(web.settings(), database, patience=3)
+        await crawl(web.settings(), database)
         assert len(web.requests()) == 5  # robots, a sitemap that is not there, three pages
 
 
@@ -163,15 +171,8 @@ async def test_a_worker_whose_lease_is_taken_away_starts_again(
                 "UPDATE messor.worker_leases SET expires_at = messor.clock() - interval '1 s'"
             )
             await database.fetch("SELECT messor.reap_workers()")
-            await idle(database, 20)
+            await idle(database)
         assert Counter((await outcomes(database)).values()) == {"ok": 44}
-        gaps = min_gap(web, "h0.test")
-        assert gaps >= 0.015
-
-
-def min_gap(web: LittleWeb, host: str) -> float:
-    arrivals = [asked.arrived_ns for asked in web.requests(host)]
-    return min((b - a) / 1e9 for a, b in itertools.pairwise(arrivals))
 
 
 async def test_a_segment_left_by_the_dead_is_sealed_by_the_next_worker(

@@ -12,13 +12,14 @@ from messor.store.database import Database
 from messor.world.answers import Answer
 from messor.world.documents import HTML
 from messor.world.mischief.flaw import html
-from tests.crawling import crawl, later
+from tests.crawling import PATIENCE, crawl, later
 
 # Longer than what a gate takes for a page with little to say.
 WORDS = tuple(
     f"Sentence {n} says something sound about the house and its garden." for n in range(9)
 )
 
+NOTHING_HELD = "NOT EXISTS (SELECT FROM messor.lanes WHERE worker_id IS NOT NULL)"
 NEXT_CLAIM = """
 SELECT extract(epoch FROM min(claim_at) - clock_timestamp())::float8 FROM messor.lanes
 """
@@ -49,7 +50,7 @@ async def count(database: Database, table: str, where: str = "true") -> int:
     return found
 
 
-async def holds(database: Database, table: str, where: str, patience: float = 10.0) -> None:
+async def holds(database: Database, table: str, where: str, patience: float = PATIENCE) -> None:
     """Wait until some row is so."""
     async with asyncio.timeout(patience):
         while not await count(database, table, where):  # noqa: ASYNC110 - it happens elsewhere

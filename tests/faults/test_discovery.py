@@ -212,7 +212,7 @@ async def turns_of_many(
             await admit(database, HOME)
         for number, turns in enumerate(zip(*many, strict=True)):
             web.houses["one.test"].rooms.update(zip(places, turns, strict=True))
-            await crawl_later(dsn, web.settings(total_timeout=0.5), timedelta(days=8 * number))
+            await crawl_later(dsn, web.settings(total_timeout=2.5), timedelta(days=8 * number))
             async with Database(dsn) as database:
                 standing = await standing_of(database)
             for place, before in zip(places, known, strict=True):
@@ -350,7 +350,7 @@ async def test_a_trap_ends_within_two_hundred_pages(
     async with LittleWeb(tmp_path, {"one.test": {}}) as web:
         web.houses["one.test"].respond = everything  # type: ignore[method-assign]
         await admit(database, HOME, max_concurrent_requests=8)
-        await crawl(web.settings(address_slots=8, visit_pages=200), database, patience=25)
+        await crawl(web.settings(address_slots=8, visit_pages=200), database, patience=180)
         asked = [asked.path for asked in web.requests()]
     trapped = [path for path in asked if not path.startswith(("/sound", "/robots", "/sitemap"))]
     assert len(trapped) <= 202  # the home page and the trap's door are none of it

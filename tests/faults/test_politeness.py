@@ -17,7 +17,7 @@ from messor.store.database import Database
 from messor.world.answers import Answer, Request, plain, redirect
 from tests.crawling import TESTER, admit, at_work, crawl, idle, later, outcomes, submit, until
 from tests.faults.scenes import count, crawl_later, holds, paper, play, refused, set_terms, task_of
-from tests.little_web import LittleWeb, Room, robots
+from tests.little_web import LAG, LittleWeb, Room, robots
 
 SOON = 0.1
 BUSY = plain(503, "down")
@@ -63,15 +63,17 @@ async def test_a_crawl_delay_is_kept_in_full_or_ours_is(
             await holds(database, "visits", "end_reason IN ('pace', 'done')")
         arrivals = [asked.arrived_ns for asked in web.requests()]
         silent = await database.fetchval(
-            "SELECT extract(epoch FROM ready_at - messor.clock())::float8 FROM messor.lanes"
+            """SELECT extract(epoch FROM l.ready_at - f.fetched_at)::float8
+                 FROM messor.lanes l JOIN messor.http_fetches f USING (host_id)
+                ORDER BY f.fetched_at LIMIT 1"""
         )
     if delay > 1:
         assert len(arrivals) == 1
-        assert delay - 3 < silent <= delay
+        assert delay - LAG <= silent <= 1.05 * delay + 60  # and what the flush took
     else:
         gaps = [(b - a) / 1e9 for a, b in itertools.pairwise(arrivals)]
         assert len(gaps) >= 3
-        assert min(gaps) >= delay - 0.005
+        assert min(gaps) >= delay - LAG
 
 
 async def test_a_reviewer_is_told_of_a_very_long_crawl_delay(
@@ -179,15 +181,14 @@ async def test_without_robots_nothing_is_asked_until_they_come_back(
         "reset": reset,
     }
     async with LittleWeb(tmp_path, {"one.test": {**ROOMS, "/robots.txt": ways[broken]}}) as web:
-        settings = web.settings(total_timeout=0.3)
         async with Database(dsn) as database:
             await admit(database, "http://one.test/")
-            await crawl(settings, database)
-        await crawl_later(dsn, settings, timedelta(seconds=540))
+            await crawl(web.settings(total_timeout=0.3), database)
+        await crawl_later(dsn, web.settings(), timedelta(seconds=540))
         assert set(web.paths("one.test")) == {"/robots.txt"}
         assert len(web.paths("one.test")) == 1
         web.houses["one.test"].rooms["/robots.txt"] = RULES
-        await crawl_later(dsn, settings, timedelta(seconds=660))
+        await crawl_later(dsn, web.settings(), timedelta(seconds=660))
         assert sorted(web.paths("one.test")) == ["/", "/open", "/robots.txt", "/robots.txt"]
 
 
@@ -232,7 +233,7 @@ async def test_robots_behind_redirects_across_hosts(
     """P8: five are followed and their rules count for the first host; a sixth is unavailable."""
     hosts = chain(hops, beyond)
     async with LittleWeb(tmp_path, hosts) as web:
-        await admit(database, "http://one.test/", delay=0.05)
+        await admit(database, "http://one.test/", delay=0.2)
         async with at_work(web.settings(), database):
             await until(lambda: "/open" in web.paths("one.test"))
             await idle(database)
@@ -244,7 +245,7 @@ async def test_robots_behind_redirects_across_hosts(
         for name in hosts:
             arrivals = [request.arrived_ns for request in web.requests(name)]
             gaps = [(b - a) / 1e9 for a, b in itertools.pairwise(arrivals)]
-            assert not gaps or min(gaps) >= 0.045
+            assert not gaps or min(gaps) >= 0.2 - LAG
     verdict, reason = await rules_of(database, "one.test")
     assert verdict == ("allow_all" if hops > 5 else "rules")
     if hops > 5:
@@ -287,7 +288,7 @@ async def test_robots_that_send_each_other_in_circles_are_unavailable(
             await until(lambda: len(web.requests("www.one.test")) >= 1)
             await admit(database, "http://good.test/", delay=0.02)
             await until(lambda: "/a" in web.paths("good.test"))
-            await until(lambda: "/open" in web.paths("one.test"), patience=8)
+            await until(lambda: "/open" in web.paths("one.test"))
             await idle(database)
         robots_asked = [r for r in web.requests() if r.path == "/robots.txt" and "one" in r.host]
     assert len(robots_asked) <= 7
@@ -323,7 +324,7 @@ async def test_robots_that_lead_to_a_page_known_already(database: Database, tmp_
     async with LittleWeb(tmp_path, hosts) as web:
         await admit(database, "http://www.one.test/")
         async with at_work(web.settings(), database):
-            await until(lambda: "/b" in web.paths("one.test"), patience=8)
+            await until(lambda: "/b" in web.paths("one.test"))
 
 
 @pytest.mark.usefixtures("impatient")
@@ -369,7 +370,7 @@ async def test_a_crawl_ends_though_robots_elsewhere_cannot_be_read(
     database: Database, behind_broken_robots: LittleWeb
 ) -> None:
     """P6: the host is left alone, as it is when its own robots.txt fails."""
-    await crawl(behind_broken_robots.settings(), database, patience=8)
+    await crawl(behind_broken_robots.settings(), database)
 
 
 async def test_robots_elsewhere_that_come_back_are_heard(
@@ -381,7 +382,7 @@ async def test_robots_elsewhere_that_come_back_are_heard(
         Database(later(dsn, timedelta(hours=1))) as database,
         at_work(web.settings(), database),
     ):
-        await until(lambda: "/open" in web.paths("one.test"), patience=8)
+        await until(lambda: "/open" in web.paths("one.test"))
     assert "/private" not in web.paths("one.test")
 
 
@@ -401,7 +402,7 @@ async def test_the_crawl_delay_of_robots_elsewhere_is_kept(
             await idle(database)
         arrivals = [asked.arrived_ns for asked in web.requests("one.test")]
     gaps = [(b - a) / 1e9 for a, b in itertools.pairwise(arrivals)]
-    assert min(gaps[1:]) >= 0.395
+    assert min(gaps[1:]) >= 0.4 - LAG
 
 
 @pytest.mark.usefixtures("impatient")
@@ -485,7 +486,7 @@ async def test_a_redirect_is_decided_and_paced_where_it_leads(
     assert {r.path for r in asked} >= {f"/{n}" for n in range(5)}
     assert "/secret/5" not in {r.path for r in asked}
     gaps = [(b.arrived_ns - a.arrived_ns) / 1e9 for a, b in itertools.pairwise(asked)]
-    assert min(gaps) >= 0.195
+    assert min(gaps) >= 0.2 - LAG
     found = await outcomes(database)
     assert found["http://one.test/out"] == "redirected_out"
     assert found["http://one.test/private"] == "robots"

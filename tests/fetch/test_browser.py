@@ -32,6 +32,7 @@ from messor.kit import clock
 from messor.world.answers import Answer, Ending, Request, Stream, plain, redirect
 from tests.fetch.conftest import permit
 from tests.little_web import LittleWeb, Room
+from tests.moments import is_over
 
 MISSING = why_unavailable(BrowserLimits())
 pytestmark = [
@@ -144,7 +145,7 @@ async def street(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stre
             inner.close()
 
 
-async def until(is_so: Callable[[], bool], seconds: float = 20.0) -> None:
+async def until(is_so: Callable[[], bool], seconds: float = 90.0) -> None:
     async with asyncio.timeout(seconds):
         while not is_so():  # noqa: ASYNC110 - processes and logs have no event
             await asyncio.sleep(0.02)
@@ -449,7 +450,7 @@ async def test_the_lane_waits_from_the_end_of_the_render(street: Street) -> None
 
     pace = Pace(10.0, 0.0, WorkerLease(1, 60.0, clock.now()))
     once = Permit(pace)
-    street.furnish(script("onload = () => setTimeout(() => fetch('/part'), 200)"), part=part)
+    street.furnish(script("onload = () => setTimeout(() => fetch('/part'), 20)"), part=part)
     seen = await street.provider.fetch("http://one.test/", once)
     assert street.asked == ["one.test/", "one.test/part"]
     assert once.used_at < served[0] <= pace.due - pace.delay <= clock.now()
@@ -480,20 +481,20 @@ async def test_a_permit_is_good_for_one_render(street: Street) -> None:
 async def test_a_page_that_hangs_is_ended_and_the_next_is_rendered(
     street: Street, html: str
 ) -> None:
-    async with street.browser(render_seconds=3.0, closing_seconds=5.0, contexts=1) as browser:
+    async with street.browser(render_seconds=8.0, closing_seconds=5.0, contexts=1) as browser:
         seen = await street.see(doc(html), by=browser)
         assert (seen.outcome, seen.error_type) == (Outcome.TIMEOUT, "timeout")
         assert (await street.see(doc("Hello"), by=browser)).outcome is Outcome.OK
 
 
 async def test_a_site_that_never_answers_is_a_timeout(street: Street) -> None:
-    async with street.browser(render_seconds=3.0) as browser:
+    async with street.browser(render_seconds=8.0) as browser:
         seen = await street.see(Answer(200, silent=True), by=browser)
     assert (seen.outcome, seen.error) == (Outcome.TIMEOUT, "no complete answer in time")
 
 
 async def test_a_browser_that_hangs_is_killed_and_replaced(street: Street) -> None:
-    async with street.browser(render_seconds=4.0, closing_seconds=1.0) as browser:
+    async with street.browser(render_seconds=8.0, closing_seconds=1.0) as browser:
         street.furnish(doc(HANG))
         render = asyncio.ensure_future(browser.fetch("http://one.test/", permit()))
         await street.until_asked()
@@ -525,10 +526,9 @@ async def test_a_browser_that_dies_is_replaced(street: Street) -> None:
 async def test_a_driver_that_dies_is_replaced(street: Street) -> None:
     async with street.browser() as browser:
         assert (await street.see(doc("Hello"), by=browser)).outcome is Outcome.OK
-        pid = browser_of(browser)._driver_pid
-        assert pid is not None
-        os.kill(pid, signal.SIGKILL)
-        await until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie")
+        driver = psutil.Process(browser_of(browser)._driver_pid)
+        driver.kill()
+        await until(lambda: is_over(driver))
         assert (await street.see(doc("Hello"), by=browser)).outcome is Outcome.OK
 
 
@@ -593,7 +593,7 @@ async def test_nothing_is_left_after_closing(street: Street) -> None:
         below = [tree, *tree.children(recursive=True)]
         profile = profile_of(home)
     await until(lambda: processes_of(home) == [])
-    await until(lambda: not any(one.is_running() and one.status() != "zombie" for one in below))
+    await until(lambda: all(is_over(one) for one in below))
     assert not is_there(home)
     assert not is_there(profile)
 

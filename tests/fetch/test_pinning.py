@@ -74,7 +74,7 @@ class Gate:
         reader, writer = await self.dial()
         writer.write(head.encode("latin-1") + b"\r\n" + body)
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 answer = await reader.readuntil(b"\r\n\r\n")
                 if b"hello" in self.host.answer and b" 200 OK" in answer:
                     answer += await reader.readexactly(5)
@@ -119,7 +119,7 @@ async def opened() -> AsyncIterator[Gate]:
     names = {f"{name}.test:{port}": place for name in ("one", "two") for port in (80, 443)}
     names["inner.test:80"] = names["inner.test:443"] = f"127.0.0.1:{inner.port}"
     allowed = AllowedNetworks(addresses=["127.0.0.1/32"], ports=[host.port], names=names)
-    proxy = PinningProxy(AddressGuard(allowed), connect_timeout=2.0)
+    proxy = PinningProxy(AddressGuard(allowed), connect_timeout=30.0)
     await proxy.start()
     try:
         yield Gate(proxy, host, inner)
@@ -341,10 +341,10 @@ async def test_the_end_of_a_render_cuts_its_connections(gate: Gate) -> None:
     with gate.proxy.admitting(traffic_of()) as (user, password):
         _, writer = await gate.dial()
         writer.write((GET + credential(user, password) + "\r\n").encode())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not any(gate.host.heard):  # noqa: ASYNC110 - the host has no event for it
                 await asyncio.sleep(0.01)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await gate.host.closed[0].wait()
     writer.close()
 

@@ -40,7 +40,7 @@ async def test_a_proxys_failure_is_not_the_sites(going_out: Going) -> None:
 
 
 async def test_a_silent_proxy_is_no_time_out_of_the_site(going_out: Going) -> None:
-    async with going_out({"/": page("Good")}) as out, ProxyServer() as server:
+    async with going_out({"/": page("Good")}, connect_timeout=0.5) as out, ProxyServer() as server:
         server.mute = True
         fetched = await out.get(via=server.proxy())
         assert (fetched.outcome, fetched.error_type) == (Outcome.ERROR, PROXY_FAULT)

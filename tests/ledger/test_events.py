@@ -77,7 +77,7 @@ async def test_a_reader_beside_many_writers_misses_none(database: Database) -> N
             types, cursor = await types_after(database, cursor)
             read.extend(types)
 
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         group.create_task(follow())
         for number in range(60):
             group.create_task(write(number))

@@ -45,14 +45,14 @@ async def test_all_are_told_to_stop() -> None:
     running = asyncio.create_task(company.run())
     await asyncio.sleep(0)
     company.stop()
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, 60)
     assert [member.end for member in members] == ["stopped", "stopped"]
 
 
 async def test_the_failure_of_one_ends_all_and_is_told() -> None:
     member = Member()
     with pytest.raises(RuntimeError, match="own fault"):
-        await asyncio.wait_for(Company([member, Failing()]).run(), 10)
+        await asyncio.wait_for(Company([member, Failing()]).run(), 60)
     assert member.end == "stopped"
 
 
@@ -60,14 +60,14 @@ async def test_who_does_not_hear_is_cancelled() -> None:
     deaf, other = Member(is_deaf=True), Member()
     company = Company([deaf, other], farewell_seconds=0.05)
     company.stop()
-    await asyncio.wait_for(company.run(), 10)
+    await asyncio.wait_for(company.run(), 60)
     assert (deaf.end, other.end) == ("cancelled", "stopped")
     assert company.was_cut_short
 
 
 async def test_a_process_that_outgrew_its_ceiling_says_so() -> None:
     low, high = Ceiling(1, look_seconds=0.01), Ceiling(1_000_000, look_seconds=0.01)
-    await asyncio.wait_for(Company([low, high]).run(), 10)
+    await asyncio.wait_for(Company([low, high]).run(), 60)
     assert (low.is_outgrown, high.is_outgrown) == (True, False)
 
 
@@ -85,6 +85,6 @@ async def test_the_end_of_the_supervisor_is_heard() -> None:
     await asyncio.sleep(0.05)
     assert not running.done()
     os.close(theirs)
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, 60)
     os.close(ours)
     assert member.end == "stopped"

@@ -68,7 +68,7 @@ ended = []
 for number in range(int(sys.argv[2])):
     pid = os.fork()
     if not pid:
-        signal.alarm(60)
+        signal.alarm(300)
         asyncio.run(work(sys.argv[1], f"score-{number}", number // 2))
         os._exit(0)
     ended.append(-os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
@@ -110,6 +110,6 @@ async def everything_done(database: Database, types: list[str]) -> None:
             await note(connection, job)
             return await note(connection, job)
 
-    async with running(database, handlers), asyncio.timeout(60):
+    async with running(database, handlers), asyncio.timeout(180):
         while await database.fetchval("SELECT 1 FROM messor.jobs WHERE state <> 'done' LIMIT 1"):  # noqa: ASYNC110
             await asyncio.sleep(0.02)

@@ -77,7 +77,7 @@ async def test_effects_that_end_their_own_job_are_undone(database: Database) -> 
 
     await ask(database, "a", "b")
     async with running(database, handlers, FAST):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while await notes(database) != ["a"]:  # noqa: ASYNC110 - a database has no event
                 await asyncio.sleep(0.01)
     assert (await jobs.counts(database))["score"]["done"] == 1

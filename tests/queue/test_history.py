@@ -101,8 +101,11 @@ async def test_the_history_has_partitions_by_month(database: Database) -> None:
     await ask(database, "a", window_ends_at=datetime.now(UTC) - SOON)
     await complete(database, (await claim(database))[0])
     await history.retire(database)
-    place = await database.fetchval("SELECT tableoid::regclass::text FROM messor.jobs_history")
-    assert place.removeprefix("messor.") == f"jobs_history_{datetime.now(UTC):%Y_%m}"
+    row = await database.fetchrow(
+        "SELECT tableoid::regclass::text AS place, retired_at FROM messor.jobs_history"
+    )
+    assert row is not None
+    assert row["place"].removeprefix("messor.") == f"jobs_history_{row['retired_at']:%Y_%m}"
 
 
 async def test_a_purged_letter_is_in_the_history_and_its_key_is_free(database: Database) -> None:

@@ -114,7 +114,7 @@ async def test_50_submissions_at_once_with_one_key_are_one_job_and_one_answer(
         async with crowd.transaction() as connection:
             return await jobs.submit(connection, score("idempotency-key"))
 
-    async with asyncio.timeout(60), Database(database.dsn, pool_size=25) as crowd:
+    async with asyncio.timeout(300), Database(database.dsn, pool_size=25) as crowd:
         answers = await asyncio.gather(*(submit(crowd) for _ in range(50)))
     assert len(answers) == 50
     assert len(set(answers)) == 1

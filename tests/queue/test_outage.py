@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -18,7 +16,8 @@ from messor.queue.runner import Limits, Runner
 from messor.store import migrate
 from messor.store.database import LOST_CONNECTION, Connection, Database
 from messor.store.server import EmbeddedServer
-from tests.queue.test_runner import FAST, ask, note, notes, running, until
+from tests.moments import crash, somebody_waits
+from tests.queue.test_runner import FAST, PATIENCE, ask, note, notes, running, until
 
 
 @pytest.fixture
@@ -36,12 +35,6 @@ async def doomed(server: EmbeddedServer) -> AsyncIterator[Database]:
         yield opened
 
 
-def crash(server: EmbeddedServer) -> None:
-    pid = server.status().pid
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
-
-
 class Work:
     """Jobs that wait for `go` before their effects."""
 
@@ -55,7 +48,7 @@ class Work:
         return lambda connection: note(connection, job)
 
     async def under_way(self, count: int) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while self.begun < count:  # noqa: ASYNC110 - counts have no event
                 await asyncio.sleep(0.01)
 
@@ -75,7 +68,7 @@ async def test_jobs_under_way_outlast_a_crash_of_the_database(
     runner = Runner(doomed, work.handlers, "runner", FAST, repair=repair)
     task = asyncio.create_task(runner.run())
     await work.under_way(6)
-    crash(server)
+    await asyncio.to_thread(crash, server)
     work.go.set()
     await asyncio.sleep(1)
     assert not runner.outcomes
@@ -86,14 +79,14 @@ async def test_jobs_under_way_outlast_a_crash_of_the_database(
     await ask(doomed, "g")
     await until(doomed, done=7)
     runner.stop()
-    await asyncio.wait_for(task, 20)
+    await asyncio.wait_for(task, PATIENCE)
     assert await notes(doomed) == list("abcdefg")
     assert (work.begun, runner.outcomes) == (7, {"done": 7})
     assert await doomed.fetchval("SELECT max(attempts) FROM messor.jobs") == 1
 
 
 async def until_open(database: Database) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
             try:
                 await database.fetchval("SELECT 1")
@@ -111,9 +104,9 @@ async def test_a_runner_stops_in_time_without_a_database(
     runner = Runner(doomed, work.handlers, "runner", Limits(drain_seconds=0.1, look_seconds=0.01))
     task = asyncio.create_task(runner.run())
     await work.under_way(1)
-    crash(server)
+    await asyncio.to_thread(crash, server)
     runner.stop()
-    await asyncio.wait_for(task, 30)
+    await asyncio.wait_for(task, PATIENCE)
     await asyncio.to_thread(server.ensure_running)
     await until_open(doomed)
     assert await jobs.counts(doomed) == {"score": {"running": 1}}  # until its lease runs out
@@ -129,17 +122,11 @@ async def test_a_database_that_hangs_is_waited_for(database: Database, dsn: str)
         async with Database(dsn) as other, other.transaction() as locking:
             await locking.execute("LOCK TABLE messor.jobs IN ACCESS EXCLUSIVE MODE")
             work.go.set()
-            await locked_out(locking)
+            await somebody_waits(locking)
             assert (work.begun, runner.outcomes) == (4, {})
         await until(database, done=8)
     assert await notes(database) == list("abcdefgh")
     assert await database.fetchval("SELECT max(attempts) FROM messor.jobs") == 1
-
-
-async def locked_out(connection: Connection) -> None:
-    async with asyncio.timeout(20):
-        while not await connection.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 async def test_effects_that_fail_like_an_outage_are_not_tried_for_ever(

@@ -24,6 +24,7 @@ from messor.store.database import Connection, Database
 from tests.queue.conftest import Later
 
 FAST = Limits(look_seconds=0.01, backoff=Backoff(0.001))
+PATIENCE = 60.0
 
 
 async def ask(database: Database, *keys: str, **more: Any) -> None:
@@ -43,7 +44,7 @@ async def notes(database: Database) -> list[str]:
 
 
 async def until(database: Database, **wanted: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while (await jobs.counts(database)).get("score") != wanted:  # noqa: ASYNC110 - a database has no event
             await asyncio.sleep(0.01)
 
@@ -58,7 +59,7 @@ async def running(
         yield runner
     finally:
         runner.stop()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await task
 
 
@@ -228,12 +229,12 @@ async def test_a_cancelled_job_is_abandoned_at_the_next_heartbeat(database: Data
         raise AssertionError
 
     await ask(database, "a")
-    async with running(database, handlers, Limits(lease_seconds=0.3)) as runner:
+    async with running(database, handlers, Limits(lease_seconds=3.0)) as runner:
         await begun.wait()
         async with database.transaction() as connection:
             ids = [row["id"] for row in await connection.fetch("SELECT id FROM messor.jobs")]
             await jobs.cancel(connection, ids)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await ended.wait()
     assert runner.outcomes == {"abandoned": 1}
     assert await jobs.counts(database) == {"score": {"cancelled": 1}}
@@ -244,11 +245,11 @@ async def test_heartbeats_outlast_the_lease(database: Database) -> None:
 
     @handlers.prepares("score")
     async def score(job: Job) -> Effects:
-        await asyncio.sleep(1)
+        await asyncio.sleep(4)
         return lambda connection: note(connection, job)
 
     await ask(database, "a")
-    limits = Limits(lease_seconds=0.4, look_seconds=0.01)
+    limits = Limits(lease_seconds=3.0, look_seconds=0.01)
     async with running(database, handlers, limits), running(database, handlers, limits):
         await until(database, done=1)
     assert await database.fetchval("SELECT token FROM messor.jobs") == 1

@@ -60,11 +60,3 @@ async def schedule_row(database: Database, name: str) -> dict[str, Any]:
     row = await database.fetchrow("SELECT * FROM messor.schedules WHERE name = $1", name)
     assert row is not None
     return dict(row)
-
-
-async def until_somebody_waits(connection: Connection) -> None:
-    """Until another session waits for a lock that this one holds."""
-    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-    async with asyncio.timeout(5):
-        while not await connection.fetchval(waiting):  # noqa: ASYNC110 - the server has no event
-            await asyncio.sleep(0.01)

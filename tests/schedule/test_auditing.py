@@ -23,7 +23,7 @@ async def run_one_job(database: Database) -> None:
     handlers = handlers_for([auditing.register], Settings(), database)
     runner = Runner(database, handlers, "runner", Limits(look_seconds=0.01))
     running = asyncio.create_task(runner.run())
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not runner.outcomes:  # noqa: ASYNC110 - counts have no event
             await asyncio.sleep(0.01)
     runner.stop()

@@ -21,6 +21,7 @@ from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Connection, Database
 from messor.store.server import EmbeddedServer
+from tests.moments import crash
 from tests.schedule.conftest import failing, history, ran, schedule_row
 from tests.schedule.leading import LEASE_SECONDS
 from tests.schedule.marks import counting
@@ -42,7 +43,7 @@ USUAL = (
     "O-Judge",
     "O-Candidates",
 )
-PATIENCE = 60.0  # processes take long to start on a busy machine
+PATIENCE = 120.0  # processes take long to start on a busy machine
 Start = Callable[[str], Awaitable[asyncio.subprocess.Process]]
 
 
@@ -94,6 +95,15 @@ def never_twice(runs: list[dict[str, object]]) -> None:
     assert tokens == sorted(tokens, key=lambda token: int(str(token)))
 
 
+async def is_once_each(database: Database) -> bool:
+    """Whether each run that came to its end left its mark; of one moment, as a last one may come."""
+    same: bool = await database.fetchval(
+        """SELECT (SELECT count(*) FROM messor.events WHERE type = 'test.ran')
+                = (SELECT count(*) FROM messor.schedule_runs WHERE outcome = 'ok')"""
+    )
+    return same
+
+
 async def test_a_leader_that_is_killed_is_followed_by_another(dsn: str, database: Database) -> None:
     async with processes(dsn) as start:
         first = await start("first")
@@ -108,7 +118,7 @@ async def test_a_leader_that_is_killed_is_followed_by_another(dsn: str, database
         assert second.returncode is None
     runs = await history(database)
     never_twice(runs)
-    assert await ran(database) == sum(run["outcome"] == "ok" for run in runs)
+    assert await is_once_each(database)
 
 
 async def test_a_leader_that_was_asleep_wakes_up_and_stands_by(
@@ -129,7 +139,7 @@ async def test_a_leader_that_was_asleep_wakes_up_and_stands_by(
         await led(database, "watcher")
     runs = await history(database)
     never_twice(runs)
-    assert await ran(database) == sum(run["outcome"] == "ok" for run in runs)
+    assert await is_once_each(database)
 
 
 async def test_a_leader_that_is_stopped_makes_room_at_once(dsn: str, database: Database) -> None:
@@ -164,13 +174,11 @@ async def test_a_database_that_is_killed_comes_back_and_the_schedule_goes_on(
             work = Clockwork(database, registry, stop, repair=repair, holder="h")
             running = asyncio.create_task(work.run())
             await runs_of(looking, "h", 2)
-            pid = server.status().pid
-            assert pid is not None
-            os.kill(pid, signal.SIGKILL)
+            await asyncio.to_thread(crash, server)
             await asyncio.to_thread(server.ensure_running)
             await runs_of(looking, "h", 5)
             stop.set()
-            await asyncio.wait_for(running, 10)
+            await asyncio.wait_for(running, PATIENCE)
             never_twice(await history(looking))
     finally:
         await asyncio.to_thread(server.release)
@@ -189,10 +197,10 @@ async def test_connections_that_are_cut_cost_nothing_but_time(dsn: str, database
                 await connection.fetch(cut)
         await runs_of(database, "h", 5)
         stop.set()
-        await asyncio.wait_for(running, 10)
+        await asyncio.wait_for(running, PATIENCE)
     runs = await history(database)
     never_twice(runs)
-    assert await ran(database) == len(runs)
+    assert await is_once_each(database)
 
 
 def interrupted(stop: asyncio.Event) -> Orchestrator:
@@ -210,7 +218,7 @@ def interrupted(stop: asyncio.Event) -> Orchestrator:
 async def test_a_run_that_is_stopped_ends_between_steps_and_stays_due(database: Database) -> None:
     stop = asyncio.Event()
     work = Clockwork(database, Registry(interrupted(stop)), stop, holder="h")
-    await asyncio.wait_for(work.run(), 10)
+    await asyncio.wait_for(work.run(), PATIENCE)
     (run,) = await history(database)
     assert (run["outcome"], run["detail"]) == ("interrupted", '{"ran": 2}')
     assert await ran(database) == 2
@@ -229,7 +237,7 @@ def stubborn(times: int) -> Orchestrator:
         await connection.execute("INSERT INTO messor.events (type, actor) VALUES ('test.ran', 'x')")
         if next(tries) < times:
             await connection.execute("SET LOCAL statement_timeout = 5")
-            await connection.execute("SELECT pg_sleep(5)")
+            await connection.execute("SELECT pg_sleep(60)")
         return Done({"ran": 1})
 
     return Orchestrator("O-Test", "gets through in the end", "@every 1s", step)
@@ -260,7 +268,7 @@ async def test_a_schema_that_is_missing_for_a_while_is_waited_for(
     await database.fetch("ALTER TABLE messor.elsewhere RENAME TO leaders")
     await runs_of(database, "h", 1)
     stop.set()
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, PATIENCE)
 
 
 async def test_the_orchestrators_of_this_release_run_together(database: Database) -> None:
@@ -280,7 +288,7 @@ async def test_told_to_stop_it_makes_room(database: Database) -> None:
     running = asyncio.create_task(work.run())
     await led(database)
     work.stop()
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, PATIENCE)
     found = await leader.find(database)
     assert found is not None
     assert not found.leads

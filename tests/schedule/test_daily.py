@@ -14,7 +14,7 @@ from messor.schedule import daily
 from messor.schedule.daily import DAILY
 from messor.store.database import Database
 from tests.held_lanes import claim, give_back, lane_row, lease
-from tests.schedule.conftest import until_somebody_waits
+from tests.moments import somebody_waits
 from tests.schedule.sites import due_in, make_host, make_pages, run_steps
 
 DAY = timedelta(days=1)
@@ -146,7 +146,7 @@ async def test_a_page_that_is_fetched_meanwhile_keeps_the_time_of_that_fetch(
         async with worker.transaction() as flush:
             await flush.execute("SELECT FROM messor.lanes FOR NO KEY UPDATE")
             running = asyncio.create_task(run_steps(database, DAILY))
-            await until_somebody_waits(flush)
+            await somebody_waits(flush)
             await flush.execute(
                 """UPDATE messor.crawl_tasks SET completed_at = messor.clock(),
                           due_at = messor.clock() + interval '30 days'"""

@@ -238,8 +238,9 @@ async def test_a_log_somebody_reads_keeps_its_partition_until_the_next_sweep(
     log = LOGS[0]
     before = await partitions(then, log)
     async with Database(dsn) as reader, reader.transaction() as reading:
+        await reading.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         await reading.fetch(f"SELECT count(*) FROM messor.{log}")
-        await asyncio.wait_for(sweep(then), 20)
+        await asyncio.wait_for(sweep(then), 120)
         assert set(before) <= set(await partitions(then, log))
     await sweep(then)
     assert not set(before) <= set(await partitions(then, log))

@@ -13,7 +13,7 @@ LISTENERS = """
 SELECT pid FROM pg_stat_activity
  WHERE query LIKE 'LISTEN%' AND datname = current_database() AND pid <> pg_backend_pid()
 """
-LONG = 20.0
+LONG = 60.0
 
 
 async def test_it_rings_on_commit(database: Database) -> None:

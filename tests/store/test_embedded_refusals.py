@@ -76,7 +76,7 @@ def test_a_normal_user_is_refused_in_one_sentence_and_runs_its_own(tmp_path: Pat
         os.chown(place / "open", nobody.pw_uid, nobody.pw_gid)
         answer = subprocess.run(
             [python, "-c", AS_NORMAL_USER, place], check=False, capture_output=True, text=True,
-            user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[], cwd=place, timeout=60,
+            user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[], cwd=place, timeout=180,
             env={"PYTHONPATH": os.pathsep.join([str(Path(messor.__file__).parents[1]), *sys.path])},
         )  # fmt: skip
     finally:

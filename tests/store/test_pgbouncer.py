@@ -87,7 +87,7 @@ async def test_a_crawl(pooled_dsn: str, tmp_path: Path) -> None:
         Database(pooled_dsn, pool_size=6) as database,
     ):
         await admit(database, "http://one.test/")
-        await crawl(web.settings(), database, patience=60)
+        await crawl(web.settings(), database)
         assert sorted(web.paths("one.test")) == ["/", "/a", "/b", "/robots.txt"]
         kept = await database.fetchval("SELECT count(*) FROM page_snapshots")
         assert kept == 3
@@ -107,7 +107,7 @@ async def test_jobs(pooled_dsn: str) -> None:
             await jobs.enqueue(connection, wanted)
         runner = Runner(database, handlers, "worker", Limits(look_seconds=0.02))
         running = asyncio.create_task(runner.run())
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(60):
             while runner.outcomes["done"] < 40:  # noqa: ASYNC110 - counts have no event
                 await asyncio.sleep(0.02)
         runner.stop()

@@ -86,12 +86,12 @@ def test_hostile_documents_are_bounded(name: str) -> None:
     prepare, act, megabytes, seconds = CASES[name]
     script = MEASURE.format(prepare=prepare, act=act)
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=False, text=True, timeout=120
+        [sys.executable, "-c", script], capture_output=True, check=False, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     grown, spent, _ = map(float, done.stdout.split())
     assert grown <= megabytes
-    assert spent <= seconds * 3  # room for a busy machine
+    assert spent <= seconds * 20  # of the processor; what grows out of bounds takes far more
 
 
 STREAMS = {
@@ -139,7 +139,7 @@ assert heights[-1] - heights[1] < 4, heights
 def test_sitemaps_are_read_within_150_mb(name: str) -> None:
     script = MEASURE.format(prepare="", act=STREAMS[name])
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=False, text=True, timeout=120
+        [sys.executable, "-c", script], capture_output=True, check=False, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.split()[2]) <= 150

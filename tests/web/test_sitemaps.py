@@ -91,7 +91,7 @@ def test_entities_of_the_document_are_never_used() -> None:
     assert (
         locs(b"<!DOCTYPE x [" + declared + b"]><urlset><url><loc>&l11;</loc></url></urlset>") == []
     )
-    assert time.thread_time() - started < 0.1
+    assert time.thread_time() - started < 2
 
 
 def test_limits() -> None:
@@ -109,13 +109,13 @@ def test_limits() -> None:
 def test_hostile_markup_takes_linear_time(piece: bytes) -> None:
     started = time.thread_time()
     read(b"<urlset>" + piece * (2_000_000 // len(piece)))
-    assert time.thread_time() - started < 5
+    assert time.thread_time() - started < 25
 
 
 def test_a_long_run_within_a_link_tag_takes_linear_time() -> None:
     started = time.thread_time()
     read(b"<urlset>" + (b"<url><link " + b"a" * 16_000 + b">") * 20)
-    assert time.thread_time() - started < 1
+    assert time.thread_time() - started < 5
 
 
 def test_other_documents_are_unknown() -> None:

@@ -121,6 +121,6 @@ def _ask(engine: dict[str, str], query: str, location: str) -> dict[str, list[di
         data=json.dumps({"q": query, "location": location}).encode(),
         headers={"X-API-KEY": engine["key"], "Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         found: dict[str, list[dict[str, str]]] = json.load(answer)
     return found

@@ -9,8 +9,9 @@ from email.utils import parsedate_to_datetime
 import pytest
 
 from messor.world import World
+from tests.crawling import until
 
-from .conftest import Client, Serving, head, read_head
+from .conftest import PATIENCE_S, Client, Serving, head, read_head
 
 
 class Clock:
@@ -36,7 +37,7 @@ async def raw(client: Client, host: str, path: str = "/flawed") -> tuple[dict[st
     reader, writer = await client.connect(host)
     writer.write(head(host, path, accept_encoding="gzip"))
     reply = await read_head(reader)
-    body = await asyncio.wait_for(reader.read(), 5)
+    body = await asyncio.wait_for(reader.read(), PATIENCE_S)
     writer.close()
     return reply.headers, body
 
@@ -119,7 +120,7 @@ async def test_stall_takes_the_request_and_never_answers(serving: Serving) -> No
             await asyncio.wait_for(reader.read(1), 0.2)
         writer.close()
         await writer.wait_closed()
-        await asyncio.sleep(0.05)
+        await until(client.requests)  # it is noted when the connection ends
         (stalled,) = client.requests()
     assert (stalled.status, stalled.answered_ns, stalled.body_bytes) == (0, 0, 0)
 
@@ -129,7 +130,7 @@ async def test_slow_drip_sends_a_byte_at_a_time(serving: Serving) -> None:
         reader, writer = await client.connect("slow-drip.test")
         writer.write(head("slow-drip.test", "/flawed"))
         reply = await read_head(reader)
-        drops = [await asyncio.wait_for(reader.read(100), 2) for _ in range(2)]
+        drops = [await asyncio.wait_for(reader.read(100), PATIENCE_S) for _ in range(2)]
         writer.close()
     assert int(reply.headers["content-length"]) > 1_000
     assert [len(drop) for drop in drops] == [1, 1]
@@ -149,7 +150,9 @@ async def test_reset_half_way(serving: Serving) -> None:
         writer.write(head("reset.test", "/flawed"))
         reply = await read_head(reader)
         with pytest.raises(ConnectionResetError):
-            await asyncio.wait_for(reader.readexactly(int(reply.headers["content-length"])), 5)
+            await asyncio.wait_for(
+                reader.readexactly(int(reply.headers["content-length"])), PATIENCE_S
+            )
         writer.close()
 
 
@@ -174,7 +177,7 @@ async def test_huge_headers(serving: Serving) -> None:
     async with serving(World("demo")) as client:
         reader, writer = await client.connect("huge-headers.test")
         writer.write(head("huge-headers.test", "/flawed", connection="close"))
-        received = await asyncio.wait_for(reader.read(), 5)
+        received = await asyncio.wait_for(reader.read(), PATIENCE_S)
         writer.close()
     assert received.index(b"\r\n\r\n") > 200_000
 

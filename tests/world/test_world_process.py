@@ -15,7 +15,7 @@ from messor.world import WorldProcess
 
 
 def ask(world: WorldProcess, host: str, path: str = "/") -> int:
-    connection = http.client.HTTPConnection(world.names[f"{host}:80"], timeout=10)
+    connection = http.client.HTTPConnection(world.names[f"{host}:80"], timeout=60)
     try:
         connection.request("GET", path, headers={"Host": host})
         response = connection.getresponse()
@@ -49,7 +49,7 @@ def test_the_fast_loop_resets_delays_and_encrypts() -> None:
         context = ssl.create_default_context(cafile=world.ca_file)
         address, port = world.names["riverside-clinic.test:443"].split(":")
         with (
-            socket.create_connection((address, int(port)), timeout=10) as bare,
+            socket.create_connection((address, int(port)), timeout=60) as bare,
             context.wrap_socket(bare, server_hostname="riverside-clinic.test") as secure,
         ):
             secure.sendall(b"GET / HTTP/1.1\r\nHost: riverside-clinic.test\r\n\r\n")
@@ -75,7 +75,7 @@ def test_it_ends_when_its_stdin_closes() -> None:
         assert child.stdin is not None
         said = json.loads(child.stdout.readline())
         child.stdin.close()
-        assert child.wait(10) == 0
+        assert child.wait(60) == 0
     assert set(said) == {
         "port", "tls_port", "control", "names", "ca_file", "sites", "search_engines",
     }  # fmt: skip

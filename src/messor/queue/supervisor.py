@@ -114,6 +114,7 @@ class Supervisor:
         if not ended.done() and resident_bytes(process.pid) > self._hard_ceiling:
             self._say(f"Worker {process.pid} is at twice its memory ceiling and is killed.")
             _send(process, signal.SIGKILL)
+            await ended
 
     async def _end(self, process: Process, ended: asyncio.Task[int]) -> None:
         if ended.done():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from messor.courtesy.database_clock import DatabaseClock
 from messor.errors import LeaseLostError
 from messor.kit import clock
 from messor.store.database import Connection, Database
@@ -33,7 +34,8 @@ SELECT EXISTS (SELECT FROM renewed) AS alive,
        coalesce((SELECT flushes >= $3 FROM renewed), false) AS committed,
        ARRAY(SELECT l.host_id FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
               WHERE l.worker_id = $1
-                AND (NOT messor.may_visit(d.status, d.active, l.preflight) OR l.recall = l.token)) AS closed
+                AND (NOT messor.may_visit(d.status, d.active, l.preflight) OR l.recall = l.token)) AS closed,
+       messor.clock() AS now
 """
 
 # Waits for a claim that is under way, in a statement before the one that must see its lanes.
@@ -72,6 +74,7 @@ class WorkerLease:
         self.id = lease_id
         self.seconds = seconds
         self.deadline = granted_at + seconds
+        self.database_clock = DatabaseClock()
 
     @classmethod
     async def take(cls, database: Database, name: str, seconds: float) -> WorkerLease:
@@ -87,6 +90,7 @@ class WorkerLease:
         asked_at = clock.now()
         row = await connection.fetchrow(RENEW, self.id, self.seconds, flush)
         assert row is not None
+        self.database_clock.hear(asked_at, clock.now(), row["now"])
         if not row["alive"]:
             raise LeaseLostError(f"Worker lease {self.id} ran out and was taken away.")
         return Renewal(asked_at + self.seconds, row["closed"], row["committed"])

@@ -186,7 +186,7 @@ class Flusher:
         await rows.store_refusals(connection, worker, harvests)
         await rows.update_tasks(connection, worker, harvests, ids)
         await self._ripple.propagate(connection, rows.changes(harvests, ids))
-        await rows.log_fetches(connection, worker, harvests)
+        await rows.log_fetches(connection, self._lease, harvests)
         await rows.note_moved_pictures(connection, worker, harvests)
 
     async def _admit(self, connection: Connection, batch: Batch) -> list[NewPage]:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from messor.courtesy.lease import WorkerLease
 from messor.engine.harvest import Harvest
 from messor.fetch.outcome import Outcome
 from messor.frontier import cadence, images
 from messor.frontier.images import Move
 from messor.frontier.recrawl import Change
 from messor.frontier.transitions import HELD_SQL
-from messor.kit import clock
 from messor.store.database import Connection, sparse
 
 LOG_FETCHES = """
@@ -21,15 +21,14 @@ INSERT INTO messor.http_fetches (page_id, host_id, visit_token, fetched_at, outc
        size, duration_ms, waited_ms, delay_ms, rule, policy_version, robots_id, final_url,
        headers_json, error_json, fetch_provider, provider_cost, quality_gate_failed, proxy_id,
        detail)
-SELECT g.page_id, g.host_id, g.token, (SELECT messor.clock()) - make_interval(secs => g.age),
-       g.outcome, g.status_code, g.size, g.duration_ms, g.waited_ms, g.delay_ms, g.rule,
-       g.policy_version, g.robots_id, g.final_url, g.headers_json, g.error_json, g.provider,
-       g.cost, g.gate, g.proxy_id, g.detail
-  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::float8[], $6::text[], $7::smallint[],
+SELECT g.page_id, g.host_id, g.token, g.fetched_at, g.outcome, g.status_code, g.size,
+       g.duration_ms, g.waited_ms, g.delay_ms, g.rule, g.policy_version, g.robots_id,
+       g.final_url, g.headers_json, g.error_json, g.provider, g.cost, g.gate, g.proxy_id, g.detail
+  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::text[], $7::smallint[],
               $8::int[], $9::int[], $10::int[], $11::int[], $12::text[], $13::int[], $14::bigint[],
               $15::text[], $16::jsonb[], $17::jsonb[], $18::text[], $19::numeric[], $20::text[],
               $21::int[], $22::jsonb[])
-       AS g (page_id, host_id, token, age, outcome, status_code, size, duration_ms, waited_ms,
+       AS g (page_id, host_id, token, fetched_at, outcome, status_code, size, duration_ms, waited_ms,
              delay_ms, rule, policy_version, robots_id, final_url, headers_json, error_json,
              provider, cost, gate, proxy_id, detail)
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
@@ -124,20 +123,22 @@ def clean(text: str | None) -> str | None:
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
-async def log_fetches(connection: Connection, worker_id: int, harvests: Sequence[Harvest]) -> None:
+async def log_fetches(
+    connection: Connection, lease: WorkerLease, harvests: Sequence[Harvest]
+) -> None:
     """One row per attempt, also when no connection came about."""
     sent = [(h, f, outcome) for h in harvests for f, outcome in h.attempts if f.began_at]
     if not sent:
         return
-    now = clock.now()
+    time_at = lease.database_clock.at
     fetches = [fetched for _, fetched, _ in sent]
     await connection.execute(
         LOG_FETCHES,
-        worker_id,
+        lease.id,
         [h.task.page_id for h, _, _ in sent],
         [h.lane.host_id for h, _, _ in sent],
         [h.lane.token for h, _, _ in sent],
-        [now - f.began_at for f in fetches],
+        [time_at(f.began_at) for f in fetches],
         [outcome for _, _, outcome in sent],
         [f.status for f in fetches],
         [f.size for f in fetches],

@@ -1,8 +1,8 @@
 """The audit of politeness: did every request in the log keep to what held when it was made?
 
 Gaps within a visit are exact to the millisecond. Gaps between visits are differences of
-`fetched_at`, which the database stamps when a row is flushed; `ACROSS_MS` forgives what that
-takes. A delay that people raised between two visits (terms, a mode, the setting) is asked of the
+`fetched_at`, the database's time as each worker knows it; `ACROSS_MS` forgives by how much two of
+them may differ. A delay that people raised between two visits (terms, a mode, the setting) is asked of the
 request after; what robots.txt asks for counts at once. Addresses are judged by the robots.txt
 that the row names, as this release and the agent of today's settings read it.
 """

@@ -79,9 +79,8 @@ class LinkSieve:
         refused: Counter[tuple[int, str]] = Counter()
         if not all(found):
             known = self._seen.of(lane.host)
-            for number, link in enumerate(reading.links):
-                if found[number] is not None:
-                    continue
+            for number in [number for number, page in enumerate(found) if page is None]:
+                link = reading.links[number]
                 rule = self._refusal(lane, task, link, known)
                 if rule is None:
                     anchor = reading.anchors[number]
@@ -129,16 +128,16 @@ class LinkSieve:
         self, made: _Made, lane: Lane, task: Task, link: Link, anchor: str
     ) -> NewPage | None:
         """The page of a link; the same for all that mention it until the filter knows of it."""
-        try:
-            return made.pages[link.url_hash]
-        except KeyError:
-            self._made_size += 1
-            if self._made_size > MADE_PAGES:
-                self._made.clear()
-                self._made_size = 0
-            page = self._page(lane, task, link, by="link", depth=task.depth + 1, anchor=anchor)
-            made.pages[link.url_hash] = page
-            return page
+        pages, key = made.pages, link.url_hash
+        if key in pages:
+            return pages[key]
+        self._made_size += 1
+        if self._made_size > MADE_PAGES:
+            self._made.clear()
+            self._made_size = 0
+        depth = task.depth + 1
+        page = pages[key] = self._page(lane, task, link, by="link", depth=depth, anchor=anchor)
+        return page
 
     def sift_listed(
         self, lane: Lane, task: Task, entries: Sequence[tuple[str, datetime | None]]
@@ -221,28 +220,28 @@ class LinkSieve:
         self, lane: Lane, task: Task, link: Link, *, by: str, depth: int, anchor: str = ""
     ) -> NewPage | None:
         """The page a link leads to; None when that would be a trap."""
-        pattern = None
-        if not is_plain(link.href):
-            if trap_of(link.href, clock.this_year()) is not None:
+        href, pattern, policy = link.href, None, lane.policy
+        if not is_plain(href):
+            if trap_of(href, clock.this_year()) is not None:
                 return None
-            pattern = pattern_key(link.href)
+            pattern = pattern_key(href)
             if pattern is not None and (link.authority, pattern) in self._full_patterns:
                 return None
-        category = categorise(link.href[link.href.find("/", 8) :], anchor)
+        category = categorise(href[href.find("/", 8) :], anchor)
         return NewPage(
-            lane.policy.domain_id,
+            policy.domain_id,
             link.authority,
             link.url_hash,
-            link.href,
+            href,
             by,
             task.page_id,
             depth,
             0,
             finder=lane.host_id,
-            category=category.name if category else None,
+            category=None if category is None else category.name,
             priority=priority(category, depth, listing=pattern is not None),
             pattern=pattern,
-            due=lane.policy.harvest == "site",
+            due=policy.harvest == "site",
         )
 
 

@@ -20,6 +20,7 @@ CATEGORIES = (HOME, *WORDS)
 LANDING_SCORE = 0.7  # from here on a page is its category's own, not one of many below it
 
 _PARENT_WEIGHTS = (1.0, 0.6, 0.5, 0.4)  # of the last segment, the one before, …
+_MAX_SEGMENTS = len(_PARENT_WEIGHTS) + 2  # a path of more leads to an article or the like
 _ANCHOR_WEIGHT = 0.6
 _TITLE_WEIGHT = 0.5
 _ENOUGH = 0.4
@@ -40,6 +41,10 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BETWEEN = re.compile(
     r"[\s\-_+.,;:!?/\\|()\[\]{}'\"«»&·•~*#@\u2010-\u201f\u3000-\u3002\uff01-\uff0f]+"
 )
+# The same for ASCII, with case folded: bytes are translated at once, and nearly all paths are ASCII.
+_ASCII_WORDS = bytes(
+    ord(" ") if code < 128 and _BETWEEN.match(chr(code)) else code for code in range(256)
+).lower()
 _TITLE_PARTS = re.compile(r"\s+[-\u2013\u2014|·•»:]\s+|[|»·]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _PLAIN = str.maketrans(
@@ -67,13 +72,13 @@ class _Cues(NamedTuple):
 
 def _fold(text: str) -> str:
     """Case, width and accents folded; letters with no plain form are given one."""
-    if text.isascii():
-        return text.lower()
     text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
     return unicodedata.normalize("NFC", _ACCENTS.sub("", text)).translate(_PLAIN)
 
 
 def _words(text: str) -> list[str]:
+    if text.isascii():
+        return text.encode().translate(_ASCII_WORDS).decode().split()
     return list(filter(None, _BETWEEN.split(_fold(text))))
 
 
@@ -98,6 +103,8 @@ def _build() -> _Cues:
 
 
 _CUES = _build()
+# All words of all cues: what has none of them says nothing.
+_TELLING = frozenset(" ".join([*_CUES.exact, *BY_THE_WAY, *FORMAL]).split())
 
 
 def categorise(path: str, anchor: str = "", title: str = "") -> Category | None:
@@ -106,6 +113,9 @@ def categorise(path: str, anchor: str = "", title: str = "") -> Category | None:
     With its query ("/index.php?id=5") a root is not taken for the home page.
     """
     path, _, query = path.partition("?")
+    folder, _, last = path.rpartition("/")
+    if last and _is_silent(folder) and _of_text(last) is None:  # as with most
+        return _weigh(None, anchor, title) if anchor or title else None
     segments = _segments(path)
     if not segments and not query:
         return Category(HOME, 1.0, path)
@@ -115,12 +125,20 @@ def categorise(path: str, anchor: str = "", title: str = "") -> Category | None:
     return _weigh(found, anchor, title)
 
 
+@lru_cache(maxsize=4096)
+def _is_silent(folder: str) -> bool:
+    """Whether a folder is there and says nothing of its pages."""
+    segments = _segments(folder)
+    return 0 < len(segments) < _MAX_SEGMENTS and not any(map(_of_text, segments))
+
+
 def _segments(path: str) -> list[str]:
     """The segments of a path without its language; none at all for a home page."""
     segments = list(filter(None, path.split("/")))
     for _ in range(2):
-        if segments and len(segments[0]) < 8 and is_language(segments[0]):
-            del segments[0]
+        if not segments or len(segments[0]) >= 8 or not is_language(segments[0]):
+            break
+        del segments[0]
     return [] if len(segments) == 1 and _HOME_PAGE.match(segments[0]) else segments
 
 
@@ -134,7 +152,7 @@ def is_language(segment: str) -> bool:
 def _of_segments(segments: list[str]) -> tuple[Category | None, bool]:
     """What the path says, and whether it leads by the way of articles, accounts and the like."""
     best: Category | None = None
-    if len(segments) > len(_PARENT_WEIGHTS) + 2:
+    if len(segments) > _MAX_SEGMENTS:
         return None, True
     for place, segment in enumerate(reversed(segments)):
         found = _of_text(segment)
@@ -159,6 +177,9 @@ def _of_text(text: str) -> Category | None:
     if text != text.lower():
         text = _CAMEL.sub(" ", text)
     words = _words(text)
+    if _TELLING.isdisjoint(words) and text.isascii():
+        is_year = len(words) == 1 and _is_year(words[0])
+        return Category("", 0.0, words[0]) if is_year else None
     whole = " ".join(words)
     found = _CUES.exact.get(whole)
     if found:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from operator import attrgetter
-from typing import Any
 from uuid import UUID
 
 from messor.frontier.tasks import DEFAULT_PRIORITY, ROBOTS_PRIORITY
@@ -247,14 +247,13 @@ async def add(
     """
     if not pages:
         return
-    alike: dict[tuple[Any, ...], list[NewPage]] = defaultdict(list)
-    for page in pages:
-        alike[_likeness(page)].append(page)
-    hosts, *others = zip(*alike, strict=True)
+    # What was found together stands together: groups come without a look-up for each page.
+    alike = [(key, list(group)) for key, group in groupby(pages, _likeness)]
+    hosts, *others = zip(*[key for key, _ in alike], strict=True)
     await connection.execute(
         ADD,
-        [_hashes(group) for group in alike.values()],
-        [_lines(group) for group in alike.values()],
+        [_hashes(group) for _, group in alike],
+        [_lines(group) for _, group in alike],
         [host_ids[host] for host in hosts],
         *others,
         held,

@@ -78,16 +78,16 @@ _PATH_FILTER = re.compile(
     re.IGNORECASE,
 )
 # The one look that most addresses cost: where none of these is, no family is, and no date, which
-# has four or eight digits together. Both begin with what the engine can look for by itself.
-_MARK = re.compile(
-    r"[?;=/_.-](?:(?<=[?;=])|(?<=/)[0-9]{4}(?![0-9])|(?:19|20)[0-9]{2}(?:[0-9]{4})?(?![0-9]))"
-)
-_WORD = re.compile(r"/(?:page|s[ei]|pagin|str|filter|facet|refin|sort|order)", re.IGNORECASE)
+# has four or eight digits together. Each branch begins with a literal: the engine then skips to
+# where one of them stands.
+_WORD = r"(?i:page|s[ei]|pagin|str|filter|facet|refin|sort|order)"
+_YEAR = r"(?:19|20)[0-9]{2}(?:[0-9]{4})?(?![0-9])"
+_MARK = re.compile(rf"\?|;|=|/(?:[0-9]{{4}}(?![0-9])|{_WORD}|{_YEAR})|_{_YEAR}|\.{_YEAR}|-{_YEAR}")
 
 
 def is_plain(href: str) -> bool:
     """Whether an address can be neither trap nor one of a family; False says nothing."""
-    if _MARK.search(href, 8) or _WORD.search(href, 8) or len(href) > MAX_LENGTH:
+    if _MARK.search(href, 8) or len(href) > MAX_LENGTH:
         return False
     slashes = href.count("/")
     if slashes < _DEEP - 2:
@@ -177,7 +177,7 @@ def pattern_key(href: str) -> str | None:
     "/product/…" is no trap.
     """
     deep = href.count("/") >= _DEEP
-    if not deep and _MARK.search(href, 8) is None and _WORD.search(href, 8) is None:
+    if not deep and _MARK.search(href, 8) is None:
         return None
     path, mark, query = _cut(href)
     # One word twice is common ("/shop/shop/chair"). Two are of a family of the whole host: with

@@ -96,15 +96,6 @@ def test_an_item_of_a_page_that_is_read_whole_has_its_frame_in_it() -> None:
         assert read_layout(document, whole=True).blocks.texts == ["One", "two three"]
 
 
-def test_no_more_items_are_kept_than_there_is_room_for() -> None:
-    for start in range(0, 3 * items._REMEMBERED, 1_000):
-        layout("".join(f"<li><b>{start + n}</b> x</li>" for n in range(1_000)))
-        assert len(items._KNOWN) <= items._REMEMBERED
-    long = "<li>" + "<b>word</b> " * 200 + "</li>"
-    layout(long)
-    assert all(len(html) <= items._MAX_ITEM for html in items._KNOWN)
-
-
 @given(
     st.text(
         alphabet=st.sampled_from("ab \t\n\xa0\u2003\u200b\x1fé.") | st.characters(), max_size=200

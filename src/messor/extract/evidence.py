@@ -8,8 +8,9 @@ not on the page cannot become a field. Where quotes are looked for is left to `s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from messor.extract.plain import from_html, from_json, one_space
 from messor.web.text import storable
@@ -25,8 +26,7 @@ MAX_PATH = 300
 JSON_SOURCES = frozenset(("json_ld", "state"))
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """Where a field's value stands: `method` is `source:normaliser`, as in `json_ld:amount`."""
 
     method: str
@@ -42,8 +42,7 @@ class Evidence:
         return self.method.partition(":")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """One value of a record, how sure it is (0 to 1), and what supports it."""
 
     value: Any
@@ -82,13 +81,17 @@ class Normalisers:
     def value(self, method: str, quote: str) -> Any:
         """What a quote says by a method, None when nothing."""
         source, _, name = method.partition(":")
+        return self.said(source, name, quote)
+
+    def said(self, source: str, name: str, quote: str) -> Any:
+        """The same, by the two parts of a method."""
         normalise = self._known.get(name)
         if normalise is None:
             return None
         if name in self._raw:
             return normalise(quote)
-        undo = from_json if source in JSON_SOURCES else from_html
-        return normalise(storable(undo(quote)))
+        plain = from_json(quote) if source in JSON_SOURCES else from_html(quote)
+        return normalise(storable(plain))
 
 
 NORMALISERS = Normalisers()
@@ -104,11 +107,11 @@ def make_field(
     quote = quote.strip()[:MAX_QUOTE]
     if not quote or storable(quote) != quote:
         return None
-    method = f"{source}:{normaliser}"
-    value = NORMALISERS.value(method, quote)
+    value = NORMALISERS.said(source, normaliser, quote)
     if value is None or value == "":
         return None
-    return Field(value, confidence, Evidence(method, quote, storable(path[:MAX_PATH])))
+    evidence = Evidence(f"{source}:{normaliser}", quote, storable(path[:MAX_PATH]))
+    return Field(value, confidence, evidence)
 
 
 def supports(field: Field, decoded: str) -> bool:

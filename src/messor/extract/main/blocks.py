@@ -15,8 +15,15 @@ MAX_BLOCKS = 20_000
 MAX_BOXES = 50_000
 # Cannot be in a page's text, because the parser replaces it.
 BREAK = "\0"
+# A block is named after the nearest of these around it, if there is one.
+KINDS = frozenset(
+    (
+        "", "address", "blockquote", "caption", "dd", "dt", "figcaption", "h1", "h2", "h3", "h4",
+        "h5", "h6", "li", "p", "pre", "summary", "td", "th",
+    )
+)  # fmt: skip
 # From here on looking for spaces to collapse costs less than collapsing them.
-_LONG = 60
+LONG = 60
 
 Mark = tuple[int, int, str, str]  # from which piece to before which, what it is, its address
 Markup = tuple[list[str], list[Mark]]  # pieces of text as found; marks, those within others first
@@ -58,9 +65,26 @@ def collapsed(joined: str) -> str:
     if BREAK in joined:
         lines = (" ".join(line.split()) for line in joined.split(BREAK))
         return "\n".join(line for line in lines if line)
-    if len(joined) >= _LONG:
+    if len(joined) >= LONG:
         stripped = joined.strip()
-        # Of all white space only the plain space is printable.
-        if "  " not in stripped and stripped.isprintable():
+        if "  " not in stripped and _has_plain_spaces(stripped):
             return stripped
     return " ".join(joined.split())
+
+
+def _has_plain_spaces(text: str) -> bool:
+    """Whether a text is surely without white space other than the plain space."""
+    if not text.isascii():
+        return text.isprintable()  # of all white space only the plain space is
+    # Nine times to look for a sign takes far less time than to look at every sign.
+    return not (
+        "\n" in text
+        or "\t" in text
+        or "\r" in text
+        or "\f" in text
+        or "\v" in text
+        or "\x1c" in text
+        or "\x1d" in text
+        or "\x1e" in text
+        or "\x1f" in text
+    )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate, compress
-from operator import not_
+from itertools import compress
 
 from messor.extract.main import cues
 from messor.extract.main.blocks import Blocks, Layout
@@ -57,20 +55,19 @@ def _said_to_be_body(layout: Layout, weights: Weights) -> int | None:
     return next(place for place, size in held.items() if size >= most * _BELIEVED_SHARE)
 
 
-def _densest(layout: Layout, weights: Weights, values: Sequence[float]) -> int | None:
+def _densest(layout: Layout, weights: Weights, values: list[float]) -> int | None:
     boxes = layout.boxes
     tags, parents, cues_of = boxes.tags, boxes.parents, boxes.cues
     scores = [0.0] * len(tags)
     # Furniture adds nothing, so that its boxes come out at 0 and pass nothing on.
-    for box, value in compress(
-        zip(layout.blocks.boxes, values, strict=True), map(not_, weights.furniture)
-    ):
-        scores[box] += value
+    for start, end in weights.free:
+        for box, value in zip(layout.blocks.boxes[start:end], values[start:end], strict=True):
+            scores[box] += value
     best, highest = None, 0.0
-    for place in range(len(tags) - 1, 0, -1):
+    # A box comes after those around it. Going backwards, a score is thus not looked at before all
+    # within have been added to it: whether it is 0 as well, because this is found out step by step.
+    for place in compress(range(len(tags) - 1, 0, -1), reversed(scores)):
         score = scores[place]
-        if not score:
-            continue
         if tags[place] in _LEAVES:
             scores[parents[place]] += score
             continue
@@ -88,33 +85,40 @@ def _bonus(found: int) -> float:
     return _ARTICLE_BONUS if found & cues.ARTICLE else 1.0
 
 
-def _widen(layout: Layout, values: Sequence[float], place: int) -> int:
+def _widen(layout: Layout, values: list[float], place: int) -> int:
     """Take in the boxes around as long as the text goes on there."""
     boxes = layout.boxes
-    starts, ends = boxes.starts, boxes.ends
+    start, end = boxes.starts[place], boxes.ends[place]
+    own = sum(values[start:end])
     around = boxes.parents[place]
-    if around < 0 or boxes.tags[around] in _PAGE:
-        return place
-    more = [0.0, *accumulate(_continuing(layout.blocks, values))]
-    sums = [0.0, *accumulate(values)]
     while around >= 0 and boxes.tags[around] not in _PAGE:
-        start, end = starts[place], ends[place]
-        own = sums[end] - sums[start]
-        added = more[ends[around]] - more[starts[around]] - (more[end] - more[start])
-        enough = own if boxes.cues.get(place, 0) & cues.BODY else own * _WORTH_WIDENING
-        if added <= enough:
+        before, after = slice(boxes.starts[around], start), slice(end, boxes.ends[around])
+        more = values[before] + values[after]
+        if own >= 0 and max(more, default=0) < _PARAGRAPH:
+            break  # there is no paragraph
+        added = _continuing(layout.blocks, values, before) + _continuing(
+            layout.blocks, values, after
+        )
+        if added <= (own if boxes.cues.get(place, 0) & cues.BODY else own * _WORTH_WIDENING):
             break
+        own += sum(more)
+        start, end = before.start, after.stop
         place, around = around, boxes.parents[around]
     return place
 
 
-def _continuing(blocks: Blocks, values: Sequence[float]) -> list[float]:
-    """Of each block what it says for an article that goes on in it."""
-    return [
-        value
-        if value < 0 or (value >= _PARAGRAPH and kind in _PARAGRAPHS and linked * 5 < size)
-        else 0.0
-        for value, kind, linked, size in zip(
-            values, blocks.kinds, blocks.linked, blocks.sizes, strict=True
-        )
-    ]
+def _continuing(blocks: Blocks, values: list[float], part: slice) -> float:
+    """What a stretch of blocks says for an article that goes on in it."""
+    return sum(
+        [
+            value
+            for value, kind, linked, size in zip(
+                values[part],
+                blocks.kinds[part],
+                blocks.linked[part],
+                blocks.sizes[part],
+                strict=True,
+            )
+            if value < 0 or (value >= _PARAGRAPH and kind in _PARAGRAPHS and linked * 5 < size)
+        ]
+    )

@@ -174,6 +174,18 @@ def declared_cues(root: Document | Element) -> dict[Element, int]:
     return {element: cues for element in root.select(_DECLARING) if (cues := _declared(element))}
 
 
+def cues_by_id(root: Document | Element, declared: dict[Element, int]) -> dict[Element, int]:
+    """Those cues and the ones of ids: few elements have any, so none is asked for its own."""
+    named = dict(declared)
+    for element in root.select("[id]"):
+        cues = NAMES[element.attr("id")]
+        if cues:
+            named[element] = named.get(element, 0) | cues
+    if isinstance(root, Element) and (cues := NAMES[root.attr("id")]):
+        named[root] = named.get(root, 0) | cues
+    return named
+
+
 def _declared(element: Element) -> int:
     attr = element.attr
     role, properties = attr("role"), attr("itemprop")

@@ -55,11 +55,11 @@ def read_declared(document: Document | Element) -> Declared:
             is_article |= value.lower() in _ARTICLE_TYPES
             is_product |= value.lower() in _PRODUCT_TYPES
         elif name in _TITLES:
-            titles.append(plain(value))
+            titles.append(value)
         is_article |= name == "article:published_time"
         is_product |= name in _PRICES
     if title is not None:
-        titles.append(plain(title.text))
+        titles.append(title.text)
     body = ""
     for script in document.select('script[type="application/ld+json"]')[:_MAX_SCRIPTS]:
         text = script.text[:_MAX_SCRIPT]
@@ -67,7 +67,8 @@ def read_declared(document: Document | Element) -> Declared:
         is_product = is_product or _says_product(text)
         body = body or _declared_body(text)
     is_product = is_product or document.select_one(_OFFERS) is not None
-    return Declared(tuple(dict.fromkeys(filter(None, titles))), is_article, is_product, body)
+    words = map(plain, dict.fromkeys(titles))  # most are the same as they stand
+    return Declared(tuple(dict.fromkeys(filter(None, words))), is_article, is_product, body)
 
 
 # To look for a word is many times faster than for a pattern, and on most pages there is none.

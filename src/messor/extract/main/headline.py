@@ -26,6 +26,15 @@ def is_title(heading: str, titles: tuple[str, ...]) -> bool:
     """Whether a heading is one of the titles, or a title is that and a site's name."""
     if len(heading) > _MAX_TITLE:
         return False
+    # Most headings end in a word that is in no title, and nothing more has to be known of them.
+    last = heading.rpartition(" ")[2]
+    if last.isascii() and last.isalnum():
+        low = last.lower()
+        for title in titles:
+            if low in title:
+                break
+        else:
+            return False
     text = plain(heading)
     return text in titles or (len(text) >= _TELLING and any(text in title for title in titles))
 

@@ -12,7 +12,8 @@ _ESCAPABLE = "\\`*[]_<"
 _BACKTICKS = re.compile(r"`+")
 _WORD = re.compile(r"\w")
 _BLOCK_START = re.compile(r"(?:[#>+-]|\d{1,9}[.)])(?=\s|$)|[-=]{3,}\s*$")
-_STARTS = frozenset("#>+-=0123456789")
+# With any of these begins what may have to be guarded, and then it has more than letters and digits.
+GUARDED = frozenset("#>+-=0123456789")
 _LINKED = ("http://", "https://", "mailto:", "tel:")
 _SIGNS = {"strong": "**", "em": "*"}
 
@@ -25,6 +26,7 @@ class Inline:
         self._url = url or None
         self._resolved: dict[str, str] = {}
         self._signs = _signs_in(text)
+        self.escapes = bool(self._signs)  # whether there may be anything to escape
 
     def render(self, text: str, markup: Markup | None, *, emphasis: bool = True) -> str:
         """The text of a block with its marks; lines of it stay lines."""
@@ -111,11 +113,11 @@ def _guarded(text: str) -> str:
     """Lines that would be taken for headings, lists or rules get their first sign escaped."""
     if "\n" in text:
         return "\n".join(map(_guard, text.split("\n")))
-    return _guard(text) if text[:1] in _STARTS else text
+    return _guard(text) if text[:1] in GUARDED else text
 
 
 def _guard(line: str) -> str:
-    found = _BLOCK_START.match(line) if line[:1] in _STARTS else None
+    found = _BLOCK_START.match(line) if line[:1] in GUARDED else None
     if found is None:
         return line
     if line[0].isdigit():

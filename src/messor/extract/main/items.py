@@ -1,70 +1,128 @@
-"""Items of lists that were read before: the same menus and cards are on many pages of a site.
+"""Lists of items that were read before: the same menus and cards are on many pages of a site.
 
 How an item is written says all about how it is read, as long as no mark around it goes on in it.
-Only items that are one block without a box within are kept, and none of them is long.
+Only those of lists are kept in which each item is one block without a box within, and none that
+is long.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress, groupby
+from operator import not_
 
 from turbohtml import Element
 
 from messor.extract.main.blocks import MAX_BLOCKS, MAX_BOXES, Layout, Markup
 
-# By how they are written: their cues, text, characters in links, and markup.
-_KNOWN: dict[str, tuple[int, str, int, Markup | None]] = {}
+# Of an item its cues, text, characters in links, and markup.
+_Item = tuple[int, str, int, Markup | None]
+# By how they are written, with what is before them and without their end.
+_KNOWN: dict[str, _Item] = {}
 _REMEMBERED = 2_048
 _MAX_ITEM = 600
-# So many characters of items are written out for a page: one within another is written twice.
+# So many characters of lists are written out for a page: one within another is written twice.
 _MAX_WRITTEN = 200_000
+_ITEM_END = "</li>"
+_LIST_ENDS = ("</ul>", "</ol>")
 
 
 class Items:
     """The items of one page, looked up before they are read and kept after."""
 
-    __slots__ = ("_layout", "_left", "reading")
+    __slots__ = ("_layout", "_left", "_runs", "reading")
 
     def __init__(self, layout: Layout, *, whole: bool) -> None:
         """For the page of a layout; one that is read whole is read anew, for it is read otherwise."""
         self._layout = layout
         self._left = 0 if whole else _MAX_WRITTEN
-        self.reading: list[tuple[int, str]] = []  # places of boxes, the innermost last, as written
+        # Known items that follow each other, by the first; and how many nodes they are.
+        self._runs: dict[Element, tuple[Sequence[_Item | None], int]] = {}
+        self.reading: list[tuple[int, list[str]]] = []  # boxes of lists, the innermost last; items
 
-    def recall(self, item: Element, parent: int) -> bool:
-        """Add an item as it was read before, if it was; else note that it is being read now."""
-        boxes, blocks = self._layout.boxes, self._layout.blocks
-        number, start = len(boxes.tags), len(blocks.texts)
-        if self._left <= 0 or number + 1 >= MAX_BOXES or start + 1 >= MAX_BLOCKS:
+    def recall_list(self, list_: Element, box: int) -> bool:
+        """Add all items of a list as they were read before, if all of them were.
+
+        Else note that they are being read now, and which of them need not be.
+        """
+        if self._left <= 0:
             return False
-        html = item.html
+        html = list_.html
         self._left -= len(html)
-        known = _KNOWN.get(html)
-        if known is None:
-            if len(html) <= _MAX_ITEM:
-                self.reading.append((number, html))
+        # To write and to cut the whole takes less time than to write each. What is cut in a wrong
+        # place, because an item holds another list, or a sign that looks like it, is never known.
+        written = html[html.find(">") + 1 :].split(_ITEM_END)
+        if written.pop().lstrip() not in _LIST_ENDS:
             return False
-        cues, text, linked, markup = known
-        boxes.tags.append("li")
-        boxes.parents.append(parent)
-        boxes.starts.append(start)
-        boxes.ends.append(start + 1)
-        if cues:
-            boxes.cues[number] = cues
-        if markup is not None:
-            blocks.markup[start] = markup
-        blocks.kinds.append("li")
-        blocks.boxes.append(number)
-        blocks.texts.append(text)
-        blocks.linked.append(linked)
+        known = list(map(_KNOWN.get, written))
+        if None not in known and self._add(known, box):
+            return True
+        self.reading.append((box, written))
+        if any(known):
+            self._find_runs(list_, known)
+        return False
+
+    def _find_runs(self, list_: Element, known: Sequence[_Item | None]) -> None:
+        items = [(place, child) for place, child in enumerate(list_) if isinstance(child, Element)]
+        if len(items) != len(known):
+            return
+        start = 0
+        for is_new, group in groupby(known, not_):
+            run = list(group)
+            end = start + len(run)
+            if not is_new:
+                place, first = items[start]
+                self._runs[first] = run, items[end - 1][0] - place + 1
+            start = end
+
+    def recall(self, item: Element, parent: int) -> int:
+        """Add an item and those after it as they were read before: how many nodes that were.
+
+        It is 0 where an item is new.
+        """
+        run = self._runs.get(item)
+        return run[1] if run is not None and self._add(run[0], parent) else 0
+
+    def _add(self, items: Sequence[_Item | None], parent: int) -> bool:
+        """Add items one after another, each a box with a block, if there is room for them."""
+        boxes, blocks = self._layout.boxes, self._layout.blocks
+        number, start, count = len(boxes.tags), len(blocks.texts), len(items)
+        if not count or number + count >= MAX_BOXES or start + count >= MAX_BLOCKS:
+            return False
+        cues, texts, linked, markup = zip(*items, strict=True)
+        boxes.tags += ["li"] * count
+        boxes.parents += [parent] * count
+        boxes.starts += range(start, start + count)
+        boxes.ends += range(start + 1, start + count + 1)
+        if any(cues):
+            boxes.cues.update(compress(enumerate(cues, number), cues))
+        blocks.kinds += ["li"] * count
+        blocks.boxes += range(number, number + count)
+        blocks.texts += texts
+        blocks.linked += linked
+        blocks.markup.update(compress(enumerate(markup, start), markup))
         return True
 
     def remember(self) -> None:
-        """Keep what the innermost item was read as, now that it is at its end."""
-        box, html = self.reading.pop()
+        """Keep what the items of the innermost list were read as, now that it is at its end."""
+        box, written = self.reading.pop()
         boxes, blocks = self._layout.boxes, self._layout.blocks
-        start = boxes.starts[box]
-        if box + 1 != len(boxes.tags) or start + 1 != len(blocks.texts):
+        first, start, count = box + 1, boxes.starts[box], len(written)
+        if not (
+            len(boxes.tags) - first == len(blocks.texts) - start == count
+            and boxes.tags[first:] == ["li"] * count
+            and boxes.parents[first:] == [box] * count
+            and blocks.boxes[start:] == list(range(first, first + count))
+        ):
             return
-        if len(_KNOWN) >= _REMEMBERED:
-            _KNOWN.clear()
-        cues, markup = boxes.cues.get(box, 0), blocks.markup.get(start)
-        _KNOWN[html] = (cues, blocks.texts[start], blocks.linked[start], markup)
+        for place, html in enumerate(written):
+            if len(html) <= _MAX_ITEM and html not in _KNOWN:
+                if len(_KNOWN) >= _REMEMBERED:
+                    _KNOWN.clear()
+                number = start + place
+                _KNOWN[html] = (
+                    boxes.cues.get(first + place, 0),
+                    blocks.texts[number],
+                    blocks.linked[number],
+                    blocks.markup.get(number),
+                )

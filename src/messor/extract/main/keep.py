@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from messor.extract.main.blocks import Blocks, Layout
 from messor.extract.main.headline import HEADINGS, is_title
-from messor.extract.main.phrases import is_aside
+from messor.extract.main.phrases import MAX_ASIDE, is_aside
 from messor.extract.main.weigh import Weights
 
 _ALL_HEADINGS = HEADINGS | {"h4", "h5", "h6"}
@@ -16,22 +16,23 @@ _REPEATED = 40
 
 def keep_article(layout: Layout, weights: Weights, root: int, titles: tuple[str, ...]) -> list[int]:
     """The places of the blocks of an article whose box is `root`."""
-    blocks, furniture = layout.blocks, weights.furniture
+    blocks = layout.blocks
     kinds, texts, sizes, linked = blocks.kinds, blocks.texts, blocks.sizes, blocks.linked
+    start, end = layout.boxes.starts[root], layout.boxes.ends[root]
     all_furniture = weights.is_furniture(layout, root)
     kept: list[int] = []
     seen: set[str] = set()
-    for place in range(layout.boxes.starts[root], layout.boxes.ends[root]):
-        if furniture[place] and not all_furniture:
-            continue
+    for place in range(start, end) if all_furniture else weights.free_within(start, end):
         kind, text, size = kinds[place], texts[place], sizes[place]
         if linked[place] and kind in _LOOSE and _leads_elsewhere(text, size, linked[place]):
             continue
-        if text in seen or (kind != "pre" and is_aside(text)):
+        if size <= MAX_ASIDE and kind != "pre" and is_aside(text):
             continue
         if kind in HEADINGS and is_title(text, titles):
             continue
         if size >= _REPEATED:
+            if text in seen:
+                continue
             seen.add(text)
         kept.append(place)
     return _without_loose_headings(blocks, kept)

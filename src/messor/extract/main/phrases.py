@@ -7,11 +7,13 @@ author's own.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-# The longest block that is taken for a call to read, follow, subscribe or share.
-_MAX_CALL = 250
+# The longest block that is taken for one of them: a call to read, follow, subscribe or share.
+MAX_ASIDE = 250
 # The longest that is taken for a label: a credit, a date, a list of tags.
 _MAX_LABEL = 100
+_REMEMBERED = 1_024
 
 _CALLS = r"""
     read\ (?:more|also|next|the\ full|our)\b | (?:see|show|load|find\ out|discover|learn)\ more\s*: |
@@ -43,8 +45,8 @@ _LABELS = r"""
 _is_call = re.compile(rf"\W*+(?:{_CALLS})", re.VERBOSE | re.IGNORECASE).match
 _is_label = re.compile(rf"\W*+(?:{_LABELS})", re.VERBOSE | re.IGNORECASE).match
 
-# How they begin, where they begin with three letters of ASCII. To look these up is many times
-# faster than to try every phrase, and says of nearly every block that it is none of them.
+# How they begin, where they begin with a letter of ASCII. To look these up is many times faster
+# than to try every phrase, and says of nearly every block that it is none of them.
 _OPENINGS = frozenset(
     (
         "abo", "add", "ads", "adv", "all", "als", "ann", "anz", "auc", "ayr", "bac", "cat", "cli",
@@ -52,16 +54,21 @@ _OPENINGS = frozenset(
         "fot", "get", "ikl", "ima", "jet", "joi", "las", "lea", "lee", "leg", "lei", "les", "lik",
         "lir", "loa", "meh", "mor", "ori", "par", "pho", "pic", "ple", "por", "pos", "pri", "pub",
         "rea", "rec", "rek", "rel", "rep", "see", "sha", "sho", "sig", "spo", "sub", "tag", "tap",
-        "tel", "top", "upd", "vej", "vid", "von", "wer", "wri", "you", "zob",
+        "tel", "top", "upd", "vej", "vid", "von", "wer", "wri", "you", "zob", "by ", "no ", "te ",
     )
 )  # fmt: skip
+_SHORTEST = "ad"  # with any sign after it
 
 
+# Labels and headings are the same on many pages of a site.
+@lru_cache(maxsize=_REMEMBERED)
 def is_aside(text: str) -> bool:
-    """Whether a block says something about the article, or beside it, rather than in it."""
-    if len(text) > _MAX_CALL:
-        return False
-    start = text[:3]
-    if len(start) == 3 and start.isascii() and start.isalpha() and start.lower() not in _OPENINGS:
-        return False
+    """Whether a block of at most MAX_ASIDE characters speaks about or beside the article, not in it."""
+    start = text[:3].lower()
+    if start.isascii():
+        if start[:1].isalpha():
+            if start not in _OPENINGS and start[:2] != _SHORTEST:
+                return False
+        elif start[:1].isdigit() and "omment" not in text.lower():
+            return False  # of figures only those that count comments
     return bool(_is_call(text)) or (len(text) <= _MAX_LABEL and bool(_is_label(text)))

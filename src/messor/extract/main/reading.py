@@ -7,8 +7,6 @@ site's frame, so that a page with visible text never comes out empty.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import compress
-from operator import not_
 
 from turbohtml import Document, Element
 
@@ -93,30 +91,26 @@ def _keep_article(
     if root is None:
         return None
     kept = keep_article(layout, weights, root, declared.titles)
-    says_so = (
+    running = sum(map(weights.running.__getitem__, kept))
+    readable = sum(sum(layout.blocks.sizes[start:end]) for start, end in weights.free)
+    if declared.is_product and not declared.is_article:
+        is_one = running >= max(_RUNNING, readable * _PRODUCT_SHARE)
+    elif (
         declared.is_article
         or layout.boxes.cues.get(root, 0) & cues.WHOLE_BODY > 0
         or has_dateline(layout, headline)
-    )
-    is_product = declared.is_product and not declared.is_article
-    if _reads_like_one(layout, weights, kept, says_so=says_so, is_product=is_product):
-        return kept
-    return None
+    ):
+        is_one = running >= max(_DECLARED_RUNNING, readable * _DECLARED_SHARE)
+    else:
+        is_one = _reads_like_one(weights, running, readable)
+    return kept if is_one else None
 
 
-def _reads_like_one(
-    layout: Layout, weights: Weights, kept: list[int], *, says_so: bool, is_product: bool
-) -> bool:
-    running = sum(weights.running[place] for place in kept)
-    free = list(map(not_, weights.furniture))
-    readable = sum(compress(layout.blocks.sizes, free))
-    if is_product:
-        return running >= max(_RUNNING, readable * _PRODUCT_SHARE)
-    if says_so:
-        return running >= max(_DECLARED_RUNNING, readable * _DECLARED_SHARE)
+def _reads_like_one(weights: Weights, running: int, readable: int) -> bool:
+    """Whether a page that does not say it is an article has enough text in one place to be one."""
     if running >= max(_RUNNING, readable * _SHARE):
         return True
-    elsewhere = sum(compress(weights.running, free)) - running
+    elsewhere = sum(weights.within(start, end) for start, end in weights.free) - running
     return running >= max(_MUCH_RUNNING, readable * _MUCH_SHARE, elsewhere * _MUCH_MORE)
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import compress, groupby
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, compress, groupby
 from typing import NamedTuple
 
-from messor.extract.main.blocks import Blocks, Layout
-from messor.extract.main.inline import Inline, fence_for
+from messor.extract.main.blocks import KINDS, Blocks, Layout
+from messor.extract.main.inline import GUARDED, Inline, fence_for
 
 _LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+# How those begin that are text alone, but for terms and what is preformatted.
+_STARTS = {
+    **dict.fromkeys(KINDS - {"dt", "pre"}, ""),
+    **{kind: "#" * level + " " for kind, level in _LEVELS.items()},
+}
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
-_PLACED = _LISTS | {"li", "blockquote", "table", "tr", "td", "th"}
+_CELLS = ("td", "th")
+_PLACED = _LISTS.union(_CELLS, ("li", "blockquote", "table", "tr"))
 # A cell with more than this makes a table a means of layout.
 _MAX_CELL = 400
 _MAX_COLUMNS = 30
@@ -31,64 +37,59 @@ class _Place(NamedTuple):
 
 
 _OUTSIDE = _Place()
+_new: Callable[[type[_Place], tuple[int, ...]], _Place] = tuple.__new__  # with no call in between
 _Placed = tuple[int, _Place]  # a block's number, and where it stands
 
 
-class Places:
-    """The places of boxes, found when asked for: most boxes hold nothing that is kept."""
-
-    def __init__(self, layout: Layout) -> None:
-        self._tags = layout.boxes.tags
-        self._parents = layout.boxes.parents
-        self._known = {-1: _OUTSIDE}
-        self.has_tables = False  # whether any place found so far is in one
-
-    def of(self, number: int) -> _Place:
-        known = self._known
-        place = known.get(number)
-        if place is not None:
-            return place
-        above = []
-        while place is None:
-            above.append(number)
-            number = self._parents[number]
-            place = known.get(number)
-        for number in reversed(above):
-            tag = self._tags[number]
-            if tag in _PLACED:
-                place = _placed(place, tag, number)
-                self.has_tables |= tag == "table"
-            known[number] = place
-        return place
+def _places(layout: Layout, wanted: Sequence[int]) -> list[_Place]:
+    """Where boxes stand, up to the last that is wanted; of others they may not be found."""
+    tags, parents = layout.boxes.tags, layout.boxes.parents
+    first, last = min(wanted), max(wanted)
+    around = []
+    number = first
+    while number >= 0:
+        around.append(number)
+        number = parents[number]
+    # The page itself has -1 for a parent, which is the one at the end here.
+    found = [_OUTSIDE] * (last + 2)
+    # Of those between, each is within another of them or within one that is around the first.
+    for number in chain(reversed(around), range(first + 1, last + 1)):
+        tag = tags[number]
+        place = found[parents[number]]
+        found[number] = _placed(place, tag, number) if tag in _PLACED else place
+    return found
 
 
 def _placed(place: _Place, tag: str, number: int) -> _Place:
     quotes, depth, list_, item, table, row, cell = place
-    if tag in _LISTS:
-        return _Place(quotes, min(depth + 1, _MAX_DEPTH), number, -1, table, row, cell)
-    if tag == "li":
-        return _Place(quotes, max(depth, 1), list_, number, table, row, cell)
-    if tag == "blockquote":
-        return _Place(min(quotes + 1, _MAX_DEPTH), depth, list_, item, table, row, cell)
-    if tag == "table":
-        return _Place(quotes=quotes, table=number)
-    if tag == "tr":
-        return _Place(quotes, depth, list_, item, table, number, -1)
-    return _Place(quotes, depth, list_, item, table, row, number)
+    if tag in _CELLS:
+        cell = number
+    elif tag in _LISTS:
+        depth, list_, item = min(depth + 1, _MAX_DEPTH), number, -1
+    elif tag == "li":
+        depth, item = max(depth, 1), number
+    elif tag == "blockquote":
+        quotes = min(quotes + 1, _MAX_DEPTH)
+    elif tag == "tr":
+        row, cell = number, -1
+    else:  # a table
+        depth, list_, item, table, row, cell = 0, -1, -1, number, -1, -1
+    return _new(_Place, (quotes, depth, list_, item, table, row, cell))
 
 
 def render(layout: Layout, kept: Sequence[int], url: str) -> tuple[str, str]:
     """The kept blocks as plain text and as markdown; addresses are made absolute against `url`."""
-    places = Places(layout)
-    boxes = layout.blocks.boxes
-    placed = [(number, places.of(boxes[number])) for number in kept]
+    if not kept:
+        return "", ""
+    boxes = list(map(layout.blocks.boxes.__getitem__, kept))
+    placed = list(zip(kept, map(_places(layout, boxes).__getitem__, boxes), strict=True))
     text = _plain_text(layout.blocks, placed)
     writer = _Writer(layout, Inline(url, text))
-    if places.has_tables:
-        _write_with_tables(writer, placed)
+    tables = [place.table for _, place in placed]
+    if max(tables) < 0:
+        writer.write_all(placed)
     else:
-        for number, place in placed:
-            writer.write(number, place)
+        _write_with_tables(writer, placed)
     return text, writer.finish()
 
 
@@ -98,7 +99,7 @@ def _plain_text(blocks: Blocks, placed: Sequence[_Placed]) -> str:
     lines: list[str] = []
     last = _OUTSIDE
     for number, place in placed:
-        if place.row >= 0 and place.row == last.row and place.table == last.table:
+        if place is not _OUTSIDE and 0 <= place.row == last.row and place.table == last.table:
             lines[-1] += ("\t" if place.cell != last.cell else " ") + texts[number]
         else:
             lines.append(texts[number])
@@ -110,8 +111,7 @@ def _write_with_tables(writer: _Writer, placed: Sequence[_Placed]) -> None:
     for table, group in groupby(placed, lambda each: each[1].table):
         blocks = list(group)
         if table < 0 or not writer.write_table(table, blocks):
-            for number, place in blocks:
-                writer.write(number, place)
+            writer.write_all(blocks)
 
 
 class _Writer:
@@ -125,6 +125,27 @@ class _Writer:
 
     def finish(self) -> str:
         return "".join(self._parts).strip("\n")
+
+    def write_all(self, placed: Sequence[_Placed]) -> None:
+        if self._inline.escapes:
+            for number, place in placed:
+                self.write(number, place)
+            return
+        texts, kinds, markup = self._blocks.texts, self._blocks.kinds, self._blocks.markup
+        for number, place in placed:
+            start, text = _STARTS.get(kinds[number]), texts[number]
+            # Most blocks are text that stands alone and has nothing to be marked or escaped.
+            if (
+                start is not None
+                and (place is _OUTSIDE or (place.item < 0 and not place.quotes))
+                and number not in markup
+                and "\n" not in text
+                and (text[0] not in GUARDED or text.isalnum())
+            ):
+                self._parts += ("\n\n", start + text)
+                self._last = place
+            else:
+                self.write(number, place)
 
     def write(self, number: int, place: _Place) -> None:
         kind = self._blocks.kinds[number]
@@ -184,13 +205,15 @@ class _Writer:
         """Write a table that holds data; False for one that lays out the page."""
         held: dict[int, list[int]] = {}
         for number, place in placed:
+            if place.cell < 0:
+                return False
             held.setdefault(place.cell, []).append(number)
         sizes = self._blocks.sizes
         if any(sum(sizes[number] for number in cell) > _MAX_CELL for cell in held.values()):
             return False
         rows = [cells for cells in self._cells(table) if any(cell in held for cell in cells)]
         width = max(map(len, rows), default=0)
-        if len(rows) < 2 or not 2 <= width <= _MAX_COLUMNS or -1 in held:
+        if len(rows) < 2 or not 2 <= width <= _MAX_COLUMNS:
             return False
         cells = [[self._cell(held.get(cell, [])) for cell in row] for row in rows]
         full = _full_columns(cells, width)
@@ -210,7 +233,7 @@ class _Writer:
                 break
             if tags[number] == "table":
                 return []
-            if tags[number] in ("td", "th"):
+            if tags[number] in _CELLS:
                 rows.setdefault(parents[number], []).append(number)
         return list(rows.values())
 

@@ -8,12 +8,22 @@ read where it is met. What is content and what is not is left to others.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 from turbohtml import Document, Element, Text
 
-from messor.extract.main.blocks import BREAK, MAX_BLOCKS, MAX_BOXES, Layout, Mark, collapsed
-from messor.extract.main.cues import APART, BY_TAG, NAMES, declared_cues
+from messor.extract.main.blocks import (
+    BREAK,
+    KINDS,
+    LONG,
+    MAX_BLOCKS,
+    MAX_BOXES,
+    Layout,
+    Mark,
+    collapsed,
+)
+from messor.extract.main.cues import APART, BY_TAG, NAMES, cues_by_id, declared_cues
 from messor.extract.main.items import Items
 from messor.web.elements import BLOCKS, CELLS, SECTIONS
 
@@ -28,13 +38,7 @@ _FRAME = ("nav", "footer")
 # Their names speak of the kind of page, not of a part of it.
 _ALL = ("html", "body")
 _BOXES = (*BLOCKS, *CELLS, *SECTIONS, "dd", "dt", "hr", "legend", "li", "table", "tr")
-# A block is named after the nearest of these around it.
-_KINDS = frozenset(
-    (
-        "address", "blockquote", "caption", "dd", "dt", "figcaption", "h1", "h2", "h3", "h4", "h5",
-        "h6", "li", "p", "pre", "summary", "td", "th",
-    )
-)  # fmt: skip
+_LISTS = ("ul", "ol")
 _MARKS = {
     "a": "a", "b": "strong", "strong": "strong", "em": "em", "i": "em", "code": "code",
     "kbd": "code", "samp": "code", "tt": "code",
@@ -52,7 +56,7 @@ _Role = tuple[int, str, int]  # what it does; the kind of block or mark it makes
 _CUSTOM: _Role = (_BOX, "", 0)
 _PLAIN: _Role = (_INLINE, "", 0)
 _WHOLE: dict[str, _Role] = {
-    **{tag: (_BOX, tag if tag in _KINDS else "", BY_TAG.get(tag, 0)) for tag in _BOXES},
+    **{tag: (_BOX, tag if tag in KINDS else "", BY_TAG.get(tag, 0)) for tag in _BOXES},
     **dict.fromkeys(_ALL, (_HOLDS_ALL, "", 0)),
     **dict.fromkeys(_UNSEEN, (_PASSED_OVER, "", 0)),
     **{tag: (_MARK, mark, 0) for tag, mark in _MARKS.items()},
@@ -73,12 +77,11 @@ def read_layout(root: Document | Element, *, whole: bool = False) -> Layout:
 class _Walk:
     """The state of a walk; what its loop changes with every node is local to the loop."""
 
-    __slots__ = ("_begun", "_blocks", "_marks", "_open", "_within", "layout")
+    __slots__ = ("_begun", "_blocks", "_open", "_within", "layout")
 
     def __init__(self) -> None:
         self.layout = Layout()
         self._blocks = self.layout.blocks
-        self._marks: list[Mark] = []  # of the block that is being read
         self._open: list[tuple[str, str]] = []  # marks around here, the outermost first
         self._begun: list[int] = []  # the pieces they begin with
         self._within = dict.fromkeys(_MARKS.values(), 0)  # how many of each are around here
@@ -86,13 +89,17 @@ class _Walk:
     def run(self, root: Document | Element, roles: dict[str, _Role]) -> None:  # noqa: C901, PLR0912, PLR0915 - a call for each node would cost more than all that is done with it
         """Visit all nodes without recursion, so that depth costs no stack."""
         declared = declared_cues(root)
-        boxes, texts = self.layout.boxes, self.layout.blocks.texts
+        told_of_box = cues_by_id(root, declared)
+        boxes, blocks = self.layout.boxes, self.layout.blocks
         tags, parents, starts, ends = boxes.tags, boxes.parents, boxes.starts, boxes.ends
-        cues_of, add = boxes.cues, self._add
-        within, names, role_of = self._within, NAMES, roles.get
+        cues_of, texts, add = boxes.cues, blocks.texts, self._add
+        kinds_of, boxes_of, linked_of = blocks.kinds, blocks.boxes, blocks.linked
+        open_, within, names, role_of = self._open, self._within, NAMES, roles.get
         items = Items(self.layout, whole=roles is _WHOLE)
+        reading = items.reading
         box, kind = 0, ""
         pieces: list[str] = []
+        marks: list[Mark] = []
         linked = 0
         broken = False  # whether a line break came last
         full = False
@@ -111,58 +118,83 @@ class _Walk:
                             continue
                         # One ends a line, two in a row a paragraph.
                         if broken:
-                            add(box, kind, pieces, linked)
-                            pieces, linked, broken = [], 0, False
-                            full = len(texts) >= MAX_BLOCKS
+                            add(box, kind, pieces, linked, marks)
+                            pieces, linked, marks, broken = [], 0, [], False
+                            if len(texts) >= MAX_BLOCKS:
+                                full = True
+                                break
                         elif pieces:
                             pieces.append(BREAK)
                             broken = True
                         continue
                     size = len(node)
-                    if full or (size == 1 and type(node[0]) is not Text):
-                        size = 2  # from here on 1 is for those that hold a text and nothing else
-                    if role == _BOX:
-                        if pieces:
-                            add(box, kind, pieces, linked)
-                            pieces, linked, broken = [], 0, False
-                        if (
-                            tag == "li"
-                            and size > 1
-                            and not self._open
-                            and not self._marks
-                            and items.recall(node, box)
-                        ):
-                            continue
-                        cues |= names[node.attr("class")] | names[node.attr("id")]
-                        if declared:
-                            cues |= declared.get(node, 0)
-                    elif role == _INLINE:
-                        cues = names[node.attr("class")]
-                        if declared:
-                            cues |= declared.get(node, 0)
-                        if cues & APART:
-                            role = _BOX
+                    if size == 1:
+                        only = node[0]
+                        # From here on 1 is for those that hold a text and nothing else.
+                        if type(only) is not Text:
+                            size = 2
                     if role <= _BOX:
                         if pieces:
-                            add(box, kind, pieces, linked)
-                            pieces, linked, broken = [], 0, False
+                            add(box, kind, pieces, linked, marks)
+                            pieces, linked, marks, broken = [], 0, [], False
+                        is_plain = not (open_ or marks)  # no mark goes on in it
+                        if role == _BOX:
+                            if tag == "li" and reading:
+                                if is_plain:
+                                    passed = items.recall(node, box)
+                                    if passed:
+                                        next(islice(nodes, passed - 1, passed - 1), None)
+                                        continue
+                                else:
+                                    reading.clear()  # because what is before an item changes it
+                            name = node.attr("class")
+                            if name:
+                                cues |= names[name]
+                            if node in told_of_box:
+                                cues |= told_of_box[node]
+                    elif role == _INLINE:
+                        cues = names[node.attr("class")]
+                        if node in declared:
+                            cues |= declared[node]
+                        if cues & APART:
+                            role = _BOX
+                            if pieces:
+                                add(box, kind, pieces, linked, marks)
+                                pieces, linked, marks, broken = [], 0, [], False
+                            is_plain = not (open_ or marks)
+                    if role <= _BOX:
                         number, start = len(tags), len(texts)
                         tags.append(tag)
                         parents.append(box)
                         starts.append(start)
-                        ends.append(start)
                         if cues:
                             cues_of[number] = cues
-                        if number >= _LAST_BOX or start >= MAX_BLOCKS:
-                            full = True
-                        elif size <= 1:
-                            data = node[0].data if size else ""
-                            if data and not data.isspace():
-                                add(number, made or kind, [data], len(data) if within["a"] else 0)
-                                ends[number] = start + 1
-                                if start + 1 >= MAX_BLOCKS:
-                                    full = True
-                                    break
+                        full = number >= _LAST_BOX or start >= MAX_BLOCKS
+                        if size <= 1 and not full:
+                            data = only.data if size else ""
+                            if not data or data.isspace():
+                                ends.append(start)
+                                continue
+                            ends.append(start + 1)
+                            if is_plain and made != "pre" and kind != "pre":
+                                # As it would be added, with nothing to be put together.
+                                kinds_of.append(made or kind)
+                                boxes_of.append(number)
+                                linked_of.append(0)
+                                texts.append(
+                                    collapsed(data) if len(data) >= LONG else " ".join(data.split())
+                                )
+                            else:
+                                size = len(data) if within["a"] else 0
+                                add(number, made or kind, [data], size, marks)
+                                marks = []
+                            if start + 1 >= MAX_BLOCKS:
+                                full = True
+                                break
+                            continue
+                        ends.append(start)
+                        if tag in _LISTS and is_plain and items.recall_list(node, number):
+                            ends[number] = len(texts)
                             continue
                         above.append((nodes, _BOX, kind))
                         nodes = iter(node)
@@ -174,7 +206,7 @@ class _Walk:
                         above.append((nodes, role, made))
                         nodes = iter(node)
                         break
-                    data = node[0].data if size else ""
+                    data = only.data if size else ""
                     if role == _MARK and not within[made]:
                         place = len(pieces)
                         if data and not data.isspace():
@@ -184,7 +216,7 @@ class _Walk:
                                 linked += len(data)
                         elif data and pieces:
                             pieces.append(" ")
-                        self._marks.append((place, len(pieces), made, _value(made, node)))
+                        marks.append((place, len(pieces), made, _value(made, node)))
                         continue
                     if not size:
                         continue
@@ -203,17 +235,20 @@ class _Walk:
                 nodes, role, made = above.pop()
                 if role == _BOX:
                     if pieces:
-                        add(box, kind, pieces, linked)
-                        pieces, linked, broken = [], 0, False
+                        add(box, kind, pieces, linked, marks)
+                        pieces, linked, marks, broken = [], 0, [], False
                     ends[box] = len(texts)
-                    if items.reading and items.reading[-1][0] == box:
-                        items.remember()
+                    if reading and reading[-1][0] == box:
+                        if marks:
+                            reading.clear()  # what comes after would lack them
+                        else:
+                            items.remember()
                     box, kind = parents[box], made
                     full = len(texts) >= MAX_BLOCKS
                 elif role == _MARK:
-                    self._end(made, len(pieces))
+                    self._end(made, len(pieces), marks)
         if pieces:
-            add(box, kind, pieces, linked)
+            add(box, kind, pieces, linked, marks)
         while box >= 0:
             ends[box] = len(texts)
             box = parents[box]
@@ -224,22 +259,19 @@ class _Walk:
             self._begun.append(place)
         self._within[mark] += 1
 
-    def _end(self, mark: str, place: int) -> None:
+    def _end(self, mark: str, place: int, marks: list[Mark]) -> None:
         self._within[mark] -= 1
         if not self._within[mark]:
-            self._marks.append((self._begun.pop(), place, *self._open.pop()))
+            marks.append((self._begun.pop(), place, *self._open.pop()))
 
-    def _add(self, box: int, kind: str, pieces: list[str], linked: int) -> None:
+    def _add(self, box: int, kind: str, pieces: list[str], linked: int, marks: list[Mark]) -> None:
         """End the block, and begin the next with the marks that are still open."""
         joined = "".join(pieces)
         text = _as_written(joined) if kind == "pre" else collapsed(joined)
-        marks = self._marks
         if self._open:
             for mark, start in zip(reversed(self._open), reversed(self._begun), strict=True):
                 marks.append((start, len(pieces), *mark))
             self._begun = [0] * len(self._open)
-        if marks:
-            self._marks = []
         if text:
             blocks = self._blocks
             if marks:

@@ -5,8 +5,10 @@ A name may be wrong, so a box is given up on its cues only while enough text is 
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain, compress
 
 from messor.extract.main import cues
 from messor.extract.main.blocks import Blocks, Layout
@@ -16,6 +18,7 @@ _SURE = (
     cues.NAVIGATION | cues.FOOTER | cues.SHARE | cues.HIDDEN | cues.DIALOG | cues.CAPTION | cues.FORM
 )  # fmt: skip
 _FURNITURE = _SURE | cues.RELATED | cues.SIGNUP | cues.ADVERT | cues.SIDEBAR | cues.BYLINE
+_TELLING = _FURNITURE | cues.CONSENT | cues.COMMENTS | cues.WIDGET
 # The share of a page's running text that such a box may hold and still be given up.
 _SURE_SHARE = 0.6
 _SHARE = 0.4
@@ -25,6 +28,7 @@ _BODY_SHARE = 0.05
 # Comments may outweigh what they comment on, as long as that is there.
 _COMMENTED = 200
 
+_FURNITURE_VALUE = -1.0
 # Text before the headline is seldom of the article.
 _BEFORE_HEADLINE = 0.3
 _LONG = 80
@@ -34,16 +38,21 @@ _SENTENCE_ENDS = frozenset('.!?…:;"”»。」\u2019\uff01\uff1f')  # a quote'
 
 @dataclass(slots=True)
 class Weights:
-    """Of each block its characters of running text, summed up, and whether it is furniture."""
+    """Of each block its characters of running text, summed up, and which blocks are no furniture."""
 
     running: list[int]
     sums: list[int]  # of the blocks before each
-    furniture: list[bool]
-    given_up: set[int]  # the boxes that make it so
+    free: list[tuple[int, int]]  # stretches of blocks without furniture, in order
+    given_up: set[int]  # the boxes that are furniture with all in them
 
     def within(self, start: int, end: int) -> int:
         """The running text of a stretch of blocks."""
         return self.sums[end] - self.sums[start]
+
+    def free_within(self, start: int, end: int) -> Iterator[int]:
+        """The places of the blocks of a stretch that are no furniture."""
+        stretches = [range(max(start, first), min(end, last)) for first, last in self.free]
+        return chain.from_iterable(stretches)
 
     def is_furniture(self, layout: Layout, box: int) -> bool:
         """Whether a box is given up, itself or with one around it."""
@@ -56,28 +65,38 @@ class Weights:
 def weigh(layout: Layout) -> Weights:
     """The weights of a page."""
     boxes, blocks = layout.boxes, layout.blocks
+    starts, ends = boxes.starts, boxes.ends
     running = _running(blocks)
     sums = [0, *accumulate(running)]
-    weights = Weights(running, sums, [False] * len(running), set())
-    headlines = [0, *accumulate(map("h1".__eq__, blocks.kinds))]
+    weights = Weights(running, sums, [], set())
+    headlines = _headlines(blocks.kinds)
     until = 0  # the end of the last box given up; those that begin before it are within it
     for place, found in boxes.cues.items():
-        start, end = boxes.starts[place], boxes.ends[place]
-        if until <= start < end:
-            has_headline = headlines[end] > headlines[start]
-            held = weights.within(start, end)
-            if _is_furniture(found, held, sums[-1], has_headline):
-                weights.furniture[start:end] = [True] * (end - start)
+        start = starts[place]
+        if found & _TELLING and until <= start < (end := ends[place]):
+            has_headline = bisect_left(headlines, start) < bisect_left(headlines, end)
+            if _is_furniture(found, sums[end] - sums[start], sums[-1], has_headline):
                 weights.given_up.add(place)
+                if until < start:
+                    weights.free.append((until, start))
                 until = end
+    if until < len(running):
+        weights.free.append((until, len(running)))
     return weights
+
+
+def _headlines(kinds: list[str]) -> list[int]:
+    found: list[int] = []
+    for _ in range(kinds.count("h1")):  # seldom more than one
+        found.append(kinds.index("h1", found[-1] + 1 if found else 0))
+    return found
 
 
 def _running(blocks: Blocks) -> list[int]:
     """Characters of the blocks that read like prose, without those in links; 0 for others."""
     return [
         size - linked
-        if linked * 2 < size >= _SENTENCE and (size >= _LONG or text[-1] in _SENTENCE_ENDS)
+        if size >= _SENTENCE and linked * 2 < size and (size >= _LONG or text[-1] in _SENTENCE_ENDS)
         else 0
         for size, linked, text in zip(blocks.sizes, blocks.linked, blocks.texts, strict=True)
     ]
@@ -103,11 +122,18 @@ def _allowed(found: int, has_headline: bool) -> float:
 
 def values_of(layout: Layout, weights: Weights, headline: int | None) -> list[float]:
     """What each block speaks for the box around it: running text for it, lists of links against."""
-    values = _plain_values(layout.blocks, weights)
+    values: list[float] = [_FURNITURE_VALUE] * len(weights.running)
+    for start, end in weights.free:
+        values[start:end] = (
+            _plain_values(layout.blocks, weights, slice(start, end))
+            if any(layout.blocks.linked[start:end])
+            else weights.running[start:end]
+        )
     start = headline or 0
     total = weights.sums[-1] or 1
     read = 0.0  # since the headline
-    for place, value in enumerate(values):
+    for place in compress(range(len(values)), weights.running):
+        value = values[place]
         if value <= 0:
             continue
         if place < start:
@@ -119,21 +145,18 @@ def values_of(layout: Layout, weights: Weights, headline: int | None) -> list[fl
     return values
 
 
-def _plain_values(blocks: Blocks, weights: Weights) -> list[float]:
+def _plain_values(blocks: Blocks, weights: Weights, part: slice) -> list[float]:
     return [
-        -1.0
-        if is_furniture
-        else (-0.5 * size if size < 100 else -50.0)
+        (-0.5 * size if size < 100 else -50.0)
         if linked * 2 > size
         else 0.0  # most likely a teaser of another page
         if kind == "li" and linked * 6 > size
         else float(running)
-        for is_furniture, size, linked, kind, running in zip(
-            weights.furniture,
-            blocks.sizes,
-            blocks.linked,
-            blocks.kinds,
-            weights.running,
+        for size, linked, kind, running in zip(
+            blocks.sizes[part],
+            blocks.linked[part],
+            blocks.kinds[part],
+            weights.running[part],
             strict=True,
         )
     ]

@@ -20,7 +20,7 @@ _PUBLISHED = frozenset(
 )
 _PRICES = frozenset(("product:price:amount", "og:price:amount"))
 
-PRODUCT_KINDS = frozenset(("product", "product_offer", "product_variant", "image"))
+PRODUCT_KINDS = generic.KINDS
 
 
 def learnt_version(number: int) -> str:
@@ -66,7 +66,12 @@ class ProductParser:
         return not _PUBLISHED.isdisjoint(page.types) or not _PRICES.isdisjoint(page.metas)
 
     def parse(self, page: PageView) -> list[Record]:
-        return generic.read_products(page.page, ranking=self._ranking, version=self.version)
+        return self.parse_only(page, self.kinds)
+
+    def parse_only(self, page: PageView, kinds: AbstractSet[str]) -> list[Record]:
+        return generic.read_products(
+            page.page, ranking=self._ranking, version=self.version, kinds=kinds
+        )
 
 
 class StatementParser:

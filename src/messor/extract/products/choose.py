@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from messor.extract.evidence import Field, make_field
 from messor.extract.products.pool import Pool
@@ -25,8 +26,7 @@ _PUBLISHED = ("json_ld", "microdata", "rdfa")
 _CODE = re.compile(r"urrency[\w-]{0,10}[\"']?\s{0,3}[:=,]\s{0,3}[\"']([A-Z]{3})[\"']")
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(msgspec.Struct, frozen=True):
     """A value that a page offers for a field: all that say it, and how sure they are together."""
 
     said: list[Field]
@@ -41,8 +41,11 @@ def chosen_fields(pool: Pool, ranking: Ranking | None = None) -> dict[str, Field
     """One value for each field of the product, as far as the page states it."""
     fields: dict[str, Field] = {}
     for name, candidates in pool.found.items():
+        if not candidates:
+            continue
         if len(candidates) == 1 and name != "sku":  # nothing to choose from, as in most fields
-            fields[name] = _backed(Offer(candidates, _support(candidates)))
+            only = candidates[0]
+            fields[name] = Field(only.value, round(_support(candidates), 3), only.evidence)
             continue
         offers = offered(pool, name)
         least = LEAST_SKU if name == "sku" else 0.0
@@ -64,11 +67,10 @@ def offered(pool: Pool, name: str) -> list[Offer]:
     """The values found for a field, in the order they were met."""
     if name != "sku":
         return _offers(pool.found[name])
-    address = _key(pool.page.url)
     groups: dict[str, list[Field]] = {}
     for made in pool.found[name]:
         groups.setdefault(_key(made.value), []).append(made)
-    return [Offer(said, _number_score(key, said, address)) for key, said in groups.items()]
+    return [Offer(said, _number_score(key, said, pool.page.url)) for key, said in groups.items()]
 
 
 def agreed(candidates: list[Field]) -> Field | None:
@@ -112,11 +114,11 @@ def _support(said: list[Field]) -> float:
     return 1.0 - doubt
 
 
-def _number_score(key: str, said: list[Field], address: str) -> float:
+def _number_score(key: str, said: list[Field], url: str) -> float:
     """How sure an article number is: numbers are compared by their letters and digits alone."""
     sources = _by_source(said)
     best = max(sources.values())
-    if "text" in sources and len(key) >= 5 and key in address:
+    if "text" in sources and len(key) >= 5 and key in _key(url):
         best = max(best, sources["text"] + 0.2)
     elif len(sources) == 1 and next(iter(sources)) in _PUBLISHED:
         best *= 0.85

@@ -5,8 +5,10 @@ No site is known here. Every source offers candidates to a pool; the surest of e
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from messor.extract.evidence import Field
 from messor.extract.page import Page
 from messor.extract.products import normalise as _normalise  # noqa: F401  (names its normalisers)
 from messor.extract.products.choose import chosen_fields
@@ -40,6 +42,7 @@ from messor.extract.structured.meta import Meta, read_metas
 
 PARSER = "products"
 VERSION = "1"
+KINDS = frozenset(("product", "product_offer", "product_variant", "image"))
 
 # Where a price was published for machines, embedded state has nothing to add.
 _FOR_MACHINES = ("json_ld", "microdata", "rdfa", "meta")
@@ -84,9 +87,16 @@ def gather(page: Page, *, whole: bool = True) -> Gathered | None:
 
 
 def read_products(
-    page: Page, *, ranking: Ranking | None = None, version: str = VERSION
+    page: Page,
+    *,
+    ranking: Ranking | None = None,
+    version: str = VERSION,
+    kinds: AbstractSet[str] = KINDS,
 ) -> list[Record]:
-    """The page's product, then its offers, variants and images; empty on a page of none."""
+    """The page's product, then its offers, variants and images; empty on a page of none.
+
+    Those of other `kinds` than the named are left out.
+    """
     gathered = gather(page, whole=ranking is not None)
     if gathered is None:
         return []
@@ -95,15 +105,17 @@ def read_products(
     confidence = product_confidence(gathered.published, gathered.metas, gathered.found, fields)
     if confidence < LEAST:
         return []
-    images = read_images(pool)
+    found: list[tuple[str, dict[str, Field]]] = []
+    images = read_images(pool) if "image" in kinds else []
     fields.pop("image", None)
-    parts = [
-        ("product", [fields]),
-        ("product_offer", read_offers(page, things)),
-        ("product_variant", read_variants(page, things)),
-        ("image", images),
-    ]
-    return [Record(kind, confidence, PARSER, version, part) for kind, own in parts for part in own]
+    if "product" in kinds:
+        found.append(("product", fields))
+    if "product_offer" in kinds:
+        found += [("product_offer", own) for own in read_offers(page, things)]
+    if "product_variant" in kinds:
+        found += [("product_variant", own) for own in read_variants(page, things)]
+    found += [("image", own) for own in images]
+    return [Record(kind, confidence, PARSER, version, own) for kind, own in found]
 
 
 def _read_visible(pool: Pool, found: Survey, *, whole: bool) -> None:
@@ -134,7 +146,8 @@ def _is_settled(pool: Pool, name: str) -> bool:
     """Whether one value is published, and so surely that no visible one counts."""
     published = pool.found[name]
     return (
-        len({made.value for made in published}) == 1
+        bool(published)
+        and len({made.value for made in published}) == 1
         and max(made.confidence for made in published) >= _SETTLED
     )
 

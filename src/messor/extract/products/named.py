@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain
+from itertools import repeat
 
 from turbohtml import Document, Element
 
+from messor.extract.products.memory import Memory, kinds_in
 from messor.extract.products.words import (
     BRAND_NAMES,
     BUTTON_NAMES,
@@ -29,28 +29,18 @@ _KINDS = (
     ("p", PRICE_NAMES), ("s", STOCK_NAMES), ("n", NUMBER_NAMES), ("t", ("breadcrumb",)),
     ("b", BUTTON_NAMES), ("m", BRAND_NAMES),
 )  # fmt: skip
-_MAX_KNOWN = 16_384
-
-
-class _Memory:
-    """Names that were looked at, and what those tell that tell anything: a site's pages repeat them."""
-
-    def __init__(self) -> None:
-        self.known: set[str] = set()
-        self.told: dict[str, str] = {}
-
-
-_MEMORY = _Memory()
 
 
 class Parts:
     """Elements by what they are named as, each in the order of the page."""
 
     def __init__(self, document: Document) -> None:
-        self._elements = document.select("[class],[id]")[:MAX_ELEMENTS]
-        self._classes = [element.attr("class") or "" for element in self._elements]
+        self._elements = elements = document.select("[class],[id]")[:MAX_ELEMENTS]
+        # One call for all of them: a page has hundreds.
+        self._classes = list(map(Element.attr, elements, repeat("class")))
         ids = {element: element.attr("id") or "" for element in document.select("[id]")}
-        self._telling = _telling({*self._classes, *ids.values()})
+        names = {*self._classes, *ids.values()}
+        self._telling = _NAMES.told({name for name in names if name is not None})
         self._ids = {element: own for element, own in ids.items() if own in self._telling}
         self._marked = _marked(document)
         self.stocks: list[Element] = []  # notes on stock
@@ -71,7 +61,7 @@ class Parts:
 
     def _take(self, **lists: list[Element]) -> None:
         """Put the elements of some kinds into their lists."""
-        for element, kinds in chain(self._named(lists.keys()), self._marked):
+        for element, kinds in (*self._named(lists.keys()), *self._marked):
             for kind in kinds:
                 taken = lists.get(kind)
                 if taken is None or len(taken) >= MAX_PARTS:
@@ -79,53 +69,35 @@ class Parts:
                 if kind != "b" or element.tag == "a":
                     taken.append(element)
 
-    def _named(self, kinds: AbstractSet[str]) -> Iterator[tuple[Element, str]]:
+    def _named(self, kinds: AbstractSet[str]) -> list[tuple[Element, str]]:
         """Elements whose class or id tells one of these kinds, with all that they tell."""
-        told = {name: tells for name, tells in self._telling.items() if not kinds.isdisjoint(tells)}
+        told: dict[str | None, str] = {
+            name: tells for name, tells in self._telling.items() if not kinds.isdisjoint(tells)
+        }
         pairs = zip(self._elements, self._classes, strict=True)
         ids = {element: own for element, own in self._ids.items() if own in told}
         if not ids:
-            for element, given in pairs:
-                if given in told:
-                    yield element, told[given]
-            return
-        for element, given in pairs:
-            if element in ids:
-                yield element, part_of(f"{given} {ids[element]}")
-            elif given in told:
-                yield element, told[given]
+            return [(element, told[given]) for element, given in pairs if given in told]
+        return [
+            (element, self._both(given or "", ids[element]) if element in ids else told[given])
+            for element, given in pairs
+            if element in ids or given in told
+        ]
+
+    def _both(self, given: str, own: str) -> str:
+        """What a class and an id tell together: no word reaches from one into the other."""
+        if len(given) + len(own) >= MAX_NAMES:
+            return part_of(f"{given} {own}")
+        return "".join({*self._telling.get(given, ""), *self._telling[own]})
 
 
-def _telling(names: set[str]) -> dict[str, str]:
-    """The names that tell something, and what; a page has far fewer names than elements."""
-    known, told = _MEMORY.known, _MEMORY.told
-    fresh = list(names.difference(known))
-    if len(known) + len(fresh) > _MAX_KNOWN:  # others may be reading the old ones
-        known, told = _MEMORY.known, _MEMORY.told = set(), {}
-        fresh = list(names)
-    if fresh:
-        told.update(_told(fresh))
-        known.update(fresh)
-    return {name: told[name] for name in names if name in told}
-
-
-def _told(names: list[str]) -> dict[str, str]:
-    """What each of many names tells; a word is looked for in all of them at a time."""
-    lows = [name[:MAX_NAMES].lower() for name in names]
-    joined = "\n".join(lows)
-    ends = list(accumulate(len(low) + 1 for low in lows))
-    kinds = [""] * len(names)
-    for kind, words in _KINDS:
-        places: set[int] = set()
-        for word in words:
-            at = joined.find(word)
-            while at >= 0:
-                place = bisect_right(ends, at)
-                places.add(place)
-                at = joined.find(word, ends[place])
-        for place in places:
-            kinds[place] += kind
+def _told(names: Collection[str]) -> dict[str, str]:
+    """What each of many names tells."""
+    kinds = kinds_in([name[:MAX_NAMES].lower() for name in names], _KINDS)
     return {name: tells for name, tells in zip(names, kinds, strict=True) if tells}
+
+
+_NAMES = Memory(_told)
 
 
 def _marked(document: Document) -> list[tuple[Element, str]]:

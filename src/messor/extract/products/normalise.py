@@ -74,6 +74,16 @@ def shown_amount(quote: str) -> int | float | None:
 
 def currency(text: str) -> str | None:
     """The ISO code of the only currency a text names."""
+    return _known_currency(text) if len(text) <= _SHORT else _currency(text)
+
+
+@lru_cache(maxsize=2048)
+def _known_currency(text: str) -> str | None:
+    """The same of a short text, such as the code itself, which all pages of a shop repeat."""
+    return _currency(text)
+
+
+def _currency(text: str) -> str | None:
     code = parse_price(text).code or currency_code(text)
     return _OLD_CODES.get(code, code) if code else None
 

@@ -24,6 +24,8 @@ def _words(text: str) -> frozenset[str]:
 
 _PARTS = re.compile(r"[-_.~,+]")
 _DIGITS = re.compile(r"\d")
+_TWO_DIGITS = re.compile(r"\d.*?\d", re.DOTALL)
+_ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
 _KEYS = _words(
     "pid sku skuid productid product_id prodid prod id item itemid item_id article artikel "
     "artikelnummer code variant variantid products_id iid asin ean goods_id goodsid"
@@ -53,21 +55,24 @@ def address_numbers(url: str) -> Mapping[str, float]:
     except ValueError:
         return {}
     found: dict[str, float] = {}
-    for key, value in parse_qsl(parts.query)[:50]:
+    for key, value in parse_qsl(parts.query)[:50] if parts.query else ():
         if key.lower() in _KEYS and is_number(_PARTS.sub("", value)):
             found[value] = 0.66
     segments = [segment for segment in unquote(parts.path).split("/") if segment]
     for depth, segment in enumerate(reversed(segments[-4:])):
-        _read_segment(re.sub(r"\.[A-Za-z]{2,5}$", "", segment), 0.6 - 0.05 * depth, found)
+        if _TWO_DIGITS.search(segment):  # no number has fewer
+            _read_segment(_ENDING.sub("", segment), 0.6 - 0.05 * depth, found)
     return found
 
 
 def _read_segment(stem: str, confidence: float, found: dict[str, float]) -> None:
     """Numbers at the end of a part of a path, the last first."""
     pieces = [piece for piece in _PARTS.split(stem) if piece]
-    if is_number(_PARTS.sub("", stem)) and len(stem) <= 24 and _DIGITS.search(pieces[0]):
+    if not pieces:
+        return
+    if len(stem) <= 24 and _DIGITS.search(pieces[0]) and is_number(_PARTS.sub("", stem)):
         found.setdefault(stem, confidence)
-    if len(pieces) > 1 and is_number(pieces[-2]) and _DIGITS.search(pieces[-1]):
+    if len(pieces) > 1 and _DIGITS.search(pieces[-1]) and is_number(pieces[-2]):
         tail = stem[stem.rfind(pieces[-2], 0, stem.rfind(pieces[-1])) :]
         found.setdefault(tail, confidence)
     for place, piece in enumerate(reversed(pieces[-4:])):
@@ -126,6 +131,8 @@ def _read_inputs(pool: Pool, found: Survey) -> None:
 def _read_elements(pool: Pool, found: Survey) -> None:
     page = pool.page
     elements = found.parts.numbers[:60]
+    if not elements:
+        return
     texts = [one_space(element.text[:200]) for element in elements]
     counts = Counter(texts)
     for element, text in zip(elements, texts, strict=True):

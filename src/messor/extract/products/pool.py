@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 
@@ -18,6 +19,9 @@ _MAX_LOOKS = 30
 
 _KEY = re.compile(rf"{MARK}([\w@$.:-]{{1,60}}){MARK}\s{{0,20}}:\s{{0,20}}({MARK}?)$")
 _MARK_LENGTH = 6  # of the longest quotation mark, `&quot;`
+_SHORT = 60
+# What a shop's pages repeat, such as its currency, need not be made anew; no value can be changed.
+_made = lru_cache(maxsize=4096)(make_field)
 # No sign in it is ever escaped.
 _ONE_WAY = re.compile(r"[ !#$%(-.0-;=-\[\]-\x7f]*")
 
@@ -48,12 +52,16 @@ class Pool:
         normaliser: str | None = None,
     ) -> Field | None:
         """Take in a candidate; its quote has to be a piece of the page."""
-        if not quote or len(self.found[name]) >= MAX_CANDIDATES:
+        if not quote:
+            return None
+        found = self.found[name]
+        if len(found) >= MAX_CANDIDATES:
             return None
         kind = normaliser or NORMALISER_OF[name]
-        made = make_field(source, kind, quote, confidence=confidence, path=path)
+        make = _made if len(quote) <= _SHORT else make_field
+        made = make(source, kind, quote, confidence=confidence, path=path)
         if made is not None:
-            self.found[name].append(made)
+            found.append(made)
         return made
 
     def best(self, name: str) -> Field | None:
@@ -66,7 +74,7 @@ def quote_json(source: str, key: str, value: Any) -> str:
     if value is True or value is False:
         return _keyed(source, key, "true" if value else "false")
     text = str(value).strip()
-    keyed = _keyed(source, key, text) if text else ""
+    keyed = (_plainly_keyed(source, key, text) or _keyed(source, key, text)) if text else ""
     if keyed:  # as a rule it is written as it is
         return keyed
     ways = _spellings(text)
@@ -75,6 +83,19 @@ def quote_json(source: str, key: str, value: Any) -> str:
         if keyed:
             return keyed
     return next((written for written in ways if written and written in source), "")
+
+
+def _plainly_keyed(source: str, key: str, written: str) -> str:
+    """The same as `_keyed`, where the first such value is written in one of the two usual ways."""
+    at = source.find(written)
+    end = at + len(written)
+    if at < 0 or not source.startswith('"', end):
+        return ""
+    for lead in (f'"{key}": "', f'"{key}":"'):
+        begin = at - len(lead)
+        if begin > 0 and source.startswith(lead, begin) and source[begin - 1] != "\\":
+            return source[begin : end + 1]
+    return ""
 
 
 def _keyed(source: str, key: str, written: str) -> str:

@@ -50,16 +50,18 @@ class Thing:
     def get(self, name: str) -> list[Thing | str]:
         if name not in self.stated:
             return []
-        if name not in self._known:
-            self._known[name] = self._read(name)
-        return self._known[name]
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = self._read(name)
+        return known
 
     def text(self, *names: str) -> str:
         """The first quote of the first property that has one."""
         for name in names:
-            for value in self.get(name):
-                if isinstance(value, str) and value:
-                    return value
+            if name in self.stated:  # few are, and this is asked often
+                for value in self.get(name):
+                    if isinstance(value, str) and value:
+                        return value
         return ""
 
     def things(self, *names: str) -> list[Thing]:
@@ -79,7 +81,11 @@ def published_things(page: Page) -> list[Thing]:
     """All products a page publishes, JSON-LD first."""
     found = [thing for thing in _json_things(page) if _is_product(thing)]
     for syntax in (MICRODATA, RDFA):
-        for item in all_items([item for item in page.items(syntax) if not item.is_within]):
+        items = [item for item in page.items(syntax) if not item.is_within]
+        for item in all_items(items) if items else ():
+            types = item.type_names()
+            if "offers" not in item.properties and PRODUCT_TYPES.isdisjoint(types):
+                continue
             thing = _from_item(page, item, syntax)
             if _is_product(thing):
                 found.append(thing)
@@ -95,10 +101,11 @@ def _is_product(thing: Thing) -> bool:
 
 def _json_things(page: Page) -> Iterator[Thing]:
     for script in page.scripts:
-        source = page.inner(script.element)
+        source = ""
         for value in script.values:
             for node in nodes(value):
                 if "offers" in node or not PRODUCT_TYPES.isdisjoint(types_of(node)):
+                    source = source or page.inner(script.element)
                     yield _from_json(node, source)
 
 
@@ -172,7 +179,7 @@ def read_thing(pool: Pool, thing: Thing, confidence: float) -> None:
         if name in thing.stated:
             add("gtin", thing.text(name))
     number = thing.text("productID", "sku")
-    if sum(character.isdigit() for character in number) > 11:
+    if len(number) > 11 and sum(map(str.isdigit, number)) > 11:
         add("gtin", number, 0.8)
     for image in thing.get("image")[:20]:
         add("image", image if isinstance(image, str) else image.text("url", "contentUrl"))

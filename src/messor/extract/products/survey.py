@@ -6,6 +6,7 @@ of the source. What the parts say is left to the readers.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 
 from turbohtml import Element
@@ -13,8 +14,9 @@ from turbohtml import Element
 from messor.extract.page import Page
 from messor.extract.products.likeness import likeness, words_of
 from messor.extract.products.named import Parts
+from messor.extract.products.spoken import OTHER, STOCK, speaking_behind, spoken_of
 from messor.extract.products.texts import Line, Texts
-from messor.extract.products.words import ELSEWHERE, OFF_STAGE, OLD_PRICE, OTHERS, mentions
+from messor.extract.products.words import ELSEWHERE, OFF_STAGE, OLD_PRICE
 
 MAX_HEADINGS = 60
 MAX_NAMES = 400
@@ -40,9 +42,14 @@ class Survey:
         return Parts(self.page.document)
 
     @cached_property
+    def _named_by(self) -> tuple[Element | None, frozenset[str]]:
+        """The heading that names what the page is about, and its words."""
+        return _best_heading(self.texts.headings()[:MAX_HEADINGS], self._titles)
+
+    @cached_property
     def heading(self) -> Element | None:
         """The one that names what the page is about."""
-        return _best_heading(self.texts.headings()[:MAX_HEADINGS], self._titles)
+        return self._named_by[0]
 
     @cached_property
     def at(self) -> int:
@@ -59,7 +66,7 @@ class Survey:
     @cached_property
     def title(self) -> frozenset[str]:
         """The heading's words."""
-        return frozenset() if self.heading is None else words_of(self.heading.text)
+        return self._named_by[1]
 
     @cached_property
     def before(self) -> list[Line]:
@@ -73,12 +80,29 @@ class Survey:
     @cached_property
     def window(self) -> list[Line]:
         """The lines behind the heading, up to where other products are spoken of."""
-        for limit in (1 + WINDOW // 4, 1 + WINDOW):  # most windows are short
-            lines = self.after(limit)[1:]
-            for number, (text, _) in enumerate(lines):
-                if len(text) < 60 and _heads_others(text):
-                    return lines[:number]
-        return lines
+        lines, speaking = self._behind, self._speaking
+        ends = {text for text, kinds in speaking.items() if OTHER in kinds}
+        if not ends:
+            return lines
+        return lines[: next(at for at, (text, _) in enumerate(lines) if text in ends)]
+
+    @cached_property
+    def notes(self) -> AbstractSet[str]:
+        """The lines behind the heading that are notes on stock."""
+        return {text for text, kinds in self._speaking.items() if STOCK in kinds}
+
+    @cached_property
+    def _behind(self) -> list[Line]:
+        return self.after(1 + WINDOW)[1:]
+
+    @cached_property
+    def _speaking(self) -> dict[str, str]:
+        return speaking_behind({text for text, _ in self._behind})
+
+    @cached_property
+    def spoken(self) -> dict[str, str]:
+        """The page's lines that say a label or tell of reviews, and what."""
+        return spoken_of(self.texts.said)
 
     def verdict(self, element: Element) -> tuple[bool, bool, bool]:
         """What an element's names speak of, as `judged` says; many parts have the same ancestors."""
@@ -86,12 +110,6 @@ class Survey:
         if known is None:
             known = self._verdicts[element] = judged(names_of(element))
         return known
-
-
-@lru_cache(maxsize=8192)
-def _heads_others(text: str) -> bool:
-    """Whether a line heads a list of other products; remembered, for a site's pages repeat it."""
-    return mentions(text.lower(), OTHERS)
 
 
 def names_of(element: Element) -> str:
@@ -155,10 +173,13 @@ def path_of(element: Element) -> str:
     return ".".join([element.tag, *names])
 
 
-def _best_heading(headings: list[Element], titles: list[str]) -> Element | None:
+def _best_heading(
+    headings: list[Element], titles: list[str]
+) -> tuple[Element | None, frozenset[str]]:
     """The heading most like the page's titles; one of the second rank has to be much more so."""
     names = [words_of(title) for title in titles if title]
-    best, most = None, -1.0
+    best: tuple[Element | None, frozenset[str]] = None, frozenset()
+    most = -1.0
     for heading in headings:
         text = heading.text
         if text.isspace() or not text:
@@ -167,7 +188,7 @@ def _best_heading(headings: list[Element], titles: list[str]) -> Element | None:
         alike = [likeness(own, name) * min(1.0, len(own & name) / 2) for name in names]
         score = max(alike, default=0.0) + (0.4 if heading.tag == "h1" else 0.0)
         if score > most:
-            best, most = heading, score
+            best, most = (heading, own), score
         if most >= _UTMOST:
             break
     return best

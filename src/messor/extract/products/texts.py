@@ -7,6 +7,7 @@ cheap to have, seen or not; their nodes are looked at only where that matters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import chain, islice
 
@@ -31,11 +32,21 @@ class Texts:
         self._cut: list[Node] | None = None  # the nodes of a page that is not read to its end
         self._seen: dict[Node, bool] = {}
         self._coming: dict[Element | None, tuple[list[Line], Iterator[Line]]] = {}
-        # All texts as they are written, seen or not; a space for those too long to be a line.
-        self.all = [] if body is None else _short(body.strings)
-        if body is not None and len(self.all) >= MAX_LINES:
+        self._strings = [] if body is None else list(body.strings)
+        if body is not None and len(self._strings) >= MAX_LINES:
             self._cut = _up_to(MAX_LINES, list(body.descendants))
-            self.all = _short(node.data for node in self._cut if type(node) is Text)
+            self._strings = [node.data for node in self._nodes]
+
+    @cached_property
+    def all(self) -> list[str]:
+        """All texts as they are written, seen or not; a space for those too long to be a line."""
+        return [text if len(text) <= MAX_LINE else " " for text in self._strings]
+
+    @cached_property
+    def said(self) -> AbstractSet[str]:
+        """The texts that may be lines, as they are written, seen or not, each once."""
+        short = [text for text in self._strings if len(text) <= MAX_LINE]
+        return set(short)  # made of a list, a set takes half as long
 
     @cached_property
     def _nodes(self) -> list[Text]:
@@ -110,7 +121,7 @@ class Texts:
 
     def mention(self, words: tuple[str, ...]) -> bool:
         """Whether a line has one of these words, which are in lower case."""
-        low = "\n".join(self.all).lower()
+        low = "\n".join(self.said).lower()
         said = [word for word in words if word in low]
         if not said:
             return False
@@ -118,10 +129,6 @@ class Texts:
             mentions(text.lower(), said) and self.is_seen(place)
             for place, text in enumerate(self.all)
         )
-
-
-def _short(texts: Iterable[str]) -> list[str]:
-    return [text if len(text) <= MAX_LINE else " " for text in texts]
 
 
 def _up_to(limit: int, nodes: list[Node]) -> list[Node]:
@@ -137,8 +144,9 @@ def _lines(nodes: Iterable[Node]) -> Iterator[Line]:
         if type(node) is Text:
             if not unseen:
                 data = node.data
-                if len(data) <= MAX_LINE and not data.isspace():
-                    yield data.strip(), node
+                line = data.strip()
+                if line and len(data) <= MAX_LINE:
+                    yield line, node
         elif type(node) is Element:
             unseen = node.tag in _UNSEEN
 

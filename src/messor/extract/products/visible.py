@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
 
 from turbohtml import Element
 
@@ -15,6 +14,12 @@ from messor.extract.plain import one_space
 from messor.extract.products import labels
 from messor.extract.products.normalise import availability
 from messor.extract.products.pool import Pool
+from messor.extract.products.spoken import (
+    AROUND_LABEL,
+    RATING,
+    REVIEW_COUNT,
+    SPLIT,
+)
 from messor.extract.products.survey import (
     Survey,
     is_elsewhere,
@@ -38,23 +43,10 @@ _BOLD = frozenset(("b", "strong", "big", "h2", "h3", "h4"))
 _STRUCK = frozenset(("del", "s", "strike"))
 _DIGIT = re.compile(r"\d")
 MAX_TRAIL = 8_000
-MAX_LABELLED = 120
-_OUT_OF_FIVE = re.compile(
-    r"^\W*[0-5](?:[.,]\d{1,2})?\s?(?:/|out of|von|sur|su|de|van|av|af|z|из|of)\s?5\b", re.IGNORECASE
-)
-_REVIEWS = re.compile(
-    r"^\W*\d[\d.,\s]{0,9}\s?(?:customer |global |product )?(?:reviews?|ratings?|bewertung|sternebew|rezension|avis|évaluation"
-    r"|opiniones|valoracion|reseña|avaliaç|opiniões|recension|recensie|beoordeling|anmeld|omdöme|opinii|hodnocen|hodnoten"
-    r"|отзыв|оцен|відгук|değerlendirme|yorum|件|評価|則評價|리뷰|đánh giá)",
-    re.IGNORECASE,
-)
-_WITH_NUMBER = re.compile(r"\W*\d")
 _WITH_CENTS = re.compile(r"\d[.,]\d\d(?!\d)")
 _PLAIN_NUMBER = re.compile(r"\d[\d.,'’ ]{0,14}(?:,-|\.-)?")
-_AROUND_LABEL = " .:：#-\xa0\u200e\u200f\n\r\t"
-_LED_BY = _AROUND_LABEL + "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 _SHARED_SIGNS = ("kr", "rs")
-_SPLIT = re.compile(r"[:：]")
+_REVIEWED = {RATING: ("rating", 0.6), REVIEW_COUNT: ("review_count", 0.55)}
 _BUTTON_TYPES = frozenset(("submit", "button", "image"))
 
 
@@ -105,10 +97,8 @@ def read_price_lines(pool: Pool, found: Survey) -> None:
 
 def read_stock_lines(pool: Pool, found: Survey) -> None:
     """Notes on stock in the lines behind the heading, whatever holds them."""
-    for number, (text, _) in enumerate(found.window):
-        if len(text) > 40 or availability(text) is None or _DIGIT.search(text):
-            continue  # what a short text says of stock is remembered, and asked first
-        if _is_there(found, text):
+    for number, (text, _) in enumerate(found.window) if found.notes else ():
+        if text in found.notes and _is_there(found, text):
             pool.add("availability", "line", text, 0.45 - 0.002 * number)
 
 
@@ -168,37 +158,23 @@ _LABELS = (
 )  # fmt: skip
 
 
-# The first letters of labels; one of two letters has a sign or nothing behind it.
-_BEGINNINGS = frozenset(label[:3] for label in labels.ANY) | {
-    label + sign for label in labels.ANY if len(label) < 3 for sign in _LED_BY
-}
-
-
 def read_labels(pool: Pool, found: Survey) -> None:
     """What stands behind labels such as "SKU:", in the same text or in the next."""
     texts = found.texts
-    begun = [text for text in set(texts.all) if text.strip(_LED_BY)[:3].lower() in _BEGINNINGS]
-    labelled = {text: label for text in begun if (label := _label_of(text.strip()))}
-    if not labelled:
-        return
-    for place in [place for place, text in enumerate(texts.all) if text in labelled]:
+    named = {line: what for line, what in found.spoken.items() if what in labels.ANY}
+    for place, label in _places(texts.all, named) if named else ():
         if not texts.is_seen(place):
             continue
-        written = texts.all[place]
-        label, parts = labelled[written], _SPLIT.split(written.strip(), maxsplit=1)
+        parts = SPLIT.split(texts.all[place].strip(), maxsplit=1)
         value = parts[1].strip() if len(parts) > 1 else ""
-        value = value or texts.following(place).strip(_AROUND_LABEL)
+        value = value or texts.following(place).strip(AROUND_LABEL)
         if value and len(value) <= 80 and value in found.page.html:
             _add_labelled(pool, label, value, 1.0 if len(parts) > 1 else 0.8)
 
 
-@lru_cache(maxsize=16_384)
-def _label_of(text: str) -> str:
-    """The label that a line begins with, if it is one of a product's; a site's pages repeat it."""
-    if len(text) > MAX_LABELLED:
-        return ""
-    label = _SPLIT.split(text, maxsplit=1)[0].strip(_AROUND_LABEL).lower()
-    return label if label in labels.ANY else ""
+def _places(texts: list[str], named: dict[str, str]) -> list[tuple[int, str]]:
+    """Where the texts stand that have a label, and the label."""
+    return [(at, named[line]) for at, text in enumerate(texts) if (line := text.strip()) in named]
 
 
 def _add_labelled(pool: Pool, label: str, value: str, share: float) -> None:
@@ -232,13 +208,11 @@ def read_brands(pool: Pool, found: Survey) -> None:
 
 def read_reviews(pool: Pool, found: Survey) -> None:
     """Ratings and their number in the lines around the heading."""
-    for text, _ in (*found.before, *found.after(_BEHIND)):
-        if len(text) > 60 or not _WITH_NUMBER.match(text):
-            continue
-        if _OUT_OF_FIVE.search(text) and _is_there(found, text):
-            pool.add("rating", "line", text, 0.6)
-        elif _REVIEWS.search(text) and _is_there(found, text):
-            pool.add("review_count", "line", text, 0.55)
+    told = {line: _REVIEWED[what] for line, what in found.spoken.items() if what in _REVIEWED}
+    for text, _ in (*found.before, *found.after(_BEHIND)) if told else ():
+        if text in told and _is_there(found, text):
+            name, confidence = told[text]
+            pool.add(name, "line", text, confidence)
 
 
 def read_stock(pool: Pool, found: Survey) -> None:

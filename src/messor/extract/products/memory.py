@@ -1,0 +1,68 @@
+"""What short texts and names tell, remembered: the pages of a site repeat its menus and classes.
+
+Texts that are new are looked at all at once, a word being looked for in all of them at a time. What
+they may tell is left to those who ask.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import accumulate
+
+# What each of some texts tells; those that tell nothing are left out.
+Tell = Callable[[Collection[str]], Mapping[str, str]]
+
+_MAX_KNOWN = 16_384
+_LONGEST = 400  # what is longer is looked at each time
+
+
+class Memory:
+    """The texts that were looked at, and what those tell that tell anything."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._held: tuple[set[str], dict[str, str]] = set(), {}
+
+    def told(self, texts: AbstractSet[str]) -> dict[str, str]:
+        """The texts that tell something, and what."""
+        known, told = self._held
+        found = {text: told[text] for text in told.keys() & texts}
+        fresh = texts - known
+        if fresh:
+            news = self._tell(fresh)
+            self._remember(fresh, news)
+            found.update(news)
+        return found
+
+    def _remember(self, fresh: AbstractSet[str], news: Mapping[str, str]) -> None:
+        short = fresh
+        if max(map(len, fresh)) > _LONGEST:
+            short = {text for text in fresh if len(text) <= _LONGEST}
+        known, told = self._held
+        if len(known) + len(short) > _MAX_KNOWN:  # others may be reading the old ones
+            known, told = self._held = set(), {}
+        if len(short) <= _MAX_KNOWN:
+            told.update({text: news[text] for text in news.keys() & short})
+            known.update(short)
+
+
+def kinds_in(lows: Sequence[str], words: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """For each of many texts in lower case, the kinds of the words that it has."""
+    if not lows:
+        return []
+    joined = "\n".join(lows)
+    ends = list(accumulate([len(low) + 1 for low in lows]))
+    kinds = [""] * len(lows)
+    for kind, own in words:
+        places: set[int] = set()
+        for word in own:
+            at = joined.find(word)
+            while at >= 0:
+                place = bisect_right(ends, at)
+                places.add(place)
+                at = joined.find(word, ends[place])
+        for place in places:
+            kinds[place] += kind
+    return kinds

@@ -1,0 +1,129 @@
+"""What the short texts of a page may speak of: labels, reviews, stock, other products.
+
+A page's own readers look at where these texts stand; here one learns at little cost that a page has
+none of them, as most pages do. What is learnt of a text is remembered.
+"""
+
+# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from collections.abc import Set as AbstractSet
+
+from messor.extract.plain import one_space
+from messor.extract.products import labels
+from messor.extract.products.memory import Memory, kinds_in
+from messor.extract.products.normalise import availability
+from messor.extract.products.words import IN_STOCK, OTHERS, OUT_OF_STOCK, STATES
+
+MAX_LABELLED = 120
+MAX_REVIEW = 60
+MAX_STOCK = 40
+MAX_HEAD = 59
+
+RATING, REVIEW_COUNT = "rating", "review_count"
+STOCK, OTHER = "s", "o"
+
+AROUND_LABEL = " .:：#-\xa0\u200e\u200f\n\r\t"
+SPLIT = re.compile(r"[:：]")
+# The first letters of labels; one of two letters has a sign, a space or nothing behind it.
+_BEGINNINGS = frozenset(label[:3] for label in labels.ANY) | {
+    label + sign
+    for label in labels.ANY
+    if len(label) < 3
+    for sign in (*AROUND_LABEL, *(c for c in map(chr, range(0x3001)) if c.isspace()))
+}
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+_WITH_NUMBER = re.compile(r"\W*\d")
+_OUT_OF_FIVE = re.compile(
+    r"^\W*[0-5](?:[.,]\d{1,2})?\s?(?:/|out of|von|sur|su|de|van|av|af|z|из|of)\s?5\b", re.IGNORECASE
+)
+_REVIEWS = re.compile(
+    r"^\W*\d[\d.,\s]{0,9}\s?(?:customer |global |product )?(?:reviews?|ratings?|bewertung|sternebew|rezension|avis|évaluation"
+    r"|opiniones|valoracion|reseña|avaliaç|opiniões|recension|recensie|beoordeling|anmeld|omdöme|opinii|hodnocen|hodnoten"
+    r"|отзыв|оцен|відгук|değerlendirme|yorum|件|評価|則評價|리뷰|đánh giá)",
+    re.IGNORECASE,
+)
+
+
+def spoken_of(texts: AbstractSet[str]) -> dict[str, str]:
+    """What lines say: a label that they begin with, or the field of reviews that they tell.
+
+    The texts may have white space around them, the lines that say something have none.
+    """
+    told = _LABELS_AND_REVIEWS.told(texts)
+    return {text.strip(): what for text, what in told.items()}
+
+
+def speaking_behind(lines: AbstractSet[str]) -> dict[str, str]:
+    """Those lines that are notes on STOCK or head a list of OTHER products, or both."""
+    return _STOCK_AND_OTHERS.told(lines)
+
+
+def _tell_labels_and_reviews(texts: Collection[str]) -> dict[str, str]:
+    # A label has one of a few beginnings, or a sign before it; a review begins with no letter. So
+    # does a text with white space before it, of which one can tell when it is gone.
+    begun = [x for x in texts if x[:3].lower() in _BEGINNINGS or not x[:1].isalpha()]
+    return {
+        text: what
+        for text, line in [(text, text.strip()) for text in begun]
+        if (line[:3].lower() in _BEGINNINGS or not line[:1].isalpha())
+        and (what := _label_of(line) or _review_of(line))
+    }
+
+
+def _label_of(line: str) -> str:
+    """The label that a line begins with, if it is one of a product's."""
+    if len(line) > MAX_LABELLED:
+        return ""
+    label = SPLIT.split(line, maxsplit=1)[0].strip(AROUND_LABEL).lower()
+    return label if label in labels.ANY else ""
+
+
+def _review_of(line: str) -> str:
+    """The field that a line tells of reviews."""
+    if len(line) > MAX_REVIEW or not _WITH_NUMBER.match(line):
+        return ""
+    if _OUT_OF_FIVE.search(line):
+        return RATING
+    return REVIEW_COUNT if _REVIEWS.search(line) else ""
+
+
+def _tell_stock_and_others(lines: Collection[str]) -> dict[str, str]:
+    stock, others = _notes_on_stock(lines), _heads_of_others(lines)
+    return {
+        line: (STOCK if line in stock else "") + (OTHER if line in others else "")
+        for line in stock | others
+    }
+
+
+def _notes_on_stock(lines: Collection[str]) -> set[str]:
+    short = [line for line in lines if len(line) <= MAX_STOCK and not _DIGIT.search(line)]
+    plain = [one_space(line).lower() for line in short]
+    kinds = kinds_in(plain, ((STOCK, _STOCK_WORDS),))
+    return {
+        line
+        for line, kind, name in zip(short, kinds, _last_parts(plain), strict=True)
+        if (kind or name in STATES) and availability(line) is not None  # it has the last word
+    }
+
+
+def _last_parts(plain: list[str]) -> list[str]:
+    """What programs would call these texts, of an address its last part."""
+    joined = "\n".join(plain).replace(" ", "").replace("_", "").replace("-", "")
+    names = joined.split("\n") if plain else []
+    return [name.rstrip("/").rpartition("/")[2] if "/" in name else name for name in names]
+
+
+def _heads_of_others(lines: Collection[str]) -> set[str]:
+    short = [line for line in lines if len(line) <= MAX_HEAD and _LETTER.search(line)]
+    kinds = kinds_in([line.lower() for line in short], ((OTHER, OTHERS),))
+    return {line for line, kind in zip(short, kinds, strict=True) if kind}
+
+
+_STOCK_WORDS = (*OUT_OF_STOCK, *IN_STOCK)
+_LABELS_AND_REVIEWS = Memory(_tell_labels_and_reviews)
+_STOCK_AND_OTHERS = Memory(_tell_stock_and_others)

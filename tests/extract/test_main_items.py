@@ -1,0 +1,104 @@
+"""Lists met again are read as they were the first time, in part or whole, however they are written."""
+
+from __future__ import annotations
+
+import turbohtml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from messor.extract.main import items, read_main
+from messor.extract.main.blocks import MAX_BLOCKS, Layout
+from messor.extract.main.headline import is_title, plain
+from messor.extract.main.walk import read_layout
+
+ITEMS = (
+    "<li>Plain</li>",
+    "<li class=share>Named <i>item</i></li>",
+    "<li><a href=/a>First</a> <span>3.50</span></li>",
+    "<li><a href=/b>Second</a> <span>4.50</span></li>",
+    "<li>With <span class=caption>a box</span> in it</li>",
+    "<li><p>With a paragraph</p></li>",
+    "<li>With a list <ul><li>of <b>one</b></li></ul></li>",
+    "<li title='</li><li>'>Odd <b>name</b></li>",
+    "<li>Odd <!--</li><li>--><b>note</b></li>",
+    "<li>Odd <script>'</li>'</script><b>script</b></li>",
+    "<li>Leaves <b>a mark</b><br><br><a href=/x></a></li>",
+    "<li><a href=/c>Not closed</li>",
+    "<li></li>",
+    "<li> </li>",
+    "<li>Never <em>ended</em>",
+)
+BETWEEN = ("", " ", "\n", "<!-- note -->", "text between", "<a href=/y></a>", "<div>odd</div>")
+LIST = st.tuples(
+    st.sampled_from(("<ul>", "<ol>", "<ul title='1 > 0'>", "<b><ul>")),
+    st.lists(st.tuples(st.sampled_from(ITEMS), st.sampled_from(BETWEEN)), max_size=6),
+).map(lambda made: made[0] + "".join(map("".join, made[1])) + "</ul></ol></b>after")
+
+
+def layout(html: str) -> Layout:
+    return read_layout(turbohtml.parse(html, positions=False))
+
+
+@given(st.lists(LIST, min_size=2, max_size=4))
+def test_what_was_read_before_changes_nothing(lists: list[str]) -> None:
+    fresh = []
+    for html in lists:
+        items._KNOWN.clear()
+        fresh.append(layout(html))
+    items._KNOWN.clear()
+    for _ in range(2):
+        assert [layout(html) for html in lists] == fresh
+    items._KNOWN.clear()
+    whole = layout("".join(lists))
+    assert layout("".join(lists)) == whole
+
+
+def test_items_of_a_list_that_is_new_in_part_are_read_in_their_order() -> None:
+    items._KNOWN.clear()
+    cards = [f"<li><a href=/{n}>Thing {n}</a> {n}.50</li>" for n in range(9)]
+    layout(f"<ul>{''.join(cards[::2])}</ul>")
+    found = layout(f"<ul>{''.join(cards)}</ul>")
+    assert found.blocks.texts == [f"Thing {n} {n}.50" for n in range(9)]
+    assert found.boxes.parents[-9:] == [len(found.boxes.tags) - 10] * 9
+    assert len(items._KNOWN) == len(cards)
+
+
+def test_lists_are_kept_up_to_a_bound() -> None:
+    items._KNOWN.clear()
+    for start in range(0, 3 * items._REMEMBERED, 1_000):
+        cards = "".join(f"<li><b>{start + n}</b> x</li>" for n in range(1_000))
+        layout(f"<ul>{cards}</ul>")
+        assert 0 < len(items._KNOWN) <= items._REMEMBERED
+    layout("<ul><li>" + "<b>word</b> " * 200 + "</li></ul>")
+    assert all(len(html) <= items._MAX_ITEM for html in items._KNOWN)
+
+
+def test_known_items_do_not_go_beyond_the_bound_of_blocks() -> None:
+    cards = "".join(f"<li><b>{n}</b> x</li>" for n in range(100))
+    before = "<p>x</p>" * (MAX_BLOCKS - 50)
+    layout(f"<ul>{cards}</ul>")
+    assert len(layout(f"{before}<ul>{cards}</ul>").blocks.texts) == MAX_BLOCKS
+
+
+def test_an_id_on_the_element_that_is_read_counts() -> None:
+    document = turbohtml.parse("<div id=comments>Said <span id=related>by</span> one</div>")
+    element = document.select_one("div")
+    assert element is not None
+    inside, around = read_layout(element), read_layout(document)
+    assert list(inside.boxes.cues.values()) == list(around.boxes.cues.values())
+    assert inside.blocks.texts == ["Said by one"]  # an id sets no inline element apart
+
+
+@given(st.text("ab1 .É_ß\u0130k", max_size=12), st.text("ab1 .É_ß\u0130k", max_size=30))
+def test_a_heading_is_a_title_by_its_words(heading: str, title: str) -> None:
+    words, titles = plain(heading), (plain(title), plain(heading + title))
+    expected = words in titles or (len(words) >= 15 and any(words in each for each in titles))
+    assert is_title(" ".join(heading.split()), titles) == expected
+
+
+def test_figures_and_short_words_are_their_own_markdown() -> None:
+    texts = ["1999", "12. May", "3", "7) x", "- a", "+1", "A b", "# c", "5\u00b2"]
+    found = read_main("".join(f"<p>{text}</p>" for text in texts), "https://x.example/")
+    assert found.markdown.split("\n\n") == [
+        "1999", "12\\. May", "3", "7\\) x", "\\- a", "+1", "A b", "\\# c", "5\u00b2"
+    ]  # fmt: skip

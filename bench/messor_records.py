@@ -26,6 +26,7 @@ from messor.settings import Settings
 from messor.store.database import Database
 
 EVERY_CORE = "every_core"
+CONNECTIONS = 8  # batches of pages that are read keep theirs meanwhile
 _LOOK_SECONDS = 0.02
 _STALL_SECONDS = 120.0  # a batch is long, and a machine may be busy
 FOUND = """
@@ -39,7 +40,7 @@ async def main(job: Job) -> dict[str, Any]:
     assert job.dsn is not None
     kinds_asked_for = [option for option in job.options if option != EVERY_CORE]
     settings = settings_for(job, record_kinds=kinds_asked_for)
-    async with Database(job.dsn) as database:
+    async with Database(job.dsn, pool_size=CONNECTIONS) as database:
         await approve(database, job)
         readers = Readers(None if EVERY_CORE in job.options else 1)
         await _start(readers, settings)

@@ -43,8 +43,9 @@ BATCH = 128
 SLICE = 32  # of a batch, read at a time
 SLICE_SECONDS = 120.0  # after which no page of a batch is waited for
 MOST_CHARS = 20_000_000  # found in a batch, after which no more of it is read
-# Batches under way: one is stored while the pages of another are read.
-AT_ONCE = 2
+# Batches under way, beyond one for each reader and up to a number of connections: some are stored
+# while the pages of others are read, and no reader waits for that.
+MORE_BATCHES, MOST_BATCHES = 2, 5
 # Between two looks at an empty queue; what feeds it may just have begun.
 SHORTEST_IDLE_SECONDS, IDLE_SECONDS = 0.1, 1.0
 # The transaction is idle while its pages are read.
@@ -115,7 +116,8 @@ class Extractor:
 
     async def run(self, *, follow: bool = False) -> Tally:
         """Work until nothing is due, or with `follow` until stopped."""
-        loops = [asyncio.create_task(self._work(follow)) for _ in range(AT_ONCE)]
+        count = min(self._readers.count + MORE_BATCHES, MOST_BATCHES)
+        loops = [asyncio.create_task(self._work(follow)) for _ in range(count)]
         try:
             await asyncio.gather(*loops)
         finally:

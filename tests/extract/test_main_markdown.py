@@ -71,6 +71,17 @@ def test_a_column_without_content_is_left_out() -> None:
     assert markdown(html) == "| Chair | 2 |\n| --- | --- |\n| Table | 1 |"
 
 
+def test_a_caption_stands_before_its_table() -> None:
+    rows = "<tr><th>Name<td>Chair<tr><th>Size<td>2 m"
+    table = "| Name | Chair |\n| --- | --- |\n| Size | 2 m |"
+    assert markdown(f"<table><caption>Sizes</caption>{rows}</table>") == f"Sizes\n\n{table}"
+    long = f"<table><caption><p>All <b>sizes</b></p><p>in m</p></caption>{rows}</table>"
+    assert markdown(long) == f"All **sizes**\n\nin m\n\n{table}"
+    quoted = f"<blockquote><table><caption>Sizes</caption>{rows}</table></blockquote>"
+    assert markdown(quoted) == "> Sizes\n>\n" + "\n".join(f"> {x}" for x in table.split("\n"))
+    assert markdown("<table><caption>Sizes</caption><tr><td>2 m</table>") == "Sizes\n\n2 m"
+
+
 def test_a_table_that_lays_out_the_page_is_no_table() -> None:
     html = "<table><tr><td><table><tr><td>inner</table><td><p>one</p><p>two</p></table>"
     assert "|" not in markdown(html)

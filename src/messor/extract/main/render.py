@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, compress, groupby
+from itertools import chain, compress, groupby, takewhile
 from typing import NamedTuple
 
 from messor.extract.main.blocks import KINDS, Blocks, Layout
@@ -202,9 +202,10 @@ class _Writer:
         self._parts += (parting, text)
 
     def write_table(self, table: int, placed: Sequence[_Placed]) -> bool:
-        """Write a table that holds data; False for one that lays out the page."""
+        """Write a table that holds data, behind its caption; False for one that lays out the page."""
+        caption = list(takewhile(lambda each: each[1].cell < 0, placed))
         held: dict[int, list[int]] = {}
-        for number, place in placed:
+        for number, place in placed[len(caption) :]:
             if place.cell < 0:
                 return False
             held.setdefault(place.cell, []).append(number)
@@ -219,7 +220,8 @@ class _Writer:
         full = _full_columns(cells, width)
         full.insert(1, ["---"] * len(full[0]))
         lines = [_table_row(row) for row in full]
-        place = placed[0][1]
+        self.write_all(caption)
+        place = placed[-1][1]
         self._put(place, "\n".join(lines), "")
         self._last = place
         return True

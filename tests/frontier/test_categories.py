@@ -83,6 +83,8 @@ def test_paths_name_their_category(path: str, name: str) -> None:
         "/productivity",
         "/index.php?id=5",
         "/x/y/z",
+        "/my-account/contact",
+        "/tin-tuc/menu",
     ],
 )
 def test_articles_and_formalities_have_none(path: str) -> None:

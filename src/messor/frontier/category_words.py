@@ -262,7 +262,7 @@ _BY_THE_WAY = """
     novosti novini stati statya berita tin-tuc opinion politics sports sport world entertainment
     user users account my-account myaccount
 """
-BY_THE_WAY = frozenset(_BY_THE_WAY.split())
+BY_THE_WAY = frozenset(each.replace("-", " ") for each in _BY_THE_WAY.split())
 # Formal pages: terms, privacy, accounts. They often say "service" or "contact" and mean neither.
 _FORMAL = """
     privacy terms policy policies conditions agreement disclaimer cookie cookies gdpr legal

@@ -140,9 +140,10 @@ def remove_stale_homes() -> None:
     """Remove the home folders of our processes that were killed."""
     for home in Path(tempfile.gettempdir()).glob(f"{HOME_PREFIX}*-*"):
         owner = home.name.removeprefix(HOME_PREFIX).partition("-")[0]
-        is_ours = home.lstat().st_uid == os.getuid() and owner.isdigit()
-        if is_ours and not processes.is_running(int(owner)):
-            _remove(home)
+        with suppress(FileNotFoundError):  # others remove theirs, or the same ones, meanwhile
+            is_ours = home.lstat().st_uid == os.getuid() and owner.isdigit()
+            if is_ours and not processes.is_running(int(owner)):
+                _remove(home)
 
 
 def _remove(home: Path) -> None:

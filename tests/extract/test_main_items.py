@@ -6,6 +6,7 @@ import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from messor.extract.lists import MAX_ITEM
 from messor.extract.main import items, read_main
 from messor.extract.main.blocks import MAX_BLOCKS, Layout
 from messor.extract.main.headline import is_title, plain
@@ -70,7 +71,7 @@ def test_lists_are_kept_up_to_a_bound() -> None:
         layout(f"<ul>{cards}</ul>")
         assert 0 < len(items._KNOWN) <= items._REMEMBERED
     layout("<ul><li>" + "<b>word</b> " * 200 + "</li></ul>")
-    assert all(len(html) <= items._MAX_ITEM for html in items._KNOWN)
+    assert all(len(html) <= MAX_ITEM for html in items._KNOWN)
 
 
 def test_known_items_do_not_go_beyond_the_bound_of_blocks() -> None:

@@ -16,7 +16,7 @@ from typing import cast
 
 from turbohtml import Element, Node, Text
 
-from messor.extract.shown import INLINE, UNSEEN, Shown, holder_of
+from messor.extract.shown import INLINE, UNSEEN, Shown, first_text, holder_of
 from messor.extract.spans import Source
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
@@ -156,4 +156,4 @@ def _break_from(node: Node, step: _Step, entry: int) -> tuple[Element, bool]:
 
 def lines_of(shown: Shown) -> list[Line]:
     """The lines of a visible text, each as one object."""
-    return list(map(Line, shown.texts, shown.regions, count(), shown.firsts))
+    return list(map(Line, shown.texts, shown.regions, count(), map(first_text, shown.firsts)))

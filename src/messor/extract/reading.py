@@ -128,7 +128,7 @@ class _Readers:
     def read(self, parsers: Parsers, pins: Pins | None, *, generic: bool) -> None:
         page, found = self._page, self._found
         found.main = self._ask(
-            "main content", lambda: read_main(page.document, page.url), found.main
+            "main content", lambda: read_main(page.document, page.url, page.lists), found.main
         )
         found.metadata = self._ask("metadata", lambda: read_metadata(page), found.metadata)
         found.page_type = self._ask(

@@ -6,11 +6,16 @@ source, are left to `lines`.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable
 from itertools import pairwise
 from typing import cast
 
 from turbohtml import Document, Element, Node, Text
+
+from messor.extract.lists import TAGS as LISTS
+from messor.extract.lists import Lists
+from messor.extract.shown_items import ItemLines
+from messor.extract.spaces import has_plain_spaces
 
 MAX_LINES = 20_000
 MAX_LINE = 20_000
@@ -30,10 +35,10 @@ UNSEEN = frozenset(
     )
 )  # fmt: skip
 _REGIONS = frozenset(("nav", "footer", "header", "aside"))
-_SPECIAL = UNSEEN | _REGIONS
+_LISTED = LISTS | {"li"}
+_SPECIAL = UNSEEN | _REGIONS | _LISTED
 # Up to so many characters a line is written anew with each text it is made of.
 _SHORT = 500
-_CONTROLS = bytes((*range(0x20), 0x7F))
 
 
 class Shown:
@@ -43,7 +48,8 @@ class Shown:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.firsts: list[Node] = []  # the first of the texts that each line is made of
+        # Of each line the first of the texts it is made of, or the list item that holds them.
+        self.firsts: list[Node] = []
         # Lines in a row within one region: its name, the first of them, and the one behind the last.
         self.stretches: list[tuple[str, int, int]] = []
 
@@ -56,7 +62,7 @@ class Shown:
         return found
 
     def outside(self, regions: Container[str]) -> tuple[list[str], list[Node]]:
-        """The lines outside of these regions, and the first of the texts that each is made of."""
+        """The lines outside of these regions, and where they begin, as `firsts` has it."""
         texts: list[str] = []
         firsts: list[Node] = []
         for region, start, end in self.stretches:
@@ -66,20 +72,37 @@ class Shown:
         return texts, firsts
 
 
-def holder_of(text: Node) -> Element:
-    """The innermost element around a text that is not inline: the body at the latest."""
-    holder = cast("Element", text.parent)
+def first_text(first: Node) -> Node:
+    """The first of the texts that a line is made of, of which the text or its item is given."""
+    if type(first) is not Element:
+        return first
+    nodes: Iterable[Node] = first.descendants
+    while True:
+        for node in nodes:
+            if type(node) is Text:
+                if not node.data.isspace():
+                    return node
+            elif type(node) is Element and node.tag in UNSEEN:
+                nodes = node.following
+                break
+
+
+def holder_of(first: Node) -> Element:
+    """The innermost element around a line that is not inline: the body at the latest."""
+    holder = cast("Element", first_text(first).parent)
     while holder.tag in INLINE:
         holder = cast("Element", holder.parent)
     return holder
 
 
-def read_shown(document: Document) -> Shown:
-    """The visible text of a page."""
+def read_shown(document: Document, lists: Lists) -> Shown:
+    """The visible text of a page, whose lists may have been read before."""
     shown = Shown()
     body = document.find("body")
     if body is not None:
-        _Walk(shown, body).run()
+        walk = _Walk(shown, body, lists)
+        walk.run()
+        walk.finish()
     return shown
 
 
@@ -90,10 +113,11 @@ class _Walk:
     different holders.
     """
 
-    __slots__ = ("_body", "_outer", "_parts", "_shown", "_turns", "_within")
+    __slots__ = ("_body", "_items", "_outer", "_parts", "_shown", "_turns", "_within")
 
-    def __init__(self, shown: Shown, body: Element) -> None:
+    def __init__(self, shown: Shown, body: Element, lists: Lists) -> None:
         self._shown = shown
+        self._items = ItemLines(lists)
         self._body = self._within = body
         self._parts: dict[int, list[str]] = {}  # of long lines, behind their beginning
         self._turns = [(0, "")]  # the lines at which a region begins, or goes on
@@ -110,56 +134,82 @@ class _Walk:
         holder: Element | None = None  # of the current line, once it had to be told
         parts: list[str] | None = None  # of the current line, once it is long
         edge: Node | None = None  # what follows the innermost region
-        nodes = iter(self._body.descendants)
-        for node in nodes:
-            if node is edge:
-                edge = self._leave(node)
-            kind = type(node)  # they are final classes
-            if kind is Text:
-                data: str = node.data  # type: ignore[attr-defined]
-                if data.isspace():
-                    apart = True
-                    continue
-                if not broken:
-                    # Most often a look at its parent tells that a text is in the same block.
-                    around = node.parent
-                    if around is not block and around is not inline and around is not outer:
-                        if holder is None:
-                            holder = holder_of(firsts[-1])
-                        broken = holder_of(node) is not holder
-                        inline = around
-                if not broken:
-                    if parts is not None:
-                        parts.append(f" {data}" if apart else data)
-                    elif len(before := texts[-1]) < _SHORT:
-                        texts[-1] = f"{before} {data}" if apart else before + data
-                    else:
-                        parts = self._parts[len(texts) - 1] = [f" {data}" if apart else data]
-                    apart = False
-                    continue
-                if len(firsts) == MAX_LINES:
-                    break
-                texts.append(data)
-                firsts.append(node)
-                broken = apart = False
-                parts = holder = None
-            elif kind is Element:
-                tag: str = node.tag  # type: ignore[attr-defined]
-                if tag in INLINE:
+        known = self._items.known
+        nodes: Iterable[Node] = self._body.descendants
+        while True:
+            for node in nodes:
+                if node is edge:
+                    edge = self._leave(node)
+                kind = type(node)  # they are final classes
+                if kind is Text:
+                    data: str = node.data  # type: ignore[attr-defined]
+                    if data.isspace():
+                        apart = True
+                        continue
                     if not broken:
+                        # Most often a look at its parent tells that a text is in the same block.
                         around = node.parent
-                        if around is block or around is inline or around is outer:
-                            inline, outer = node, around
-                        if not apart:  # elements side by side are rarely one word
-                            apart = type(node.previous_sibling) is Element
-                elif tag not in _SPECIAL:
-                    broken, block, inline, outer = True, node, None, None
-                elif tag in _REGIONS:
-                    broken, block, inline, outer = True, node, None, None
-                    edge = self._enter(cast("Element", node), edge)
-                else:
-                    _pass(node, nodes)
-        self._finish()
+                        if around is not block and around is not inline and around is not outer:
+                            if holder is None:
+                                holder = holder_of(firsts[-1])
+                            broken = holder_of(node) is not holder
+                            inline = around
+                    if not broken:
+                        if parts is not None:
+                            parts.append(f" {data}" if apart else data)
+                        elif len(before := texts[-1]) < _SHORT:
+                            texts[-1] = f"{before} {data}" if apart else before + data
+                        else:
+                            parts = self._parts[len(texts) - 1] = [f" {data}" if apart else data]
+                        apart = False
+                        continue
+                    if len(firsts) >= MAX_LINES:
+                        return
+                    texts.append(data)
+                    firsts.append(node)
+                    broken = apart = False
+                    parts = holder = None
+                elif kind is Element:
+                    tag: str = node.tag  # type: ignore[attr-defined]
+                    if tag in INLINE:
+                        if not broken:
+                            around = node.parent
+                            if around is block or around is inline or around is outer:
+                                inline, outer = node, around
+                            if not apart:  # elements side by side are rarely one word
+                                apart = type(node.previous_sibling) is Element
+                    elif tag not in _SPECIAL:
+                        broken, block, inline, outer = True, node, None, None
+                    elif tag in _REGIONS:
+                        broken, block, inline, outer = True, node, None, None
+                        edge = self._enter(cast("Element", node), edge)
+                    elif tag not in _LISTED:  # nothing within is seen
+                        nodes = node.following
+                        break
+                    else:
+                        broken, block, inline, outer = True, node, None, None
+                        may_be_known = tag != "li" or node in known
+                        if may_be_known and self._recall(cast("Element", node)):
+                            nodes = node.following
+                            break
+            else:
+                return
+
+    def _recall(self, element: Element) -> bool:
+        """Add the lines of a list, or of an item, that was read before."""
+        texts, firsts = self._shown.texts, self._shown.firsts
+        if element.tag == "li":
+            if len(firsts) >= MAX_LINES:
+                return False
+            texts.append(self._items.known[element])
+            firsts.append(element)
+            return True
+        lines, items = self._items.recall(element, len(firsts))
+        if not lines or len(firsts) + len(lines) > MAX_LINES:
+            return False
+        texts += lines
+        firsts += items
+        return True
 
     def _enter(self, region: Element, edge: Node | None) -> Node | None:
         """Note that a region begins; the answer is what follows it, or the one around it."""
@@ -177,11 +227,13 @@ class _Walk:
             self._turns.append((len(self._shown.firsts), region))
         return outer[-1][0] if outer else None
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """Put long lines together, collapse white space, and tell which lines are in which region."""
         shown = self._shown
         for number, parts in self._parts.items():
             shown.texts[number] += "".join(parts)
         shown.texts = _collapsed(shown.texts)
+        self._items.remember(shown.texts, shown.firsts)
         self._turns.append((len(shown.texts), ""))
         shown.stretches = [
             (region, start, end)
@@ -193,16 +245,9 @@ class _Walk:
 def _collapsed(texts: list[str]) -> list[str]:
     """The texts with their white space collapsed; a look at all of them tells whether there is any."""
     whole = "".join(texts)
-    if "\n" in whole or "  " in whole or len(whole) > MAX_LINE or not _is_plain(whole):
+    if "  " in whole or len(whole) > MAX_LINE or not has_plain_spaces(whole):
         return [_one_space(text)[:MAX_LINE] for text in texts]
     return list(map(str.strip, texts))
-
-
-def _is_plain(text: str) -> bool:
-    """Whether there is no white space but spaces."""
-    if text.isascii():  # of these it is known in a fifth of the time
-        return len(text.encode().translate(None, _CONTROLS)) == len(text)
-    return text.isprintable()
 
 
 def _one_space(text: str) -> str:
@@ -219,14 +264,3 @@ def _behind(node: Node | None, outer: Element) -> Node | None:
             return following
         node = node.parent
     return None
-
-
-def _pass(node: Node, nodes: Iterator[Node]) -> None:
-    """Leave out what is within an element that is not seen."""
-    last = node
-    while len(last):
-        last = last[-1]
-    if last is not node:
-        for each in nodes:
-            if each is last:
-                break

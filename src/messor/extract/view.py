@@ -14,6 +14,7 @@ from turbohtml import Element
 from messor.extract.dates import fold
 from messor.extract.items import Item, json_items, tree_items
 from messor.extract.lines import Line, lines_of, read_marks
+from messor.extract.lists import Lists
 from messor.extract.page import Page
 from messor.extract.passages import Passage
 from messor.extract.plain import one_space
@@ -35,6 +36,7 @@ class PageView:
         self.url = page.url
         self.source = page.source
         self.document = page.document
+        self.lists = Lists()
         self.notes: dict[str, object] = {}  # what readers found and share with others
 
     @classmethod
@@ -103,7 +105,7 @@ class PageView:
     @cached_property
     def shown(self) -> Shown:
         """The visible text, for those who need no line as an object."""
-        return read_shown(self.document)
+        return read_shown(self.document, self.lists)
 
     @cached_property
     def lines(self) -> list[Line]:

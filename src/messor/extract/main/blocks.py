@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from messor.extract.spaces import has_plain_spaces
+
 # What comes after so much is not read.
 MAX_BLOCKS = 20_000
 MAX_BOXES = 50_000
@@ -67,24 +69,6 @@ def collapsed(joined: str) -> str:
         return "\n".join(line for line in lines if line)
     if len(joined) >= LONG:
         stripped = joined.strip()
-        if "  " not in stripped and _has_plain_spaces(stripped):
+        if "  " not in stripped and has_plain_spaces(stripped):
             return stripped
     return " ".join(joined.split())
-
-
-def _has_plain_spaces(text: str) -> bool:
-    """Whether a text is surely without white space other than the plain space."""
-    if not text.isascii():
-        return text.isprintable()  # of all white space only the plain space is
-    # Nine times to look for a sign takes far less time than to look at every sign.
-    return not (
-        "\n" in text
-        or "\t" in text
-        or "\r" in text
-        or "\f" in text
-        or "\v" in text
-        or "\x1c" in text
-        or "\x1d" in text
-        or "\x1e" in text
-        or "\x1f" in text
-    )

@@ -1,6 +1,6 @@
-"""Lists of items that were read before: the same menus and cards are on many pages of a site.
+"""Items of lists that were read before, looked up by how they are written.
 
-How an item is written says all about how it is read, as long as no mark around it goes on in it.
+That says all about how an item is read, as long as no mark around it goes on in it.
 Only those of lists are kept in which each item is one block without a box within, and none that
 is long.
 """
@@ -13,29 +13,24 @@ from operator import not_
 
 from turbohtml import Element
 
+from messor.extract.lists import MAX_ITEM, Lists
 from messor.extract.main.blocks import MAX_BLOCKS, MAX_BOXES, Layout, Markup
 
 # Of an item its cues, text, characters in links, and markup.
 _Item = tuple[int, str, int, Markup | None]
-# By how they are written, with what is before them and without their end.
 _KNOWN: dict[str, _Item] = {}
 _REMEMBERED = 2_048
-_MAX_ITEM = 600
-# So many characters of lists are written out for a page: one within another is written twice.
-_MAX_WRITTEN = 200_000
-_ITEM_END = "</li>"
-_LIST_ENDS = ("</ul>", "</ol>")
 
 
 class Items:
     """The items of one page, looked up before they are read and kept after."""
 
-    __slots__ = ("_layout", "_left", "_runs", "reading")
+    __slots__ = ("_layout", "_lists", "_runs", "reading")
 
-    def __init__(self, layout: Layout, *, whole: bool) -> None:
-        """For the page of a layout; one that is read whole is read anew, for it is read otherwise."""
+    def __init__(self, layout: Layout, lists: Lists | None) -> None:
+        """For the page of a layout; without its lists all items are read anew."""
         self._layout = layout
-        self._left = 0 if whole else _MAX_WRITTEN
+        self._lists = lists
         # Known items that follow each other, by the first; and how many nodes they are.
         self._runs: dict[Element, tuple[Sequence[_Item | None], int]] = {}
         self.reading: list[tuple[int, list[str]]] = []  # boxes of lists, the innermost last; items
@@ -45,14 +40,8 @@ class Items:
 
         Else note that they are being read now, and which of them need not be.
         """
-        if self._left <= 0:
-            return False
-        html = list_.html
-        self._left -= len(html)
-        # To write and to cut the whole takes less time than to write each. What is cut in a wrong
-        # place, because an item holds another list, or a sign that looks like it, is never known.
-        written = html[html.find(">") + 1 :].split(_ITEM_END)
-        if written.pop().lstrip() not in _LIST_ENDS:
+        written = self._lists.items(list_) if self._lists is not None else []
+        if not written:
             return False
         known = list(map(_KNOWN.get, written))
         if None not in known and self._add(known, box):
@@ -116,7 +105,7 @@ class Items:
         ):
             return
         for place, html in enumerate(written):
-            if len(html) <= _MAX_ITEM and html not in _KNOWN:
+            if len(html) <= MAX_ITEM and html not in _KNOWN:
                 if len(_KNOWN) >= _REMEMBERED:
                     _KNOWN.clear()
                 number = start + place

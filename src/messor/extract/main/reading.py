@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from turbohtml import Document, Element
 
+from messor.extract.lists import Lists
 from messor.extract.main import cues
 from messor.extract.main.anchor import follow_body
 from messor.extract.main.blocks import Layout
@@ -53,14 +54,18 @@ class MainContent:
     is_article: bool  # whether it was read as running text
 
 
-def read_main(source: Document | Element | str, url: str) -> MainContent:
+def read_main(
+    source: Document | Element | str, url: str, lists: Lists | None = None
+) -> MainContent:
     """Read the main content of a page, given as its tree or its HTML, that was found at `url`.
+
+    Its lists are given where others have looked at them, or will.
 
     HTML out of all proportion raises TooComplexError, as everywhere; nothing else is raised.
     """
     document = parse_document(source) if isinstance(source, str) else source
     declared = read_declared(document)
-    layout = read_layout(document)
+    layout = read_layout(document, lists)
     if sum(layout.blocks.sizes) < _LITTLE:
         layout = read_layout(document, whole=True)
     weights = weigh(layout)

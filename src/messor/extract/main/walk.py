@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from turbohtml import Document, Element, Text
 
+from messor.extract.lists import TAGS as LISTS
+from messor.extract.lists import Lists
 from messor.extract.main.blocks import (
     BREAK,
     KINDS,
@@ -38,7 +40,6 @@ _FRAME = ("nav", "footer")
 # Their names speak of the kind of page, not of a part of it.
 _ALL = ("html", "body")
 _BOXES = (*BLOCKS, *CELLS, *SECTIONS, "dd", "dt", "hr", "legend", "li", "table", "tr")
-_LISTS = ("ul", "ol")
 _MARKS = {
     "a": "a", "b": "strong", "strong": "strong", "em": "em", "i": "em", "code": "code",
     "kbd": "code", "samp": "code", "tt": "code",
@@ -66,10 +67,15 @@ _FRAMED: dict[str, _Role] = _WHOLE | dict.fromkeys(_FRAME, (_PASSED_OVER, "", 0)
 _LAST_BOX = MAX_BOXES - 1
 
 
-def read_layout(root: Document | Element, *, whole: bool = False) -> Layout:
+def read_layout(
+    root: Document | Element, lists: Lists | None = None, *, whole: bool = False
+) -> Layout:
     """The boxes and blocks of a page or a part of it, with its frame only where it is to be whole."""
     walk = _Walk()
-    walk.run(root, _WHOLE if whole else _FRAMED)
+    if whole:
+        walk.run(root, _WHOLE, None)  # items are remembered without the frame that may be in them
+    else:
+        walk.run(root, _FRAMED, lists or Lists())
     walk.layout.blocks.sizes = list(map(len, walk.layout.blocks.texts))
     return walk.layout
 
@@ -86,7 +92,7 @@ class _Walk:
         self._begun: list[int] = []  # the pieces they begin with
         self._within = dict.fromkeys(_MARKS.values(), 0)  # how many of each are around here
 
-    def run(self, root: Document | Element, roles: dict[str, _Role]) -> None:  # noqa: C901, PLR0912, PLR0915 - a call for each node would cost more than all that is done with it
+    def run(self, root: Document | Element, roles: dict[str, _Role], lists: Lists | None) -> None:  # noqa: C901, PLR0912, PLR0915 - a call for each node would cost more than all that is done with it
         """Visit all nodes without recursion, so that depth costs no stack."""
         declared = declared_cues(root)
         told_of_box = cues_by_id(root, declared)
@@ -95,7 +101,7 @@ class _Walk:
         cues_of, texts, add = boxes.cues, blocks.texts, self._add
         kinds_of, boxes_of, linked_of = blocks.kinds, blocks.boxes, blocks.linked
         open_, within, names, role_of = self._open, self._within, NAMES, roles.get
-        items = Items(self.layout, whole=roles is _WHOLE)
+        items = Items(self.layout, lists)
         reading = items.reading
         box, kind = 0, ""
         pieces: list[str] = []
@@ -193,7 +199,7 @@ class _Walk:
                                 break
                             continue
                         ends.append(start)
-                        if tag in _LISTS and is_plain and items.recall_list(node, number):
+                        if tag in LISTS and is_plain and items.recall_list(node, number):
                             ends[number] = len(texts)
                             continue
                         above.append((nodes, _BOX, kind))

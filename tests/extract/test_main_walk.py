@@ -139,7 +139,7 @@ def test_names_are_remembered_up_to_a_bound() -> None:
     ayr\u0131ca bak\u0131n\u0131z|advert|Ad|ads.|anzeige|werbung|publicidad|pubblicità|iklan|reklama|annonce|
     advertentie|реклама|広告|sponsored|no comments|3 comments|comments|share|print|email|close|reply|
     loading...|image: x|photo by x|picture credit: x|video: x|photograph courtesy x|credits: x|foto: x|
-    fotos credits|copyright x|all rights reserved|filed under: x|tags: x|tagged: x|
+    fotos credits|copyright x|© 2024 x|(c) x|\u2013 © x|all rights reserved|filed under: x|tags: x|tagged: x|
     topics: x|category: x|posted in x|published on x|last updated x|updated at x|originally published x|
     first published x|updated: x|by Ann Writer|par Ann|por Ann|von Ann|\u2013 Read more
     """.replace("\n    ", "")
@@ -154,6 +154,9 @@ def test_letters_that_only_look_alike_are_held_against_the_phrases() -> None:
     assert is_aside("\u017fhare")  # a long s, which is an s to whoever ignores case
 
 
-@pytest.mark.parametrize("text", ["The river rose.", "Readers", "A word", "12 metres", "S", ""])
+@pytest.mark.parametrize(
+    "text",
+    ["The river rose.", "Readers", "A word", "(c)lear", "A © b", "(see c)", "12 metres", "S", ""],
+)
 def test_other_text_is_no_phrase(text: str) -> None:
     assert not is_aside(text)

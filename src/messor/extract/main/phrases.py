@@ -36,14 +36,16 @@ _LABELS = r"""
     (?:no\ |\d+\ )?comments?\W*$ | (?:share|print|email|close|reply|loading)\W*$ |
     (?:image|photo|picture|video)s?(?:\ credit|\ source|\ by|\ courtesy)?\s*: |
     (?:image|photo|photograph)s?\ (?:credit|source|courtesy|by)\b | credits?\s*: | foto\s*: | fotos?\ credits?\b |
-    (?:©|\(c\)\ |copyright\b) | all\ rights\ reserved |
+    copyright\b | all\ rights\ reserved |
     (?:filed\ under|tags?|tagged|topics?|categor(?:y|ies)|posted\ (?:in|on|by))\s*: |
     (?:filed\ under|posted\ (?:in|on|by)|published\ (?:on|in|by)|last\ (?:updated|modified)|
        updated\ (?:on|at)|(?:originally|first)\ published)\ |
     (?:updated|published)\s*: | (?:by|par|por|von)\ \w+(?:\ \w+)?$
 """
 _is_call = re.compile(rf"\W*+(?:{_CALLS})", re.VERBOSE | re.IGNORECASE).match
-_is_label = re.compile(rf"\W*+(?:{_LABELS})", re.VERBOSE | re.IGNORECASE).match
+# The signs of a copyright are no letters, so that they have to be looked for before those are passed.
+_RIGHTS = r"[^\w©(]*+(?:©|\(c\)\ )"
+_is_label = re.compile(rf"{_RIGHTS} | \W*+(?:{_LABELS})", re.VERBOSE | re.IGNORECASE).match
 
 # How they begin, where they begin with a letter of ASCII. To look these up is many times faster
 # than to try every phrase, and says of nearly every block that it is none of them.

@@ -111,10 +111,12 @@ def started(folder: Path, *words: str, **environment: str) -> Iterator[subproces
 
 def wait_for(process: subprocess.Popen[str], text: str) -> None:
     assert process.stderr is not None
+    said: list[str] = []
     for line in process.stderr:
         if text in line:
             return
-    raise AssertionError(f"it ended without saying {text!r}")
+        said.append(line)
+    raise AssertionError(f"it ended without saying {text!r}: {''.join(said)}")
 
 
 def test_up_runs_workers_and_stops_them(dsn: str, tmp_path: Path) -> None:

@@ -29,6 +29,18 @@ from tests.crawling import admit, crawl, later, until
 from tests.little_web import LittleWeb, page
 
 SHOP = "shop.example"
+CONNECTIONS = """
+SELECT count(*) AS others FROM pg_stat_activity
+ WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+"""
+# Which version of its row each record is.
+VERSIONS = (
+    "SELECT id, xmin::text AS written_by, ctid::text AS place FROM messor.records ORDER BY id"
+)
+TEXTS = """
+SELECT pg_table_size('messor.extractions') AS bytes,
+       (SELECT sum(length(main_text) + length(markdown)) FROM messor.extractions) AS characters
+"""
 
 
 def product(
@@ -469,3 +481,38 @@ async def test_a_replay_that_is_stopped_is_gone_on_with(tmp_path: Path, dsn: str
             assert (rest.pages, rest.changed, rest.new, rest.removed) == (6 - done, 0, 0, 0)
         assert await bench.rows("SELECT * FROM messor.products ORDER BY id") == before
         assert await bench.events("record.changed") == []
+
+
+async def test_one_that_follows_asks_an_empty_queue_by_one_connection_and_takes_what_comes(
+    shop: Bench,
+) -> None:
+    async with shop.opened() as database:
+        extractor = shop.extractor(database)
+        following = asyncio.create_task(extractor.run(follow=True))
+        before = database.round_trips
+        await until(lambda: database.round_trips >= before + 12)  # some looks
+        (row,) = await shop.rows(CONNECTIONS)
+        await shop.crawl(hours=0)
+        await until(lambda: extractor.tally.pages == 2)
+        extractor.stop()
+        await following
+    assert row["others"] == 1
+    assert await shop.rows("SELECT * FROM messor.extraction_due") == []
+
+
+async def test_a_page_that_is_read_again_and_says_the_same_is_not_written_again(
+    shop: Bench,
+) -> None:
+    words = " ".join(f"Kettle number {number} boils {number * 7} cups." for number in range(2000))
+    shop.set("/kettle", product(words=words))
+    await shop.crawl()
+    await shop.extract()
+    records = await shop.rows(VERSIONS)
+    (before,) = await shop.rows(TEXTS)
+    async with shop.opened() as database:
+        assert await due.replay(database) == 2
+    assert (await shop.extract()).pages == 2
+    (after,) = await shop.rows(TEXTS)
+    assert await shop.rows(VERSIONS) == records
+    assert after["characters"] == before["characters"] > 100_000
+    assert after["bytes"] - before["bytes"] < before["characters"] / 2

@@ -11,7 +11,6 @@ left of it waits for the next one.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +24,7 @@ from messor.engine.extraction_events import events_of
 from messor.engine.flagging import Flagging
 from messor.engine.flush import BAD_ROW
 from messor.engine.images import KIND as IMAGE
+from messor.engine.looking import Looking, Turn
 from messor.engine.orders import Answer, Order, UnreadableError
 from messor.engine.readers import Readers
 from messor.errors import MessorError
@@ -46,8 +46,6 @@ MOST_CHARS = 20_000_000  # found in a batch, after which no more of it is read
 # Batches under way, beyond one for each reader and up to a number of connections: some are stored
 # while the pages of others are read, and no reader waits for that.
 MORE_BATCHES, MOST_BATCHES = 2, 5
-# Between two looks at an empty queue; what feeds it may just have begun.
-SHORTEST_IDLE_SECONDS, IDLE_SECONDS = 0.1, 1.0
 # The transaction is idle while its pages are read.
 PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = '300s'"
 
@@ -107,6 +105,7 @@ class Extractor:
         self._batch = batch
         self._progress = progress
         self._repair = repair
+        self._looking = Looking()
         self._stop = asyncio.Event()
         self.tally = Tally()
 
@@ -127,29 +126,32 @@ class Extractor:
         return self.tally
 
     async def _work(self, follow: bool) -> None:
-        pause = SHORTEST_IDLE_SECONDS
         while not self._stop.is_set():
             try:
-                taken = await self.step()
+                taken = await self._take_turn(follow)
             except LOST_CONNECTION:
                 if not follow:
                     raise
                 await self._repair()
-                taken = 0
-            if taken:
-                pause = SHORTEST_IDLE_SECONDS
-            elif follow:
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._stop.wait(), pause)
-                pause = min(2 * pause, IDLE_SECONDS)
             else:
-                return
+                if not taken and not follow:
+                    return
+
+    async def _take_turn(self, follow: bool) -> int:
+        async with self._looking.turn() as turn:
+            if follow:
+                await self._looking.rest(self._stop)
+            return 0 if self._stop.is_set() else await self._step(turn)
 
     async def step(self) -> int:
         """Take and finish one batch; answers how many rows were taken."""
+        async with self._looking.turn() as turn:
+            return await self._step(turn)
+
+    async def _step(self, turn: Turn) -> int:
         rows: list[Due] = []
         try:
-            await self._commit(rows)
+            await self._commit(rows, turn)
         except BAD_ROW as error:
             # One row is at fault: each is taken alone until it is found.
             self._batch = 1
@@ -163,10 +165,12 @@ class Extractor:
             self._progress(self.tally)
         return len(rows)
 
-    async def _commit(self, rows: list[Due]) -> None:
+    async def _commit(self, rows: list[Due], turn: Turn) -> None:
         async with self._database.transaction() as connection:
             await connection.execute(PATIENCE)
-            rows += await due.claim(connection, self._batch)
+            most = self._batch
+            rows += await due.claim(connection, most)
+            turn.found(len(rows), most)
             if not rows:
                 return
             batch = await self._read(rows, await corrections.in_force(connection))

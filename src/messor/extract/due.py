@@ -24,14 +24,16 @@ INSERT INTO messor.extraction_due (page_id, snapshot_id)
 SELECT * FROM unnest($1::bigint[], $2::bigint[])
 """
 
-# Rows of pages that were forgotten since are taken, too, and dropped. In the order of `Due`.
+# Rows of pages that were forgotten since are taken, too, and dropped. In the order of `Due`. Few
+# installations pin anything: that is looked up once, not for each page.
 CLAIM = """
 SELECT d.id, d.page_id, d.snapshot_id, d.attempts, d.cause, d.pin, p.url, p.url_hash, h.domain_id,
        s.status_code, s.content_type, d.seen_at, t.kind,
        g.name AS segment, s.segment_offset, s.segment_length,
-       (SELECT jsonb_object_agg(n.parser, n.version ORDER BY n.domain_id NULLS FIRST)
-          FROM messor.parser_pins n
-         WHERE n.domain_id IS NULL OR n.domain_id = h.domain_id)::text AS pins
+       CASE WHEN EXISTS (SELECT FROM messor.parser_pins) THEN
+         (SELECT jsonb_object_agg(n.parser, n.version ORDER BY n.domain_id NULLS FIRST)
+            FROM messor.parser_pins n
+           WHERE n.domain_id IS NULL OR n.domain_id = h.domain_id)::text END AS pins
   FROM (SELECT q.* FROM messor.extraction_due q
          WHERE q.due_at <= (SELECT messor.clock())
            AND NOT EXISTS (SELECT FROM messor.extraction_due e

@@ -16,7 +16,7 @@ import msgspec
 from messor.extract.changes import Sighting
 from messor.extract.found import FoundPage, FoundRecord
 from messor.extract.store import PRODUCT, Outcome
-from messor.store.database import Connection
+from messor.store.database import Connection, sparse
 from messor.web.urls import parse
 
 IMAGE = "image"
@@ -161,7 +161,7 @@ def _columns(products: Sequence[_Product]) -> list[list[Any]]:
     seen = [product.sighting for product in products]
     records = [product.record for product in products]
     data = [record.data for record in records]
-    return [
+    columns: list[list[Any]] = [
         [product.record_id for product in products],
         [each.page_id for each in seen],
         [each.snapshot_id for each in seen],
@@ -186,6 +186,7 @@ def _columns(products: Sequence[_Product]) -> list[list[Any]]:
         [each.seen_at for each in seen],
         [each.page_id for each in seen if each.cause == "parser"],
     ]
+    return list(map(sparse, columns))
 
 
 async def _store_images(

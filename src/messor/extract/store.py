@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import msgspec
 
@@ -31,9 +32,11 @@ LOCK = """
 SELECT pg_advisory_xact_lock(hashtextextended('messor.records.' || page_id, 0))
   FROM unnest($1::bigint[]) AS p (page_id)
 """
+# Page by page and in no order: a server without statistics would read the whole table otherwise.
 KNOWN = """
-SELECT page_id, parser, id, kind, identity, state, content_hash, data FROM messor.records
- WHERE page_id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE
+SELECT r.* FROM unnest($1::bigint[]) AS p (page_id) CROSS JOIN LATERAL
+       (SELECT id, page_id, parser, kind, identity, state, content_hash, data FROM messor.records
+         WHERE page_id = p.page_id FOR UPDATE) r
 """
 # Each new record is also the first line of its history; $13 are pages whose reader changed, not they.
 ADD = """
@@ -53,7 +56,7 @@ WITH added AS (
 )
 SELECT page_id, identity, id FROM added WHERE kind = 'product'
 """
-# Of what says the same as before only the proof is renewed.
+# Of what says the same as before only the proof is renewed, and nothing if that is the same as well.
 RENEW = """
 UPDATE messor.records r
    SET snapshot_id = g.snapshot_id, confidence = g.confidence, parser = g.parser,
@@ -65,6 +68,10 @@ UPDATE messor.records r
               $7::jsonb[], $8::bytea[], $9::timestamptz[])
        AS g (id, snapshot_id, confidence, parser, parser_version, data, fields, content_hash, seen_at)
  WHERE r.id = g.id
+   AND (r.state <> 'current' OR r.last_seen < g.seen_at
+        OR (r.snapshot_id, r.confidence, r.parser, r.parser_version, r.content_hash, r.data, r.fields)
+           IS DISTINCT FROM (g.snapshot_id, g.confidence, g.parser, g.parser_version, g.content_hash,
+                             g.data, g.fields))
 """
 REMOVE = """
 UPDATE messor.records r SET state = 'removed', removed_at = g.seen_at
@@ -77,6 +84,7 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[]
                      $6::text[], $7::text[], $8::jsonb[], $9::jsonb[])
 """
 # A page that could not be read, told by its lack of a type, takes nothing from what was read before.
+# A text that says the same is left where it lies: most of what is written is text.
 DESCRIBE = """
 INSERT INTO messor.extractions AS x (page_id, snapshot_id, domain_id, page_type,
        page_type_confidence, headline, main_text, markdown, metadata, flags, warnings, rejected,
@@ -93,8 +101,10 @@ ON CONFLICT (page_id) DO UPDATE
        page_type = coalesce(excluded.page_type, x.page_type),
        page_type_confidence = coalesce(excluded.page_type_confidence, x.page_type_confidence),
        headline = coalesce(excluded.headline, x.headline),
-       main_text = coalesce(excluded.main_text, x.main_text),
-       markdown = coalesce(excluded.markdown, x.markdown),
+       main_text = CASE WHEN excluded.main_text = x.main_text THEN x.main_text
+                        ELSE coalesce(excluded.main_text, x.main_text) END,
+       markdown = CASE WHEN excluded.markdown = x.markdown THEN x.markdown
+                       ELSE coalesce(excluded.markdown, x.markdown) END,
        metadata = CASE WHEN excluded.page_type IS NULL THEN x.metadata ELSE excluded.metadata END,
        flags = CASE WHEN excluded.page_type IS NULL THEN x.flags ELSE excluded.flags END,
        warnings = excluded.warnings, rejected = excluded.rejected, records = excluded.records,
@@ -136,13 +146,14 @@ async def store(
 async def known_records(
     connection: Connection, page_ids: Sequence[int]
 ) -> dict[int, list[tuple[KnownRecord, str]]]:
-    """Records of pages as they are stored, each with its parser; until the transaction ends nobody
-    else writes records of these pages.
+    """Records of pages as they are stored, oldest first, each with its parser; until the
+    transaction ends nobody else writes records of these pages.
     """
     await connection.execute(LOCK, sorted(page_ids))
     known: dict[int, list[tuple[KnownRecord, str]]] = {}
-    for page_id, parser, *record in await connection.fetch(KNOWN, page_ids):
-        known.setdefault(page_id, []).append((KnownRecord(*record), parser))
+    rows = await connection.fetch(KNOWN, page_ids)
+    for record_id, page_id, parser, *said in sorted(rows, key=itemgetter(0)):
+        known.setdefault(page_id, []).append((KnownRecord(record_id, *said), parser))
     return known
 
 

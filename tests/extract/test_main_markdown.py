@@ -71,6 +71,30 @@ def test_a_column_without_content_is_left_out() -> None:
     assert markdown(html) == "| Chair | 2 |\n| --- | --- |\n| Table | 1 |"
 
 
+def test_cells_are_written_like_any_other_text() -> None:
+    html = (
+        "<table><tr><th>a<br>b<th>1. one<tr><td><p>2</p><p>- 3</p><td># four|five<tr><td>6<td>x*y*"
+        "<tr><td><b>7</b><td>"
+    )
+    lines = [
+        "| a b | 1\\. one |",
+        "| 2 \\- 3 | \\# four\\|five |",
+        "| 6 | x\\*y\\* |",
+        "| **7** |  |",
+    ]
+    assert markdown(f"{html}</table>") == "\n".join([lines[0], "| --- | --- |", *lines[1:]])
+    without_signs = html.replace("*", "")
+    expected = [line.replace("\\*", "") for line in lines]
+    assert markdown(f"{without_signs}</table>") == "\n".join(
+        [expected[0], "| --- | --- |", *expected[1:]]
+    )
+
+
+def test_rows_of_different_lengths_make_one_table() -> None:
+    html = "<table><tr><td>a<tr><td>b<td>c<td>d<tr><td><td>e</table>"
+    assert markdown(html) == "| a |  |  |\n| --- | --- | --- |\n| b | c | d |\n|  | e |  |"
+
+
 def test_a_caption_stands_before_its_table() -> None:
     rows = "<tr><th>Name<td>Chair<tr><th>Size<td>2 m"
     table = "| Name | Chair |\n| --- | --- |\n| Size | 2 m |"

@@ -7,9 +7,12 @@ from __future__ import annotations
 import json
 
 import pytest
+import turbohtml
 
 from messor.extract.dates import read_date
 from messor.extract.metadata import Crumb, Feed, Heading, normal_language, read_metadata
+from messor.extract.page import Page
+from messor.extract.view import PageView
 from tests.extract.views import view
 
 HEAD = """<title> Fox &amp; Dog
@@ -109,3 +112,38 @@ def test_languages(text: str, tag: str) -> None:
 )
 def test_dates(text: str, iso: str | None) -> None:
     assert read_date(text) == iso
+
+
+def test_headings_come_in_the_order_of_the_source() -> None:
+    body = "<h2>One</h2><h1>Two</h1><table><h3>Three</h3><tr><td><h2>Four</h2></table><h1>Five</h1>"
+    found = read_metadata(view(body)).headings
+    assert [heading.text for heading in found] == ["One", "Two", "Three", "Four", "Five"]
+    body = "<h2>One</h2><table><tr><td><h1>Two</h1></td></tr><h3>Three</h3></table>"
+    found = read_metadata(view(body)).headings
+    assert [heading.text for heading in found] == ["One", "Two", "Three"]
+
+
+def test_headings_of_a_tree_without_places_come_in_its_order() -> None:
+    html = "<h2>One</h2><h1>Two</h1><h2>Three</h2>"
+    page = PageView(Page(html, "https://n.org/", turbohtml.parse(html, positions=False)))
+    assert [heading.text for heading in read_metadata(page).headings] == ["One", "Two", "Three"]
+
+
+@pytest.mark.parametrize("base", ["", "<base href='https://m.org/deep/er/'>"])
+@pytest.mark.parametrize(
+    "href, expected",
+    [
+        ("https://n.org/a?b=c", "https://n.org/a?b=c"),  # the page's own
+        ("/a?b=c", "{host}/a?b=c"),
+        ("/../x y", "{host}/x%20y"),
+        ("//k.org/", "https://k.org/"),
+        (" /a#b ", "{host}/a"),
+        ("javascript:void(0)", None),
+    ],
+)
+def test_addresses_are_absolute(base: str, href: str, expected: str | None) -> None:
+    head = f'{base}<link rel=canonical href="{href}"><link rel=icon href="{href}">'
+    host = "https://m.org" if base else "https://n.org"
+    for _ in range(2):  # the second time from memory
+        found = read_metadata(view("x", "https://n.org/a?b=c", head=head))
+        assert found.canonical == found.favicon == (expected and expected.format(host=host))

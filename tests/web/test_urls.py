@@ -217,3 +217,16 @@ def test_what_continues_its_origin_resolves_as_all_others_do(base: str, tail: st
     url = urls.parse(href, base)
     found = (link.href, link.authority, link.url_hash) if link else None
     assert found == ((url.href, url.authority, urls.url_hash(url)) if url else None)
+
+
+@given(
+    st.sampled_from(
+        ["http://e.com/a/b?c", "https://u@e.com:81/q", "http://[::1]/", "HTTP://E.com", "no", ""]
+    ),
+    st.sampled_from(["", "/", "//"]),
+    _TAILS,
+)
+def test_what_a_site_shares_parses_as_all_else_does(base: str, start: str, tail: str) -> None:
+    href = start + tail
+    assert urls.parse_shared(href, base) == urls.parse(href, base)
+    assert urls.parse_shared(href, base) == urls.parse(href, base)  # as remembered

@@ -41,6 +41,7 @@ _FOREIGN = frozenset(
     nicht och og os pour que und une van von y
     """.split()  # noqa: SIM905
 )
+_SMALL = _ENGLISH | _FOREIGN
 # So many characters to each small word of English, at most, and so many different ones, at least.
 _APART = 18
 _KINDS = 16
@@ -62,8 +63,8 @@ def written_in(text: str) -> str:
 
 def _is_english(text: str) -> bool:
     """Whether a text is English beyond doubt: the detector would say so, and surely."""
-    words = text.lower().split()
-    small = sum(map(_ENGLISH.__contains__, words))
-    if small * _APART < len(text) or not _FOREIGN.isdisjoint(words):
+    small = list(filter(_SMALL.__contains__, text.lower().split()))
+    kinds = set(small)
+    if len(small) * _APART < len(text) or not kinds.isdisjoint(_FOREIGN):
         return False
-    return len(_ENGLISH.intersection(words)) >= _KINDS
+    return len(kinds) >= _KINDS

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from turbohtml import Element
@@ -19,7 +20,7 @@ from messor.extract.marked import CRUMBS, marked
 from messor.extract.plain import one_space
 from messor.extract.view import PageView
 from messor.web.text import one_line, storable
-from messor.web.urls import parse
+from messor.web.urls import parse, parse_shared
 
 MAX_TITLE = 1_000
 MAX_DESCRIPTION = 4_000
@@ -35,6 +36,7 @@ _FEEDS = {
     "application/feed+json": "json",
 }
 _LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+_position = attrgetter("position")
 _LANGUAGE = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z])"
 )
@@ -126,8 +128,13 @@ def _meta(page: PageView, limit: int, *names: str) -> str:
 
 
 def _absolute(page: PageView, href: str) -> str | None:
-    found = parse(href.strip(), page.base) if href.strip() else None
-    return found.href if found and found.href.startswith("http") else None
+    href = href.strip()
+    if not href:
+        return None
+    # Its own address is known already, and depends on nothing.
+    is_own = href == page.url and href.startswith("http")
+    found = parse(href) if is_own else parse_shared(href, page.base)
+    return found.href if found else None
 
 
 def _opengraph(page: PageView) -> dict[str, str]:
@@ -148,10 +155,7 @@ def _title(page: PageView, found: Metadata) -> str:
 
 def _headings(page: PageView) -> list[Heading]:
     found = []
-    elements = list(page.document.iter_elements(_LEVELS))  # a selector takes three times as long
-    if _has_misplaced(page, len(elements)):
-        elements.sort(key=lambda each: (page.page.start(each), each.tag))
-    for element in elements[: 2 * MAX_HEADINGS]:
+    for element in _heading_elements(page)[: 2 * MAX_HEADINGS]:
         text = one_space(element.text)
         if len(text) > MAX_TITLE or not text.isascii():  # else it can be stored as it is
             text = one_line(text, MAX_TITLE)
@@ -160,22 +164,14 @@ def _headings(page: PageView) -> list[Heading]:
     return found[:MAX_HEADINGS]
 
 
-def _has_misplaced(page: PageView, headings: int) -> bool:
-    """Whether headings may stand elsewhere than in the source.
-
-    What a table cannot hold, the parser puts right before it. A look at each table costs as much as
-    one at each heading.
-    """
-    tables = page.document.select("table")
-    return len(tables) > headings or any(_follows_own(page, table) for table in tables)
-
-
-def _follows_own(page: PageView, table: Element) -> bool:
-    """Whether the element before a table begins behind the table's beginning."""
-    before = table.previous_sibling
-    while before is not None and not isinstance(before, Element):
-        before = before.previous_sibling
-    return before is not None and page.page.start(before) > page.page.start(table)
+def _heading_elements(page: PageView) -> list[Element]:
+    """The headings in the order of the source, where what a table cannot hold stands within it."""
+    select = page.document.select
+    # Those of one name are known to the tree; to look for all at once is a walk over all of it.
+    found = [element for name in _LEVELS for element in select(name)]
+    if None in map(_position, found):  # the tree was made without places
+        return list(page.document.iter_elements(_LEVELS))
+    return sorted(found, key=_position)
 
 
 def _language(page: PageView) -> str:

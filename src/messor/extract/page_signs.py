@@ -261,11 +261,11 @@ def _measured(page: PageView) -> _Body:
 
 def _prices(texts: list[str]) -> int:
     """How many short lines tell a price; remembered, for the pages of a site repeat their lines."""
-    short = [text for text in texts if len(text) < _SHORT]
-    told = list(map(_PRICED.get, short))
+    told_of = _PRICED.get
+    told = [told_of(text) for text in texts if len(text) < _SHORT]
     found = told.count(True)
     if None in told:
-        fresh = [text for text, known in zip(short, told, strict=True) if known is None]
+        fresh = [text for text in texts if len(text) < _SHORT and told_of(text) is None]
         found += sum(_look_for_prices(fresh))
     return found
 

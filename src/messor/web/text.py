@@ -18,4 +18,6 @@ def storable(text: str) -> str:
 
 def one_line(text: str, limit: int) -> str:
     """Storable, white space collapsed, cut to a length."""
+    if len(text) <= limit and text.isprintable() and "  " not in text:
+        return text.strip()  # of all white space only the space can be printed, and no surrogate
     return storable(" ".join(text[: 4 * limit].split())[:limit])

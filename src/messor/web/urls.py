@@ -88,6 +88,20 @@ def parse(text: str, base: str | None = None) -> Url | None:
     return None if href is None or len(href) > MAX_URL_LENGTH else _split(href)
 
 
+def parse_shared(text: str, base: str) -> Url | None:
+    """The same, for what all pages of a site may name, such as its icon: it is parsed once for them."""
+    around = parse(base) if text[:1] == "/" and text[1:2] != "/" else None
+    found = _under(around.origin, text) if around else None
+    return parse(text, base) if found is None else found
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _under(origin: str, path: str) -> Url | None:
+    """A plain path under an origin; None for any other."""
+    address = origin + path
+    return parse(address) if _PLAIN.fullmatch(address) else None
+
+
 def _split(href: str) -> Url | None:
     """Cut a serialised URL into its parts; serialisation leaves nothing ambiguous."""
     scheme, _, rest = href.partition("://")

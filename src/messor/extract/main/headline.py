@@ -19,7 +19,10 @@ _words = re.compile(r"\w+").findall
 
 def plain(title: str) -> str:
     """A title by its words alone, to compare."""
-    return " ".join(_words(title[:_MAX_TITLE].casefold()))
+    text = title[:_MAX_TITLE].casefold()
+    words = text.split()
+    # What is nothing but letters, digits and spaces needs no pattern to be cut into words.
+    return " ".join(words if "".join(words).isalnum() else _words(text))
 
 
 def is_title(heading: str, titles: tuple[str, ...]) -> bool:

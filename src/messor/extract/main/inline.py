@@ -113,7 +113,7 @@ def _guarded(text: str) -> str:
     """Lines that would be taken for headings, lists or rules get their first sign escaped."""
     if "\n" in text:
         return "\n".join(map(_guard, text.split("\n")))
-    return _guard(text) if text[:1] in GUARDED else text
+    return _guard(text) if text[:1] in GUARDED and not text.isalnum() else text
 
 
 def _guard(line: str) -> str:

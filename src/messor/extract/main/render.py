@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, compress, groupby, takewhile
+from itertools import chain, groupby, takewhile, zip_longest
 from typing import NamedTuple
 
 from messor.extract.main.blocks import KINDS, Blocks, Layout
@@ -22,6 +22,7 @@ _PLACED = _LISTS.union(_CELLS, ("li", "blockquote", "table", "tr"))
 _MAX_CELL = 400
 _MAX_COLUMNS = 30
 _MAX_DEPTH = 6
+_BAR = "\\|"  # within a cell
 
 
 class _Place(NamedTuple):
@@ -61,10 +62,10 @@ def _places(layout: Layout, wanted: Sequence[int]) -> list[_Place]:
 
 
 def _placed(place: _Place, tag: str, number: int) -> _Place:
-    quotes, depth, list_, item, table, row, cell = place
     if tag in _CELLS:
-        cell = number
-    elif tag in _LISTS:
+        return _new(_Place, (*place[:-1], number))
+    quotes, depth, list_, item, table, row, cell = place
+    if tag in _LISTS:
         depth, list_, item = min(depth + 1, _MAX_DEPTH), number, -1
     elif tag == "li":
         depth, item = max(depth, 1), number
@@ -89,7 +90,7 @@ def render(layout: Layout, kept: Sequence[int], url: str) -> tuple[str, str]:
     if max(tables) < 0:
         writer.write_all(placed)
     else:
-        _write_with_tables(writer, placed)
+        _write_with_tables(writer, placed, tables)
     return text, writer.finish()
 
 
@@ -107,11 +108,14 @@ def _plain_text(blocks: Blocks, placed: Sequence[_Placed]) -> str:
     return "\n".join(lines)
 
 
-def _write_with_tables(writer: _Writer, placed: Sequence[_Placed]) -> None:
-    for table, group in groupby(placed, lambda each: each[1].table):
-        blocks = list(group)
+def _write_with_tables(writer: _Writer, placed: Sequence[_Placed], tables: Sequence[int]) -> None:
+    start = 0
+    for table, group in groupby(tables):
+        end = start + len(list(group))
+        blocks = placed[start:end]
         if table < 0 or not writer.write_table(table, blocks):
             writer.write_all(blocks)
+        start = end
 
 
 class _Writer:
@@ -209,17 +213,17 @@ class _Writer:
             if place.cell < 0:
                 return False
             held.setdefault(place.cell, []).append(number)
-        sizes = self._blocks.sizes
-        if any(sum(sizes[number] for number in cell) > _MAX_CELL for cell in held.values()):
-            return False
-        rows = [cells for cells in self._cells(table) if any(cell in held for cell in cells)]
+        size_of = self._blocks.sizes.__getitem__
+        for numbers in held.values():
+            if sum(map(size_of, numbers)) > _MAX_CELL:
+                return False
+        rows = [cells for cells in self._cells(table) if not held.keys().isdisjoint(cells)]
         width = max(map(len, rows), default=0)
         if len(rows) < 2 or not 2 <= width <= _MAX_COLUMNS:
             return False
-        cells = [[self._cell(held.get(cell, [])) for cell in row] for row in rows]
-        full = _full_columns(cells, width)
-        full.insert(1, ["---"] * len(full[0]))
-        lines = [_table_row(row) for row in full]
+        full = _full_columns([[self._cell(held.get(cell, ())) for cell in row] for row in rows])
+        full.insert(1, ("---",) * len(full[0]))
+        lines = list(map(_table_row, full))
         self.write_all(caption)
         place = placed[-1][1]
         self._put(place, "\n".join(lines), "")
@@ -231,28 +235,31 @@ class _Writer:
         tags, parents = self._boxes.tags, self._boxes.parents
         rows: dict[int, list[int]] = {}
         for number in range(table + 1, len(tags)):
-            if parents[number] < table:
+            parent, tag = parents[number], tags[number]
+            if parent < table:
                 break
-            if tags[number] == "table":
+            if tag in _CELLS:
+                rows.setdefault(parent, []).append(number)
+            elif tag == "table":
                 return []
-            if tags[number] in _CELLS:
-                rows.setdefault(parents[number], []).append(number)
         return list(rows.values())
 
     def _cell(self, numbers: Sequence[int]) -> str:
-        return " ".join(self._rendered(number).replace("\n", " ") for number in numbers)
+        if len(numbers) == 1 and not self._inline.escapes and numbers[0] not in self._blocks.markup:
+            text = self._blocks.texts[numbers[0]]
+            if text.isalnum() or (text[0] not in GUARDED and "\n" not in text):
+                return text  # it would come out as it is
+        return " ".join(map(self._rendered, numbers)).replace("\n", " ")
 
 
-def _full_columns(rows: Sequence[list[str]], width: int) -> list[list[str]]:
+def _full_columns(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Rows of one length, without the columns that are empty in all of them."""
-    padded = [row + [""] * (width - len(row)) for row in rows]
-    full = [any(row[column] for row in padded) for column in range(width)]
-    return [list(compress(row, full)) for row in padded]
+    full = list(filter(any, zip_longest(*rows, fillvalue="")))
+    return list(zip(*full, strict=True)) or [()] * len(rows)
 
 
 def _table_row(cells: Iterable[str]) -> str:
-    inner = " | ".join(cell.replace("|", "\\|") for cell in cells)
-    return f"| {inner} |"
+    return f"| {' | '.join([cell.replace('|', _BAR) for cell in cells])} |"
 
 
 def _fenced(text: str) -> str:

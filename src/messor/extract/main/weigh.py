@@ -94,12 +94,14 @@ def _headlines(kinds: list[str]) -> list[int]:
 
 def _running(blocks: Blocks) -> list[int]:
     """Characters of the blocks that read like prose, without those in links; 0 for others."""
-    return [
-        size - linked
-        if size >= _SENTENCE and linked * 2 < size and (size >= _LONG or text[-1] in _SENTENCE_ENDS)
-        else 0
-        for size, linked, text in zip(blocks.sizes, blocks.linked, blocks.texts, strict=True)
-    ]
+    sizes, texts, linked = blocks.sizes, blocks.texts, blocks.linked
+    running = [0] * len(sizes)
+    # Most blocks are the entries of menus and lists, which are short.
+    for place in [place for place, size in enumerate(sizes) if size >= _SENTENCE]:
+        size, in_links = sizes[place], linked[place]
+        if in_links * 2 < size and (size >= _LONG or texts[place][-1] in _SENTENCE_ENDS):
+            running[place] = size - in_links
+    return running
 
 
 def _is_furniture(found: int, held: int, total: int, has_headline: bool) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from messor.extract.evidence import Field
+from messor.extract.evidence import Evidence, Field
 from messor.extract.reading import Extraction
 from messor.extract.records import Record
 from messor.web.text import storable
@@ -160,11 +160,7 @@ def found_records(records: Iterable[Record]) -> list[FoundRecord]:
 
 
 def _proof(field: Field) -> dict[str, Any]:
-    evidence = field.evidence
-    return {
-        "confidence": round(field.confidence, 3),
-        "evidence": {"method": evidence.method, "quote": evidence.quote, "path": evidence.path},
-    }
+    return {"confidence": round(field.confidence, 3), "evidence": field.evidence}
 
 
 def _listed(values: list[Any]) -> str:
@@ -209,4 +205,6 @@ def clean(value: Any) -> Any:
         return {storable(str(name)): clean(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [clean(each) for each in value]
+    if isinstance(value, Evidence):
+        return Evidence(clean(value.method), clean(value.quote), clean(value.path))
     return value

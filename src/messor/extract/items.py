@@ -53,6 +53,8 @@ class Item(ABC):
 
 
 def _short(name: str) -> str:
+    if name.isalpha():  # as most are written
+        return name
     return name.strip().rstrip("/").rpartition("/")[2].rpartition("#")[2].rpartition(":")[2]
 
 
@@ -120,7 +122,7 @@ class JsonItem(Item):
         self._script = script
         named = node.get("@type")
         listed = named if isinstance(named, list) else [named]
-        self.types = frozenset(_short(each) for each in listed if isinstance(each, str))
+        self.types = frozenset([_short(each) for each in listed if isinstance(each, str)])
 
     def _values(self, name: str) -> list[Any]:
         value = self._node.get(name)
@@ -206,14 +208,14 @@ def json_items(page: Page) -> list[Item]:
     """Items of all JSON-LD scripts, those within others too."""
     found: list[Item] = []
     for script in page.scripts:
-        nodes = list(_nodes(script.values))
+        nodes = _nodes(script.values)
         named = {
             node["@id"]: node
             for node in nodes
             if isinstance(node.get("@id"), str) and len(node) > 1
         }
-        shared = _Script(page.source.inside(script.element) or script.element.text, named)
-        found.extend(JsonItem(node, shared) for node in nodes[: MAX_ITEMS - len(found)])
+        shared = _Script(script.written(page.source) or script.element.text, named)
+        found += [JsonItem(node, shared) for node in nodes[: MAX_ITEMS - len(found)]]
     return [item for item in found if item.types]
 
 
@@ -227,15 +229,17 @@ def tree_items(page: Page) -> list[Item]:
     ]
 
 
-def _nodes(value: Any) -> Iterator[dict[str, Any]]:
+def _nodes(value: Any) -> list[dict[str, Any]]:
     """Objects of a document in their order, outer ones first."""
+    found: list[dict[str, Any]] = []
     stack = [(value, 0)]
     while stack:
         value, depth = stack.pop()
         if isinstance(value, dict):
-            yield value
+            found.append(value)
             value = list(value.values())
         if isinstance(value, list) and depth < _MAX_DEPTH:
-            stack.extend(
+            stack += [
                 (each, depth + 1) for each in reversed(value) if isinstance(each, (dict, list))
-            )
+            ]
+    return found

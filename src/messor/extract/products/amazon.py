@@ -51,11 +51,13 @@ _ANY_ID = ",".join(f"#{own}" for own in dict.fromkeys(_IDS.values()))
 
 def is_amazon(url: str) -> bool:
     """Whether an address is that of a product in one of Amazon's shops."""
+    if _asin(url) is None:  # as in nearly all shops, and this is known at less cost
+        return False
     try:
         parts = urlsplit(url)
     except ValueError:
         return False
-    return _HOST.search(parts.hostname or "") is not None and _asin(url) is not None
+    return _HOST.search(parts.hostname or "") is not None
 
 
 def read_amazon(page: Page) -> list[Record]:

@@ -44,8 +44,7 @@ def chosen_fields(pool: Pool, ranking: Ranking | None = None) -> dict[str, Field
         if not candidates:
             continue
         if len(candidates) == 1 and name != "sku":  # nothing to choose from, as in most fields
-            only = candidates[0]
-            fields[name] = Field(only.value, round(_support(candidates), 3), only.evidence)
+            fields[name] = _alone(candidates[0])
             continue
         offers = offered(pool, name)
         least = LEAST_SKU if name == "sku" else 0.0
@@ -81,8 +80,8 @@ def agreed(candidates: list[Field]) -> Field | None:
 
 def preferred(name: str, offers: list[Offer], ranking: Ranking | None) -> int | None:
     """Which of them is taken: the surest, unless something else was learnt."""
-    if not offers:
-        return None
+    if len(offers) < 2:
+        return 0 if offers else None
     scores = [offer.score for offer in offers]
     if ranking is not None:
         scores = ranking.order(name, described(offers)) or scores
@@ -102,6 +101,14 @@ def _offers(candidates: list[Field]) -> list[Offer]:
     for made in candidates:
         groups.setdefault(made.value, []).append(made)
     return [Offer(said, _support(said)) for said in groups.values()]
+
+
+def _alone(only: Field) -> Field:
+    """A value that nothing else supports; as a rule it is as sure as it was found to be."""
+    sureness = round(1.0 - (1.0 - min(only.confidence, 0.99)), 3)
+    if sureness == only.confidence:
+        return only
+    return Field(only.value, sureness, only.evidence)
 
 
 def _support(said: list[Field]) -> float:
@@ -142,10 +149,14 @@ def _backed(offer: Offer) -> Field:
     if len(offer.said) == 1:
         best = offer.said[0]
         return Field(best.value, round(offer.score, 3), best.evidence)
-    surest = max(made.confidence for made in offer.said)
-    good = [made for made in offer.said if made.confidence >= surest - 0.1]
-    best = min(good, key=lambda made: len(made.evidence.quote))
+    enough = max([made.confidence for made in offer.said]) - 0.1
+    good = [made for made in offer.said if made.confidence >= enough]
+    best = min(good, key=_length)
     return Field(best.value, round(offer.score, 3), best.evidence)
+
+
+def _length(made: Field) -> int:
+    return len(made.evidence.quote)
 
 
 def _complete(pool: Pool, fields: dict[str, Field], price: Field) -> None:

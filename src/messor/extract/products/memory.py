@@ -10,22 +10,25 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate
+from typing import Generic, TypeVar
 
+Told = TypeVar("Told")
 # What each of some texts tells; those that tell nothing are left out.
-Tell = Callable[[Collection[str]], Mapping[str, str]]
+Tell = Callable[[Collection[str]], Mapping[str, Told]]
 
 _MAX_KNOWN = 16_384
-_LONGEST = 400  # what is longer is looked at each time
+_LONGEST = 400
 
 
-class Memory:
+class Memory(Generic[Told]):
     """The texts that were looked at, and what those tell that tell anything."""
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: Tell[Told], longest: int = _LONGEST) -> None:
         self._tell = tell
-        self._held: tuple[set[str], dict[str, str]] = set(), {}
+        self._longest = longest  # what is longer is looked at each time
+        self._held: tuple[set[str], dict[str, Told]] = set(), {}
 
-    def told(self, texts: AbstractSet[str]) -> dict[str, str]:
+    def told(self, texts: AbstractSet[str]) -> dict[str, Told]:
         """The texts that tell something, and what."""
         known, told = self._held
         found = {text: told[text] for text in told.keys() & texts}
@@ -36,10 +39,11 @@ class Memory:
             found.update(news)
         return found
 
-    def _remember(self, fresh: AbstractSet[str], news: Mapping[str, str]) -> None:
+    def _remember(self, fresh: AbstractSet[str], news: Mapping[str, Told]) -> None:
         short = fresh
-        if max(map(len, fresh)) > _LONGEST:
-            short = {text for text in fresh if len(text) <= _LONGEST}
+        longest = self._longest
+        if max(map(len, fresh)) > longest:
+            short = {text for text in fresh if len(text) <= longest}
         known, told = self._held
         if len(known) + len(short) > _MAX_KNOWN:  # others may be reading the old ones
             known, told = self._held = set(), {}

@@ -17,6 +17,7 @@ MAX_AMOUNT = Decimal(10) ** 11
 _MAX_SKU = 100
 _SHORT = 60
 
+_PLAIN_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
 _MACHINE_NUMBER = re.compile(r"\s*-?\d{1,13}(?:\.\d{1,10})?\s*")
 _TAGS_BETWEEN_DIGITS = re.compile(r"(?<=\d)((?:\s*+<[^<>]{0,300}>)++)\s*(?=\d\d(?!\d))")
 _HIDDEN = re.compile(
@@ -52,6 +53,9 @@ def amount(text: str) -> int | float | None:
 
 def machine_amount(text: str) -> int | float | None:
     """What programs write: 1.299 is little more than one."""
+    if _PLAIN_NUMBER.fullmatch(text):  # as most are written, so that nothing has to be rounded
+        whole, _, rest = text.partition(".")
+        return float(text) if rest.strip("0") else int(whole)
     if _MACHINE_NUMBER.fullmatch(text):
         return number(Decimal(text.strip()))
     return amount(text)
@@ -131,11 +135,12 @@ def offered(text: str) -> str | None:
 
 
 def sku(text: str) -> str | None:
-    plain = _ID_KIND.sub("", one_space(text)).strip(" :#.,;()[]\"'")
+    plain = one_space(text)
+    plain = (_ID_KIND.sub("", plain) if ":" in plain else plain).strip(" :#.,;()[]\"'")
     if (
         plain.lower() in _NOTHING
         or not 1 <= len(plain) <= _MAX_SKU
-        or not any(c.isalnum() for c in plain)
+        or not any(map(str.isalnum, plain))
     ):
         return None
     return plain

@@ -24,6 +24,7 @@ def _words(text: str) -> frozenset[str]:
 
 _PARTS = re.compile(r"[-_.~,+]")
 _DIGITS = re.compile(r"\d")
+_USUAL = re.compile(r"https?://[a-z0-9.:-]+(?:[/?#][!-~]*)?")
 _TWO_DIGITS = re.compile(r"\d.*?\d", re.DOTALL)
 _ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
 _KEYS = _words(
@@ -43,6 +44,8 @@ _LAST_WORD = re.compile(r"(?:^|[:#\s])((?=[\w./-]*\d)[\w][\w./-]{2,40})\s*$")
 
 def is_number(text: str) -> bool:
     """Whether a piece of an address is an article number: five digits, or letters mixed with them."""
+    if len(text) < 5:  # as most pieces are
+        return False
     digits = len(_DIGITS.findall(text))
     return text.isalnum() and (digits >= 5 or (digits >= 2 and 6 <= len(text) <= 24))
 
@@ -50,19 +53,28 @@ def is_number(text: str) -> bool:
 @lru_cache(maxsize=16)
 def address_numbers(url: str) -> Mapping[str, float]:
     """Numbers in an address that may name its product, and how likely each is."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return {}
+    path, query = _path_and_query(url)
     found: dict[str, float] = {}
-    for key, value in parse_qsl(parts.query)[:50] if parts.query else ():
+    for key, value in parse_qsl(query)[:50] if query else ():
         if key.lower() in _KEYS and is_number(_PARTS.sub("", value)):
             found[value] = 0.66
-    segments = [segment for segment in unquote(parts.path).split("/") if segment]
+    segments = [segment for segment in unquote(path).split("/") if segment]
     for depth, segment in enumerate(reversed(segments[-4:])):
         if _TWO_DIGITS.search(segment):  # no number has fewer
             _read_segment(_ENDING.sub("", segment), 0.6 - 0.05 * depth, found)
     return found
+
+
+def _path_and_query(url: str) -> tuple[str, str]:
+    """Both of an address, empty where it is none."""
+    if _USUAL.fullmatch(url):  # taken apart in a tenth of the time
+        whole, _, query = url.partition("#")[0].partition("?")
+        return "/".join(whole.split("/", 3)[3:]), query
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", ""
+    return parts.path, parts.query
 
 
 def _read_segment(stem: str, confidence: float, found: dict[str, float]) -> None:

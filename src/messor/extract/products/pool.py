@@ -20,8 +20,6 @@ _MAX_LOOKS = 30
 _KEY = re.compile(rf"{MARK}([\w@$.:-]{{1,60}}){MARK}\s{{0,20}}:\s{{0,20}}({MARK}?)$")
 _MARK_LENGTH = 6  # of the longest quotation mark, `&quot;`
 _SHORT = 60
-# What a shop's pages repeat, such as its currency, need not be made anew; no value can be changed.
-_made = lru_cache(maxsize=4096)(make_field)
 # No sign in it is ever escaped.
 _ONE_WAY = re.compile(r"[ !#$%(-.0-;=-\[\]-\x7f]*")
 
@@ -58,8 +56,8 @@ class Pool:
         if len(found) >= MAX_CANDIDATES:
             return None
         kind = normaliser or NORMALISER_OF[name]
-        make = _made if len(quote) <= _SHORT else make_field
-        made = make(source, kind, quote, confidence=confidence, path=path)
+        make = _known if len(quote) <= _SHORT else _make
+        made = make(source, kind, quote, confidence, path)
         if made is not None:
             found.append(made)
         return made
@@ -67,6 +65,14 @@ class Pool:
     def best(self, name: str) -> Field | None:
         """The surest candidate, the earliest among equals."""
         return max(self.found[name], key=lambda made: made.confidence, default=None)
+
+
+def _make(source: str, kind: str, quote: str, confidence: float, path: str) -> Field | None:
+    return make_field(source, kind, quote, confidence=confidence, path=path)
+
+
+# What a shop's pages repeat, such as its currency, need not be made anew; no value can be changed.
+_known = lru_cache(maxsize=4096)(_make)
 
 
 def quote_json(source: str, key: str, value: Any) -> str:

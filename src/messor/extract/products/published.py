@@ -6,6 +6,7 @@ said once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,7 +31,17 @@ PRODUCT_TYPES = frozenset(
         "Vehicle", "Car", "Motorcycle",
     )
 )  # fmt: skip
+# What the parser may have made of something else.
+_ESCAPED = re.compile("[&\ufffd]")
 _GTINS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "ean13", "isbn", "upc")
+# A product's fields, the terms that state them, the best first, and how much they count.
+_PROPERTIES: tuple[tuple[str, tuple[str, ...], float], ...] = (
+    ("product_name", ("name",), 1.0), ("description", ("description",), 1.0),
+    ("brand", ("brand", "manufacturer"), 1.0), ("category", ("category",), 1.0),
+    ("sku", ("sku",), 1.0), ("sku", ("productID", "productId", "identifier"), 0.8),
+    ("mpn", ("mpn", "model"), 1.0), ("sku", ("mpn",), 0.6), ("url", ("url",), 1.0),
+)  # fmt: skip
+_THINGS = frozenset(("brand", "category"))  # that things with a name may stand for
 
 
 @dataclass(slots=True)
@@ -104,26 +115,26 @@ def _json_things(page: Page) -> Iterator[Thing]:
         source = ""
         for value in script.values:
             for node in nodes(value):
-                if "offers" in node or not PRODUCT_TYPES.isdisjoint(types_of(node)):
-                    source = source or page.inner(script.element)
-                    yield _from_json(node, source)
+                types = types_of(node)
+                if "offers" in node or not PRODUCT_TYPES.isdisjoint(types):
+                    source = source or script.written(page.source) or page.inner(script.element)
+                    yield _from_json(node, source, types)
 
 
-def _from_json(node: dict[str, Any], source: str) -> Thing:
+def _from_json(node: dict[str, Any], source: str, types: list[str]) -> Thing:
     def read(name: str) -> list[Thing | str]:
         given = node[name]
         values = given if isinstance(given, list) else [given]
         found: list[Thing | str] = []
         for value in values[:200]:
             if isinstance(value, dict):
-                found.append(_from_json(value, source))
+                found.append(_from_json(value, source, types_of(value)))
             elif isinstance(value, str) and value.strip():
                 quote = quote_json(source, name, value)
                 if quote:
                     found.append(quote)
         return found
 
-    types = types_of(node)
     return Thing(types, "json_ld", "/".join(types), node, read)
 
 
@@ -166,18 +177,12 @@ def read_thing(pool: Pool, thing: Thing, confidence: float) -> None:
         if quote:
             pool.add(name, source, quote, confidence * share, path=f"{path}.{name}")
 
-    add("product_name", thing.text("name"))
-    add("description", thing.text("description"))
-    add("brand", thing.name_of("brand") or thing.name_of("manufacturer"))
-    add("category", thing.name_of("category"))
-    add("sku", thing.text("sku"))
-    add("sku", thing.text("productID", "productId", "identifier"), 0.8)
-    add("mpn", thing.text("mpn", "model"))
-    add("sku", thing.text("mpn"), 0.6)
-    add("url", thing.text("url"))
+    for name, terms, share in _PROPERTIES:
+        quote = thing.name_of(*terms) if name in _THINGS else thing.text(*terms)
+        if quote:
+            add(name, quote, share)
     for name in _GTINS:
-        if name in thing.stated:
-            add("gtin", thing.text(name))
+        add("gtin", thing.text(name))
     number = thing.text("productID", "sku")
     if len(number) > 11 and sum(map(str.isdigit, number)) > 11:
         add("gtin", number, 0.8)
@@ -206,13 +211,18 @@ def read_offer(pool: Pool, offer: Thing, confidence: float) -> None:
         kind = "machine_amount" if source == "json_ld" else _amount_kind(price)
         add("price", price, "price", normaliser=kind)
         add("currency", priced.text("priceCurrency"), "priceCurrency")
-    add("availability", offer.text("availability"), "availability")
-    add("sku", offer.text("sku"), "sku", 0.9)
-    for name in _GTINS:
-        if name in offer.stated:
-            add("gtin", offer.text(name), name, 0.9)
-    add("seller", offer.name_of("seller"), "seller")
-    add("condition", offer.text("itemCondition"), "itemCondition")
+    for name, term, share in _TERMS:
+        if term in offer.stated:  # few are
+            by_name = name == "seller"
+            add(name, offer.name_of(term) if by_name else offer.text(term), term, share)
+
+
+# An offer's fields, the terms that state them, and how much they count.
+_TERMS = (
+    ("availability", "availability", 1.0), ("sku", "sku", 0.9),
+    *(("gtin", name, 0.9) for name in _GTINS),
+    ("seller", "seller", 1.0), ("condition", "itemCondition", 1.0),
+)  # fmt: skip
 
 
 def _amount_kind(quote: str) -> str:
@@ -246,5 +256,8 @@ def read_meta_fields(pool: Pool, metas: list[Meta]) -> None:
         if known is None or (meta.element.attr("itemprop") and known[1] > 0.5):
             continue
         name, confidence = known
-        quote = pool.page.attribute(meta.element, "content")
-        pool.add(name, "meta", quote, confidence, path=meta.name)
+        content = meta.content
+        # Where nothing is or was escaped, the source need not be asked how it is written.
+        if not content or not content.isprintable() or _ESCAPED.search(content):
+            content = pool.page.attribute(meta.element, "content")
+        pool.add(name, "meta", content, confidence, path=meta.name)

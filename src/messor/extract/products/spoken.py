@@ -58,9 +58,12 @@ def spoken_of(texts: AbstractSet[str]) -> dict[str, str]:
     return {text.strip(): what for text, what in told.items()}
 
 
-def speaking_behind(lines: AbstractSet[str]) -> dict[str, str]:
-    """Those lines that are notes on STOCK or head a list of OTHER products, or both."""
-    return _STOCK_AND_OTHERS.told(lines)
+def speaking_behind(texts: AbstractSet[str]) -> dict[str, str]:
+    """Those texts that are notes on STOCK or head a list of OTHER products, or both.
+
+    What they say is that of their lines: they may have white space around them.
+    """
+    return _STOCK_AND_OTHERS.told(texts)
 
 
 def _tell_labels_and_reviews(texts: Collection[str]) -> dict[str, str]:
@@ -92,16 +95,28 @@ def _review_of(line: str) -> str:
     return REVIEW_COUNT if _REVIEWS.search(line) else ""
 
 
-def _tell_stock_and_others(lines: Collection[str]) -> dict[str, str]:
-    stock, others = _notes_on_stock(lines), _heads_of_others(lines)
+def _tell_stock_and_others(texts: Collection[str]) -> dict[str, str]:
+    # None is without letters, as are the prices and numbers that most pages alone have.
+    lines = {
+        text: line
+        for text in texts
+        if _LETTER.search(text) and len(line := text.strip()) <= MAX_HEAD
+    }
+    if not lines:
+        return {}
+    stock, others = _notes_on_stock(lines.values()), _heads_of_others(lines.values())
+    speaking = stock | others
     return {
-        line: (STOCK if line in stock else "") + (OTHER if line in others else "")
-        for line in stock | others
+        text: (STOCK if line in stock else "") + (OTHER if line in others else "")
+        for text, line in lines.items()
+        if line in speaking
     }
 
 
 def _notes_on_stock(lines: Collection[str]) -> set[str]:
     short = [line for line in lines if len(line) <= MAX_STOCK and not _DIGIT.search(line)]
+    if not short:
+        return set()
     plain = [one_space(line).lower() for line in short]
     kinds = kinds_in(plain, ((STOCK, _STOCK_WORDS),))
     return {
@@ -119,11 +134,19 @@ def _last_parts(plain: list[str]) -> list[str]:
 
 
 def _heads_of_others(lines: Collection[str]) -> set[str]:
-    short = [line for line in lines if len(line) <= MAX_HEAD and _LETTER.search(line)]
-    kinds = kinds_in([line.lower() for line in short], ((OTHER, OTHERS),))
-    return {line for line, kind in zip(short, kinds, strict=True) if kind}
+    kinds = kinds_in([line.lower() for line in lines], ((OTHER, _OTHERS),))
+    return {line for line, kind in zip(lines, kinds, strict=True) if kind}
 
 
-_STOCK_WORDS = (*OUT_OF_STOCK, *IN_STOCK)
-_LABELS_AND_REVIEWS = Memory(_tell_labels_and_reviews)
-_STOCK_AND_OTHERS = Memory(_tell_stock_and_others)
+def _shortest(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words without those that have another of them within: where they are, that one is."""
+    return tuple(
+        word for word in words if not any(other != word and other in word for other in words)
+    )
+
+
+_STOCK_WORDS = _shortest((*OUT_OF_STOCK, *IN_STOCK))
+_OTHERS = _shortest(OTHERS)
+# What is longer tells nothing, unless there is much white space around it.
+_LABELS_AND_REVIEWS = Memory(_tell_labels_and_reviews, MAX_LABELLED)
+_STOCK_AND_OTHERS = Memory(_tell_stock_and_others, MAX_LABELLED)

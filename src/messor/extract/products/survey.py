@@ -6,10 +6,10 @@ of the source. What the parts say is left to the readers.
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
+from itertools import takewhile
 
-from turbohtml import Element
+from turbohtml import Element, Node
 
 from messor.extract.page import Page
 from messor.extract.products.likeness import likeness, words_of
@@ -22,6 +22,9 @@ MAX_HEADINGS = 60
 MAX_NAMES = 400
 # Lines behind the heading that speak of the product itself.
 WINDOW = 80
+# Lines from the heading on, read step by step: behind the last note none has to be looked at.
+_STEPS = (10, 40, 1 + WINDOW)
+_SMALL = 300  # texts
 BEFORE = 15
 
 _NOT_MAIN = frozenset(("nav", "footer", "aside"))
@@ -46,7 +49,7 @@ class Survey:
         """The heading that names what the page is about, and its words."""
         return _best_heading(self.texts.headings()[:MAX_HEADINGS], self._titles)
 
-    @cached_property
+    @property
     def heading(self) -> Element | None:
         """The one that names what the page is about."""
         return self._named_by[0]
@@ -57,13 +60,11 @@ class Survey:
         return -1 if self.heading is None else self.page.start(self.heading)
 
     @cached_property
-    def way(self) -> frozenset[Element]:
+    def way(self) -> frozenset[Node]:
         """The heading's ancestors."""
-        if self.heading is None:
-            return frozenset()
-        return frozenset(a for a in self.heading.ancestors if isinstance(a, Element))
+        return frozenset(() if self.heading is None else self.heading.ancestors)
 
-    @cached_property
+    @property
     def title(self) -> frozenset[str]:
         """The heading's words."""
         return self._named_by[1]
@@ -80,24 +81,42 @@ class Survey:
     @cached_property
     def window(self) -> list[Line]:
         """The lines behind the heading, up to where other products are spoken of."""
-        lines, speaking = self._behind, self._speaking
-        ends = {text for text, kinds in speaking.items() if OTHER in kinds}
-        if not ends:
+        return self._before_others(self.after(1 + WINDOW)[1:])
+
+    def _before_others(self, lines: list[Line]) -> list[Line]:
+        heads = {text.strip() for text, kinds in self._speaking.items() if OTHER in kinds}
+        if not heads:
             return lines
-        return lines[: next(at for at, (text, _) in enumerate(lines) if text in ends)]
+        return list(takewhile(lambda line: line[0] not in heads, lines))
 
     @cached_property
-    def notes(self) -> AbstractSet[str]:
-        """The lines behind the heading that are notes on stock."""
-        return {text for text, kinds in self._speaking.items() if STOCK in kinds}
-
-    @cached_property
-    def _behind(self) -> list[Line]:
-        return self.after(1 + WINDOW)[1:]
+    def notes(self) -> list[tuple[int, str]]:
+        """The lines in the window that are notes on stock, and where in it they stand."""
+        noted = [text for text, kinds in self._speaking.items() if STOCK in kinds]
+        if not noted:
+            return []
+        wanted, times = {text.strip() for text in noted}, self.texts.times(noted)
+        found: list[tuple[int, str]] = []
+        for limit in _STEPS if self._is_small else _STEPS[-1:]:
+            lines = self._before_others(self.after(limit)[1:])
+            found = [(at, text) for at, (text, _) in enumerate(lines) if text in wanted]
+            if len(found) == times or len(lines) < limit - 1:
+                break
+        return found
 
     @cached_property
     def _speaking(self) -> dict[str, str]:
-        return speaking_behind({text for text, _ in self._behind})
+        """The texts that are notes on stock, or head a list of other products.
+
+        Those of a small page all are asked, so that it need not be read to the window's end.
+        """
+        if self._is_small:
+            return speaking_behind(self.texts.said)
+        return speaking_behind({text for text, _ in self.after(1 + WINDOW)[1:]})
+
+    @property
+    def _is_small(self) -> bool:
+        return len(self.texts.said) <= _SMALL
 
     @cached_property
     def spoken(self) -> dict[str, str]:

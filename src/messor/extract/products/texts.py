@@ -17,6 +17,7 @@ from messor.extract.products.words import mentions
 
 MAX_LINES = 20_000
 MAX_LINE = 300
+MAX_SAID = 120
 
 _UNSEEN = frozenset(("script", "style", "noscript", "template", "option", "textarea", "iframe"))
 _HEADINGS = frozenset(("h1", "h2"))
@@ -32,21 +33,35 @@ class Texts:
         self._cut: list[Node] | None = None  # the nodes of a page that is not read to its end
         self._seen: dict[Node, bool] = {}
         self._coming: dict[Element | None, tuple[list[Line], Iterator[Line]]] = {}
-        self._strings = [] if body is None else list(body.strings)
-        if body is not None and len(self._strings) >= MAX_LINES:
+        # Without white space around them, and without those of nothing else, which are many.
+        self._stripped = [] if body is None else list(body.stripped_strings)
+        if body is not None and len(self._stripped) >= MAX_LINES:
             self._cut = _up_to(MAX_LINES, list(body.descendants))
-            self._strings = [node.data for node in self._nodes]
+            self._stripped = self._strings()
 
     @cached_property
     def all(self) -> list[str]:
         """All texts as they are written, seen or not; a space for those too long to be a line."""
-        return [text if len(text) <= MAX_LINE else " " for text in self._strings]
+        return [text if len(text) <= MAX_LINE else " " for text in self._strings()]
+
+    def _strings(self) -> list[str]:
+        if self._cut is not None:
+            return [node.data for node in self._nodes]
+        return [] if self._body is None else list(self._body.strings)
 
     @cached_property
     def said(self) -> AbstractSet[str]:
-        """The texts that may be lines, as they are written, seen or not, each once."""
-        short = [text for text in self._strings if len(text) <= MAX_LINE]
+        """The short texts, each once, seen or not; they may have some white space around them."""
+        short = [
+            text
+            for text in self._stripped
+            if len(text) <= MAX_SAID or (len(text) <= MAX_LINE and _is_loose(text))
+        ]
         return set(short)  # made of a list, a set takes half as long
+
+    def times(self, texts: Iterable[str]) -> int:
+        """How many of the page's texts are one of these, which are of those that are `said`."""
+        return sum(map(self._stripped.count, texts))
 
     @cached_property
     def _nodes(self) -> list[Text]:
@@ -121,7 +136,7 @@ class Texts:
 
     def mention(self, words: tuple[str, ...]) -> bool:
         """Whether a line has one of these words, which are in lower case."""
-        low = "\n".join(self.said).lower()
+        low = "\n".join([text for text in self._stripped if len(text) <= MAX_LINE]).lower()
         said = [word for word in words if word in low]
         if not said:
             return False
@@ -129,6 +144,11 @@ class Texts:
             mentions(text.lower(), said) and self.is_seen(place)
             for place, text in enumerate(self.all)
         )
+
+
+def _is_loose(text: str) -> bool:
+    """Whether there is white space around a text, so that its line is shorter than it."""
+    return text[:1].isspace() or text[-1:].isspace()
 
 
 def _up_to(limit: int, nodes: list[Node]) -> list[Node]:

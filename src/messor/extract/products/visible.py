@@ -97,8 +97,8 @@ def read_price_lines(pool: Pool, found: Survey) -> None:
 
 def read_stock_lines(pool: Pool, found: Survey) -> None:
     """Notes on stock in the lines behind the heading, whatever holds them."""
-    for number, (text, _) in enumerate(found.window) if found.notes else ():
-        if text in found.notes and _is_there(found, text):
+    for number, text in found.notes:
+        if _is_there(found, text):
             pool.add("availability", "line", text, 0.45 - 0.002 * number)
 
 

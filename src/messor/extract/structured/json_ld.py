@@ -8,6 +8,7 @@ from typing import Any
 
 from turbohtml import Document, Element
 
+from messor.extract.spans import Source
 from messor.extract.structured.json_text import read_json_values
 
 MAX_SCRIPT = 1024 * 1024
@@ -16,12 +17,19 @@ MAX_NODES = 5_000
 _MAX_DEPTH = 40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Script:
     """A script of JSON-LD and the values in it; a list on top is laid flat."""
 
     element: Element
     values: list[Any]
+    _written: str | None = None
+
+    def written(self, source: Source) -> str:
+        """What stands between its tags, looked up once; nothing where one is missing."""
+        if self._written is None:
+            self._written = source.inside(self.element)
+        return self._written
 
 
 def read_json_ld(document: Document, *, literal: bool = False) -> list[Script]:

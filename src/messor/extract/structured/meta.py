@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from turbohtml import Document, Element
 
@@ -17,8 +16,7 @@ _NAMESPACES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Meta:
+class Meta(NamedTuple):
     """One meta tag that has a name and a content."""
 
     name: str

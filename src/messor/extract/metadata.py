@@ -83,7 +83,7 @@ class Metadata:
     def as_json(self) -> dict[str, Any]:
         """All that is known, as JSON material; what is not known is left out."""
         found: dict[str, Any] = {
-            name: getattr(self, name) for name in self.__slots__ if getattr(self, name)
+            name: value for name in self.__slots__ if (value := getattr(self, name))
         }
         for name in ("headings", "breadcrumbs", "feeds"):
             if name in found:

@@ -166,24 +166,25 @@ class _Names(dict[str | None, int]):
 
 NAMES = _Names()
 
-_DECLARING = "[role], [itemprop], [hidden], [aria-hidden], [style]"
+_DECLARING = "[role], [itemprop], [hidden], [aria-hidden], [style], [id]"
 
 
-def declared_cues(root: Document | Element) -> dict[Element, int]:
-    """The cues of those elements that have any besides their names: by role, property and the like."""
-    return {element: cues for element in root.select(_DECLARING) if (cues := _declared(element))}
-
-
-def cues_by_id(root: Document | Element, declared: dict[Element, int]) -> dict[Element, int]:
-    """Those cues and the ones of ids: few elements have any, so none is asked for its own."""
-    named = dict(declared)
-    for element in root.select("[id]"):
-        cues = NAMES[element.attr("id")]
+def declared_cues(root: Document | Element) -> tuple[dict[Element, int], dict[Element, int]]:
+    """The cues of those elements that have any besides their classes: by role, property and the
+    like; and these together with the ones of ids.
+    """
+    declared: dict[Element, int] = {}
+    named: dict[Element, int] = {}
+    for element in root.select(_DECLARING):  # few elements have any, so none is asked for its own
+        cues = _declared(element)
         if cues:
-            named[element] = named.get(element, 0) | cues
-    if isinstance(root, Element) and (cues := NAMES[root.attr("id")]):
-        named[root] = named.get(root, 0) | cues
-    return named
+            declared[element] = named[element] = cues
+        own = NAMES[element.attr("id")]
+        if own:
+            named[element] = cues | own
+    if isinstance(root, Element) and (own := NAMES[root.attr("id")]):
+        named[root] = named.get(root, 0) | own
+    return declared, named
 
 
 def _declared(element: Element) -> int:

@@ -25,7 +25,7 @@ from messor.extract.main.blocks import (
     Mark,
     collapsed,
 )
-from messor.extract.main.cues import APART, BY_TAG, NAMES, cues_by_id, declared_cues
+from messor.extract.main.cues import APART, BY_TAG, NAMES, declared_cues
 from messor.extract.main.items import Items
 from messor.web.elements import BLOCKS, CELLS, SECTIONS
 
@@ -94,8 +94,7 @@ class _Walk:
 
     def run(self, root: Document | Element, roles: dict[str, _Role], lists: Lists | None) -> None:  # noqa: C901, PLR0912, PLR0915 - a call for each node would cost more than all that is done with it
         """Visit all nodes without recursion, so that depth costs no stack."""
-        declared = declared_cues(root)
-        told_of_box = cues_by_id(root, declared)
+        declared, told_of_box = declared_cues(root)
         boxes, blocks = self.layout.boxes, self.layout.blocks
         tags, parents, starts, ends = boxes.tags, boxes.parents, boxes.starts, boxes.ends
         cues_of, texts, add = boxes.cues, blocks.texts, self._add

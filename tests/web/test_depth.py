@@ -41,17 +41,23 @@ FLAT = {
 }
 
 
+# Small pages and large ones are looked at in different ways.
+SIZES = pytest.mark.parametrize("filling", ["", "x < y </ z " * 10_000], ids=["small", "large"])
+
+
+@SIZES
 @pytest.mark.parametrize("name", DEEP)
-def test_deep_pages_are_refused_before_they_are_parsed(name: str) -> None:
+def test_deep_pages_are_refused_before_they_are_parsed(name: str, filling: str) -> None:
     with pytest.raises(TooComplexError, match=f"more than {MAX_DEPTH} elements"):
-        read_page(DEEP[name], URL)
+        read_page(filling + DEEP[name], URL)
     with pytest.raises(TooComplexError):
-        parse_document(DEEP[name])
+        parse_document(filling + DEEP[name])
 
 
+@SIZES
 @pytest.mark.parametrize("name", FLAT)
-def test_end_tags_may_be_left_out(name: str) -> None:
-    assert not is_too_deep(FLAT[name])
+def test_end_tags_may_be_left_out(name: str, filling: str) -> None:
+    assert not is_too_deep(filling + FLAT[name])
 
 
 @pytest.mark.parametrize("folder", ["article_html", "product_html"])

@@ -30,7 +30,11 @@ MAX_DEPTH = 480
 _HARMLESS = MAX_DEPTH // 2
 _STRETCH = 8_192
 
-_tags = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9]*+)").findall
+# Up to so many characters a look at the brackets alone takes less time. Larger pages have so many
+# elements that are never closed, such as pictures, that most of them need the closer look anyway.
+_SMALL = 100_000
+
+_tags = re.compile(r"<([/a-zA-Z][a-zA-Z0-9]*+)").findall  # of an end tag without a name: "/"
 _TABLE_SCOPE = frozenset(("table", "template"))
 _ITEM_SCOPE = SPECIAL - {"address", "div", "p"}
 _TABLE_PARTS = frozenset((*CELLS, *SECTIONS, "tr"))
@@ -53,7 +57,7 @@ _end_tags = _EndTags()
 
 def is_too_deep(html: str) -> bool:
     """Whether more than MAX_DEPTH elements may be open at once."""
-    if not _may_nest(html):
+    if len(html) <= _SMALL and not _may_nest(html):
         return False
     tags = _tags(html)
     return _may_exceed(tags, _HARMLESS) and _exceeds(tags, MAX_DEPTH)

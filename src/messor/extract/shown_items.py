@@ -12,7 +12,7 @@ from turbohtml import Element, Node
 from messor.extract.lists import MAX_ITEM, Lists
 
 _KNOWN: dict[str, str] = {}
-_REMEMBERED = 4_096
+_REMEMBERED = 16_384
 _REGIONS = ("<nav", "<footer", "<header", "<aside")
 # Lists of a page that are kept; to do so takes a look at what is around them.
 _MOST_LISTS = 500

@@ -86,8 +86,9 @@ _BY_NAME = {
 }  # fmt: skip
 # Longer names are cut before they are looked up, so that none of them is remembered whole.
 MAX_NAME = 200
-_REMEMBERED = 8_192
-_REMEMBERED_DULL = 16_384
+# A site has a hundred or so, and hundreds of sites may be read in turns.
+_REMEMBERED = 32_768
+_REMEMBERED_DULL = 32_768
 _words = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])").findall
 # The same words, of names without capitals: all that is none of their letters becomes a space.
 _SPACED = "".join(

@@ -19,7 +19,7 @@ from messor.extract.main.blocks import MAX_BLOCKS, MAX_BOXES, Layout, Markup
 # Of an item its cues, text, characters in links, and markup.
 _Item = tuple[int, str, int, Markup | None]
 _KNOWN: dict[str, _Item] = {}
-_REMEMBERED = 2_048
+_REMEMBERED = 8_192
 
 
 class Items:

@@ -33,7 +33,8 @@ from messor.store.session import Session, open_session
 
 CONNECTIONS = 8  # of the batches under way, and of the questions to a model
 
-TELL_SECONDS = 5.0  # between lines of progress where nobody watches
+# Between lines of progress where nobody watches: soon at first, for most runs are short.
+FIRST_TELL_SECONDS, TELL_SECONDS = 0.5, 5.0
 
 PROCESSES = click.option(
     "--processes", type=click.IntRange(1, 256), help="Reading processes; as many as cores if unset."
@@ -298,14 +299,14 @@ def _progress(waiting: int) -> Callable[[Tally], None]:
 
 def _line(text: Callable[[Any], str]) -> Callable[[Any], None]:
     """One line that is written over on a terminal; elsewhere a line now and then."""
-    told = time.monotonic()
+    told, pause = time.monotonic(), FIRST_TELL_SECONDS
 
     def tell(given: Any) -> None:
-        nonlocal told
+        nonlocal told, pause
         if _is_live():
             click.echo(f"\r\x1b[K{text(given)}"[:160], nl=False, err=True)
-        elif time.monotonic() - told >= TELL_SECONDS:
-            told = time.monotonic()
+        elif time.monotonic() - told >= pause:
+            told, pause = time.monotonic(), min(2 * pause, TELL_SECONDS)
             say(text(given))
 
     return tell

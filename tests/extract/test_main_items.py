@@ -11,29 +11,7 @@ from messor.extract.main import items, read_main
 from messor.extract.main.blocks import MAX_BLOCKS, Layout
 from messor.extract.main.headline import is_title, plain
 from messor.extract.main.walk import read_layout
-
-ITEMS = (
-    "<li>Plain</li>",
-    "<li class=share>Named <i>item</i></li>",
-    "<li><a href=/a>First</a> <span>3.50</span></li>",
-    "<li><a href=/b>Second</a> <span>4.50</span></li>",
-    "<li>With <span class=caption>a box</span> in it</li>",
-    "<li><p>With a paragraph</p></li>",
-    "<li>With a list <ul><li>of <b>one</b></li></ul></li>",
-    "<li title='</li><li>'>Odd <b>name</b></li>",
-    "<li>Odd <!--</li><li>--><b>note</b></li>",
-    "<li>Odd <script>'</li>'</script><b>script</b></li>",
-    "<li>Leaves <b>a mark</b><br><br><a href=/x></a></li>",
-    "<li><a href=/c>Not closed</li>",
-    "<li></li>",
-    "<li> </li>",
-    "<li>Never <em>ended</em>",
-)
-BETWEEN = ("", " ", "\n", "<!-- note -->", "text between", "<a href=/y></a>", "<div>odd</div>")
-LIST = st.tuples(
-    st.sampled_from(("<ul>", "<ol>", "<ul title='1 > 0'>", "<b><ul>")),
-    st.lists(st.tuples(st.sampled_from(ITEMS), st.sampled_from(BETWEEN)), max_size=6),
-).map(lambda made: made[0] + "".join(map("".join, made[1])) + "</ul></ol></b>after")
+from tests.extract.rereading import LIST, assert_reads_the_same_again
 
 
 def layout(html: str) -> Layout:
@@ -42,16 +20,7 @@ def layout(html: str) -> Layout:
 
 @given(st.lists(LIST, min_size=2, max_size=4))
 def test_what_was_read_before_changes_nothing(lists: list[str]) -> None:
-    fresh = []
-    for html in lists:
-        items._KNOWN.clear()
-        fresh.append(layout(html))
-    items._KNOWN.clear()
-    for _ in range(2):
-        assert [layout(html) for html in lists] == fresh
-    items._KNOWN.clear()
-    whole = layout("".join(lists))
-    assert layout("".join(lists)) == whole
+    assert_reads_the_same_again(layout, items._KNOWN, lists)
 
 
 def test_items_of_a_list_that_is_new_in_part_are_read_in_their_order() -> None:

@@ -11,12 +11,13 @@ import pytest
 from messor.extract.evidence import Evidence, Field
 from messor.extract.found import found_records
 from messor.extract.page import Page
+from messor.extract.products import named, pool, survey
 from messor.extract.products.generic import gather
 from messor.extract.products.named import Parts, part_of
 from messor.extract.products.normalise import machine_amount, number
 from messor.extract.products.numbers import _path_and_query
 from messor.extract.products.spoken import OTHER, STOCK, speaking_behind
-from messor.extract.products.survey import WINDOW, Survey
+from messor.extract.products.survey import MAX_NAMES, WINDOW, Survey, judged
 from messor.extract.records import Record
 
 CLASSES = (
@@ -157,3 +158,19 @@ def test_evidence_that_no_database_takes_is_cleaned() -> None:
             "evidence": {"method": "text:brand", "quote": "Acme", "path": ""},
         },
     }
+
+
+def test_names_and_paths_out_of_proportion_are_not_kept_in_memory() -> None:
+    long = "x" * 100_000
+    page = Page.read(f'<i class="{long}" itemprop="{long}">In stock</i>')
+    named._part_of.cache_clear()
+    survey._judged.cache_clear()
+    pool._known.cache_clear()
+    Parts(page.document)
+    Survey(page, []).verdict(page.document.select("i")[0])
+    assert part_of(long[:MAX_NAMES]) == ""
+    assert judged(long[:MAX_NAMES]) == (False, False, False)
+    # Each was looked up as what had been remembered.
+    assert named._part_of.cache_info().currsize == survey._judged.cache_info().currsize == 1
+    assert pool.Pool(page).add("sku", "text", "In stock 5", 0.5, path=long) is not None
+    assert pool._known.cache_info().currsize == 0

@@ -11,7 +11,7 @@ from messor.extract.lines import lines_of
 from messor.extract.lists import MAX_ITEM
 from messor.extract.shown import holder_of
 from messor.extract.spans import Source
-from tests.extract.test_main_items import LIST
+from tests.extract.rereading import LIST, assert_reads_the_same_again
 from tests.extract.views import view
 
 PARTS = st.one_of(
@@ -50,17 +50,7 @@ def said(html: str) -> list[tuple[object, ...]]:
 
 @given(st.lists(PARTS, min_size=2, max_size=5))
 def test_what_was_read_before_changes_nothing(parts: list[str]) -> None:
-    fresh = []
-    for html in parts:
-        shown_items._KNOWN.clear()
-        fresh.append(said(html))
-    shown_items._KNOWN.clear()
-    for _ in range(2):
-        assert [said(html) for html in parts] == fresh
-    shown_items._KNOWN.clear()
-    whole = said("".join(parts))
-    for _ in range(2):
-        assert said("".join(parts)) == whole
+    assert_reads_the_same_again(said, shown_items._KNOWN, parts)
 
 
 def test_items_that_are_new_stand_among_known_ones_in_their_order() -> None:

@@ -230,3 +230,12 @@ def test_what_a_site_shares_parses_as_all_else_does(base: str, start: str, tail:
     href = start + tail
     assert urls.parse_shared(href, base) == urls.parse(href, base)
     assert urls.parse_shared(href, base) == urls.parse(href, base)  # as remembered
+
+
+def test_an_address_out_of_proportion_is_not_kept_in_memory() -> None:
+    urls._parsed.cache_clear()
+    urls._under.cache_clear()
+    long = "a" * urls.MAX_URL_LENGTH
+    assert urls.parse(f"{long}/b", "https://a.example/") is None
+    assert urls.parse_shared(f"/{long}", "https://a.example/") is None
+    assert urls._parsed.cache_info().currsize == urls._under.cache_info().currsize == 0

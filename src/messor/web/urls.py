@@ -74,12 +74,14 @@ def host_of(authority: str) -> str:
     return name if colon and port.isdigit() else authority
 
 
-# An address is parsed by whoever decides about it, fetches it and reads what came.
-@lru_cache(maxsize=_REMEMBERED)
 def parse(text: str, base: str | None = None) -> Url | None:
     """An http(s) URL of at most MAX_URL_LENGTH characters, or None."""
-    if len(text) > MAX_URL_LENGTH:
-        return None
+    return None if len(text) > MAX_URL_LENGTH else _parsed(text, base)
+
+
+# An address is parsed by whoever decides about it, fetches it and reads what came.
+@lru_cache(maxsize=_REMEMBERED)
+def _parsed(text: str, base: str | None) -> Url | None:
     plain = _PLAIN.fullmatch(text)
     if plain is not None:
         scheme, host, path, query = plain.groups("")
@@ -90,7 +92,8 @@ def parse(text: str, base: str | None = None) -> Url | None:
 
 def parse_shared(text: str, base: str) -> Url | None:
     """The same, for what all pages of a site may name, such as its icon: it is parsed once for them."""
-    around = parse(base) if text[:1] == "/" and text[1:2] != "/" else None
+    is_rooted = text[:1] == "/" and text[1:2] != "/" and len(text) <= MAX_URL_LENGTH
+    around = parse(base) if is_rooted else None
     found = _under(around.origin, text) if around else None
     return parse(text, base) if found is None else found
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from itertools import repeat
-from typing import cast
 
 from turbohtml import Document, Element
 
@@ -28,9 +26,6 @@ MAX_NAMES = 400
 _MARKS = ("itemprop", "data-testid", "data-test", "data-qa-qualifier", "data-auto-id")
 _MARKED = ",".join(f"[{mark}]" for mark in _MARKS)
 _FIELDS = frozenset(("button", "input"))
-# Classes that can be named in a selector as they are, and how many at a time.
-_PLAIN = re.compile(r"[\w -]+", re.ASCII)
-_MAX_SELECTED = 16
 _KINDS = (
     ("p", PRICE_NAMES), ("s", STOCK_NAMES), ("n", NUMBER_NAMES), ("t", ("breadcrumb",)),
     ("b", BUTTON_NAMES), ("m", BRAND_NAMES),
@@ -41,17 +36,14 @@ class Parts:
     """Elements by what they are named as, each in the order of the page."""
 
     def __init__(self, document: Document) -> None:
-        self._document = document
+        self._elements = elements = document.select("[class],[id]")[:MAX_ELEMENTS]
+        # One call for all of them: a page has hundreds.
+        self._classes = list(map(Element.attr, elements, repeat("class")))
         noted = document.select("button,input,[id]")  # in one walk
         ids = {element: own for element in noted if (own := element.attr("id"))}
-        self._telling = _NAMES.told(set(ids.values()))
+        names = {*self._classes, *ids.values()}
+        self._telling = _NAMES.told({name for name in names if name is not None})
         self._ids = {element: own for element, own in ids.items() if own in self._telling}
-        # The classes alone, unless ids add to them: most say nothing, and their elements are not
-        # looked at.
-        self._classes = None if self._ids else cast("list[str]", document.xpath("//*/@class"))
-        classes = self._all[1] if self._classes is None else self._classes
-        self._telling |= _NAMES.told(set(classes))
-        self._is_whole = len(classes) + len(ids) <= MAX_ELEMENTS
         self._marked = _marked(document)
         self.stocks: list[Element] = []  # notes on stock
         self.numbers: list[Element] = []  # article numbers
@@ -82,46 +74,24 @@ class Parts:
 
     def _named(self, kinds: AbstractSet[str]) -> list[tuple[Element, str]]:
         """Elements whose class or id tells one of these kinds, with all that they tell."""
-        told = {name: tells for name, tells in self._telling.items() if not kinds.isdisjoint(tells)}
-        if not told:
-            return []
+        told: dict[str | None, str] = {
+            name: tells for name, tells in self._telling.items() if not kinds.isdisjoint(tells)
+        }
+        pairs = zip(self._elements, self._classes, strict=True)
         ids = {element: own for element, own in self._ids.items() if own in told}
-        if not ids and self._is_whole and _is_selectable(told):
-            found = self._document.select(",".join([f'[class="{name}"]' for name in told]))
-            return [(element, told[element.attr("class") or ""]) for element in found]
-        return self._found_among_all(told, ids)
-
-    def _found_among_all(
-        self, told: dict[str, str], ids: dict[Element, str]
-    ) -> list[tuple[Element, str]]:
-        """The same, where an id may add to what a class tells."""
+        if not ids:
+            return [(element, told[given]) for element, given in pairs if given in told]
         return [
-            (element, self._both(given, ids[element]) if element in ids else told[given])
-            for element, given in zip(*self._all, strict=True)
+            (element, self._both(given or "", ids[element]) if element in ids else told[given])
+            for element, given in pairs
             if element in ids or given in told
         ]
-
-    @cached_property
-    def _all(self) -> tuple[list[Element], list[str]]:
-        """All elements with a class or an id, and their classes."""
-        if self._classes is not None and self._is_whole:  # no id tells anything
-            classed = self._document.select("[class]")
-            if len(classed) == len(self._classes):
-                return classed, self._classes
-        elements = self._document.select("[class],[id]")[:MAX_ELEMENTS]
-        # One call for all of them: a page has hundreds.
-        return elements, [given or "" for given in map(Element.attr, elements, repeat("class"))]
 
     def _both(self, given: str, own: str) -> str:
         """What a class and an id tell together: no word reaches from one into the other."""
         if len(given) + len(own) >= MAX_NAMES:
             return part_of(f"{given} {own}")
         return "".join({*self._telling.get(given, ""), *self._telling[own]})
-
-
-def _is_selectable(names: Collection[str]) -> bool:
-    """Whether a selector may name these classes, each as a whole."""
-    return len(names) <= _MAX_SELECTED and all(map(_PLAIN.fullmatch, names))
 
 
 def _told(names: Collection[str]) -> dict[str, str]:
@@ -143,10 +113,14 @@ def _marked(document: Document) -> list[tuple[Element, str]]:
     return found
 
 
-@lru_cache(maxsize=8192)
 def part_of(names: str) -> str:
     """What names are those of: (p)rice, (s)tock, article (n)umber, breadcrumb (t)rail, (b)utton, (m)aker."""
-    low = names[:MAX_NAMES].lower()
+    return _part_of(names[:MAX_NAMES])
+
+
+@lru_cache(maxsize=8192)
+def _part_of(names: str) -> str:
+    low = names.lower()
     kinds = ""
     for kind, words in _KINDS:
         if mentions(low, words):

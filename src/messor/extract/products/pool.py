@@ -56,7 +56,7 @@ class Pool:
         if len(found) >= MAX_CANDIDATES:
             return None
         kind = normaliser or NORMALISER_OF[name]
-        make = _known if len(quote) <= _SHORT else _make
+        make = _known if len(quote) <= _SHORT and len(path) <= _SHORT else _make
         made = make(source, kind, quote, confidence, path)
         if made is not None:
             found.append(made)

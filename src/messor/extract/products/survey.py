@@ -137,10 +137,13 @@ def names_of(element: Element) -> str:
     return f"{given or ''} {own or ''}" if given or own else ""
 
 
-@lru_cache(maxsize=8192)
 def judged(names: str) -> tuple[bool, bool, bool]:
     """Whether names speak of other products, of an old price, of hidden things."""
-    names = names[:MAX_NAMES]
+    return _judged(names[:MAX_NAMES])
+
+
+@lru_cache(maxsize=8192)
+def _judged(names: str) -> tuple[bool, bool, bool]:
     return (
         ELSEWHERE.search(names) is not None,
         OLD_PRICE.search(names) is not None,

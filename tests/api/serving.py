@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from pathlib import Path
 from typing import Self
@@ -16,6 +15,7 @@ from messor.api.app import make_api
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.api.conftest import PLENTY, key_of, session_of
+from tests.listening import listen
 
 PATIENCE = 120.0
 
@@ -26,7 +26,7 @@ class Served:
     def __init__(self, dsn: str, folder: Path, settings: Settings | None = None) -> None:
         self._dsn = dsn
         self._settings = settings or Settings(data_dir=folder)
-        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._listening = listen()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -12,14 +12,14 @@ from fastapi import FastAPI
 
 from messor.access.csrf import csrf_token
 from messor.access.roles import Role
-from messor.api.app import SESSION_COOKIE, make_api
+from messor.api.app import SESSION_COOKIE
 from messor.api.models.crawling import TaskStatus
 from messor.engine import submitting
 from messor.store import revisions
 from messor.store.database import Database
 from messor.world.answers import Answer
 from messor.world.documents import HTML
-from tests.api.conftest import PLENTY, client_of, problem, session_of
+from tests.api.conftest import api_over, client_of, problem, session_of
 from tests.crawling import admit, crawl
 from tests.little_web import LittleWeb, page, robots
 
@@ -51,7 +51,7 @@ async def crawled(web: LittleWeb, database: Database) -> FastAPI:
     settings = web.settings()
     await admit(database, "http://one.test/")
     await crawl(settings, database)
-    return make_api(settings, database, limits=PLENTY)
+    return api_over(settings, database)
 
 
 @pytest.fixture

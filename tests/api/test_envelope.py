@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
@@ -11,11 +12,13 @@ import pytest
 from fastapi import APIRouter, FastAPI
 
 from messor.access.roles import Act, Role
+from messor.api.app import make_api
 from messor.api.envelope import USUAL_BODY
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Unit
+from messor.settings import Settings
 from messor.store.database import Database
-from tests.api.conftest import client_of, key_of, problem
+from tests.api.conftest import PLENTY, client_of, key_of, problem
 
 D = "/api/v1/domains"
 
@@ -124,8 +127,16 @@ async def test_paths_that_climb_are_refused(admin: httpx.AsyncClient, path: str)
     assert answer.status_code in (404, 422)
 
 
+@pytest.fixture
+async def own_app(settings: Settings, database: Database) -> AsyncIterator[FastAPI]:
+    """One that no other test uses: routes may be added to it."""
+    made = make_api(settings, database, limits=PLENTY)
+    yield made
+    await made.state.house.close()
+
+
 async def test_a_fault_of_ours_tells_its_id_alone(
-    app: FastAPI, database: Database, caplog: pytest.LogCaptureFixture
+    own_app: FastAPI, database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     router = APIRouter(route_class=GatedRoute)
 
@@ -134,9 +145,9 @@ async def test_a_fault_of_ours_tells_its_id_alone(
     async def broken() -> None:
         raise RuntimeError("the password is hunter2 in /etc/secret")
 
-    app.include_router(router)
+    own_app.include_router(router)
     key = await key_of(database, Role.VIEWER)
-    async with client_of(app, headers={"Authorization": f"Bearer {key}"}) as client:
+    async with client_of(own_app, headers={"Authorization": f"Bearer {key}"}) as client:
         with caplog.at_level(logging.ERROR):
             answer = await client.get(
                 "/api/v1/broken?x=1%0d%0aERROR%20forged", headers={"X-Request-Id": "find-me-123"}
@@ -164,7 +175,7 @@ async def test_ready_says_when_the_schema_is_another(
     assert answer.json()["status"] == "unavailable"
 
 
-async def test_a_deadlock_is_tried_again_by_itself(app: FastAPI, database: Database) -> None:
+async def test_a_deadlock_is_tried_again_by_itself(own_app: FastAPI, database: Database) -> None:
     router, tries = APIRouter(route_class=GatedRoute), [0]
 
     @router.post("/api/v1/unlucky")
@@ -176,9 +187,9 @@ async def test_a_deadlock_is_tried_again_by_itself(app: FastAPI, database: Datab
             raise asyncpg.DeadlockDetectedError("deadlock detected")
         return {"tries": tries[0]}
 
-    app.include_router(router)
+    own_app.include_router(router)
     key = await key_of(database, Role.VIEWER)
-    async with client_of(app, headers={"Authorization": f"Bearer {key}"}) as client:
+    async with client_of(own_app, headers={"Authorization": f"Bearer {key}"}) as client:
         assert (await client.post("/api/v1/unlucky")).json() == {"tries": 3}
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from messor.access.csrf import csrf_token
 from messor.access.roles import Role
-from messor.api.app import SESSION_COOKIE, make_api
+from messor.api.app import SESSION_COOKIE
 from messor.registry import domains
 from messor.store.database import Database
 from messor.world.answers import plain
-from tests.api.conftest import PLENTY, AsRole, client_of, problem, session_of
+from tests.api.conftest import AsRole, api_over, client_of, problem, session_of
 from tests.crawling import at_work
 from tests.little_web import LittleWeb, page
 
@@ -42,7 +42,7 @@ async def site(tmp_path: Path, database: Database) -> AsyncIterator[LittleWeb]:
 
 @pytest.fixture
 async def reviewer(site: LittleWeb, database: Database) -> AsyncIterator[httpx.AsyncClient]:
-    app = make_api(site.settings(), database, limits=PLENTY)
+    app = api_over(site.settings(), database)
     token = await session_of(database, Role.REVIEWER)
     headers = {"X-CSRF-Token": csrf_token(token)}
     async with client_of(app, cookies={SESSION_COOKIE: token}, headers=headers) as client:

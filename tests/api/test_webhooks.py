@@ -12,16 +12,15 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from fastapi import FastAPI
 
 from messor.access.csrf import csrf_token
 from messor.access.roles import Role
-from messor.api.app import SESSION_COOKIE, make_api
+from messor.api.app import SESSION_COOKIE
 from messor.ops.webhooks import delivering, dispatching
 from messor.queue.faults import JobError
 from messor.settings import Settings
 from messor.store.database import Database
-from tests.api.conftest import PLENTY, client_of, problem, session_of
+from tests.api.conftest import api_over, client_of, problem, session_of
 from tests.receiver import Receiver, happen, receiving, settled, working
 
 W = "/api/v1/webhooks"
@@ -42,7 +41,7 @@ def settings(tmp_path: Path, receiver: Receiver) -> Settings:
 
 @pytest.fixture
 async def admin(settings: Settings, database: Database) -> AsyncIterator[httpx.AsyncClient]:
-    app: FastAPI = make_api(settings, database, limits=PLENTY)
+    app = api_over(settings, database)
     token = await session_of(database, Role.ADMIN)
     headers = {"X-CSRF-Token": csrf_token(token)}
     async with client_of(app, cookies={SESSION_COOKIE: token}, headers=headers) as client:
@@ -150,7 +149,7 @@ async def test_a_ping_goes_to_one_alone(
 async def test_addresses_that_may_not_be_told_are_refused(
     tmp_path: Path, database: Database, url: str
 ) -> None:
-    app = make_api(Settings(data_dir=tmp_path), database, limits=PLENTY)
+    app = api_over(Settings(data_dir=tmp_path), database)
     token = await session_of(database, Role.ADMIN)
     headers = {"X-CSRF-Token": csrf_token(token)}
     async with client_of(app, cookies={SESSION_COOKIE: token}, headers=headers) as client:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
 
 from messor.archive import warc
+from messor.archive.blanking import overwrite
 from messor.archive.reading import read_body
+from messor.archive.segments import OpenSegment
 from messor.errors import MessorError, NotFoundError, UnavailableError
 
 BODY = "<p>Größe: 42</p>".encode() * 50
@@ -32,9 +35,20 @@ def test_a_body_comes_back_as_the_site_sent_it(tmp_path: Path, gzipped: bytes | 
     [
         (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef\r\n\r\n", b"abc"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nabc", b"abc"),
+        (b"HTTP/1.1 200 OK\r\ncontent-LENGTH:\t3 \r\nX-B: 1\r\n\r\nabcdef", b"abc"),
+        (b"HTTP/1.1 200 OK\r\nX-A: Content-Length: 1\r\n\r\nabc", b"abc"),
+        (b"HTTP/1.1 200 OK\r\nX-Content-Length: 1\r\n\r\nabc", b"abc"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: one\r\nContent-Length: 2\r\n\r\nabc", b"ab"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 5_000 + b"\r\n\r\nabc", b"abc"),
+        (b"HTTP/1.1 200 OK\r\n\r\nabc\r\nContent-Length: 1", b"abc\r\nContent-Length: 1"),
         (b"HTTP/1.1 204 No Content\r\n\r\n", b""),
         (b"HTTP/1.1 204 No Content", b""),
         (b"HTTP/1.1 200 OK\r\n\r\n\x1f\x8bis no gzip", b"\x1f\x8bis no gzip"),
+        (
+            b"HTTP/1.1 200 OK\r\nX-Content-Encoding: gzip\r\n\r\n\x1f\x8bis no gzip",
+            b"\x1f\x8bis no gzip",
+        ),
+        (b"HTTP/1.1 200 OK\r\nCONTENT-ENCODING: gzip\r\n\r\n" + gzip.compress(BODY), BODY),
         (
             b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nContent-Length: 1\r\n\r\n\x1f\x8b",
             b"\x1f",
@@ -70,3 +84,42 @@ def test_what_cannot_be_read_says_why(
 def test_a_segment_of_another_machine_is_told(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="archived elsewhere"):
         read_body(tmp_path, "nowhere", 0, 10)
+
+
+def test_an_open_segment_is_what_its_file_is(tmp_path: Path) -> None:
+    """Appended to, blanked and cut in place; another in its place is seen once it was closed."""
+    path, segment = tmp_path / "one", OpenSegment()
+    path.write_bytes(b"a" * 100)
+    assert segment.read(tmp_path, "one", 90, 10) == b"a" * 10
+    with path.open("ab") as file:
+        file.write(b"b" * 100)
+    assert segment.read(str(tmp_path), "one", 90, 20) == b"a" * 10 + b"b" * 10
+    overwrite(path, 0, 100)
+    assert b"a" not in segment.read(tmp_path, "one", 0, 100)
+    os.truncate(path, 110)
+    assert segment.read(tmp_path, "one", 100, 100) == b"b" * 10
+    path.unlink()
+    path.write_bytes(b"c" * 10)
+    segment.close()
+    assert segment.read(tmp_path, "one", 0, 10) == b"c" * 10
+    segment.close()
+
+
+def test_one_segment_is_open_at_a_time(tmp_path: Path) -> None:
+    def opened() -> list[str]:
+        paths = [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_file()]
+        return [path.name for path in paths if path.parent == tmp_path]
+
+    segment = OpenSegment()
+    for name in ("one", "two", "one"):
+        (tmp_path / name).write_bytes(name.encode())
+        assert segment.read(tmp_path, name, 0, 3) == name.encode()
+        assert opened() == [name]
+    for _ in range(2):
+        with pytest.raises(FileNotFoundError):
+            segment.read(tmp_path, "three", 0, 3)
+        assert opened() == []
+    segment.read(tmp_path, "two", 0, 3)
+    segment.close()
+    segment.close()
+    assert opened() == []

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
+import pytest_asyncio
 import uvicorn
 from playwright.async_api import Browser, async_playwright, expect
 
@@ -25,12 +26,15 @@ from messor.access.passwords import Passwords
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Role
 from messor.access.sessions import Lifetimes
+from messor.console import templating
 from messor.console.app import make_console
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.console import seeding
 from tests.crawling import admit, until
+from tests.listening import listen
 
+HERE = Path(__file__).parent
 PASSWORD = "correct horse battery"
 expect.set_options(timeout=60_000)  # how long a page takes is the machine's affair
 HIDDEN_TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
@@ -92,6 +96,27 @@ Enter = Callable[..., Awaitable[Visitor]]
 Serve = Callable[..., Awaitable[str]]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of a process run in one loop here: to it the browser belongs that they share."""
+    for item in items:
+        if HERE in item.path.parents and pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def database(dsn: str) -> AsyncIterator[Database]:
+    async with Database(dsn) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session", autouse=True)
+def templates_are_compiled_once() -> Iterator[None]:
+    """Every console has the same ones, and tests start one each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(templating, "environment", cache(templating.environment))
+        yield
+
+
 @pytest.fixture
 def passwords() -> Iterator[Passwords]:
     """Real Argon2id at the least cost it has."""
@@ -100,14 +125,14 @@ def passwords() -> Iterator[Passwords]:
     cheap.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def serve(database: Database, passwords: Passwords, tmp_path: Path) -> AsyncIterator[Serve]:
     """Starts a console; answers where it is."""
     running: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
 
     async def start(settings: Settings | None = None, **options: Any) -> str:
         app = make_console(settings or Settings(data_dir=tmp_path), database, passwords, **options)
-        sock = socket.create_server(("127.0.0.1", 0))
+        sock = listen()
         config = uvicorn.Config(
             app, lifespan="off", ws="none", log_level="critical", timeout_graceful_shutdown=1
         )
@@ -123,7 +148,7 @@ async def serve(database: Database, passwords: Passwords, tmp_path: Path) -> Asy
         await asyncio.wait_for(task, 60)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def console(serve: Serve) -> str:
     return await serve()
 
@@ -146,7 +171,7 @@ def joined(database: Database, passwords: Passwords) -> Callable[..., Awaitable[
     return join
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def enter(
     database: Database, joined: Callable[..., Awaitable[Member]]
 ) -> AsyncIterator[Enter]:
@@ -175,18 +200,18 @@ async def enter(
         await session.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def reviewer(console: str, enter: Enter) -> Visitor:
     return await enter(console, Role.REVIEWER)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def admin(console: str, enter: Enter) -> Visitor:
     return await enter(console, Role.ADMIN)
 
 
-@pytest.fixture
-async def chromium() -> AsyncIterator[Browser]:
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
+async def one_chromium() -> AsyncIterator[Browser]:
     """The installed Chromium; it reaches loopback and nothing else."""
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(
@@ -199,7 +224,16 @@ async def chromium() -> AsyncIterator[Browser]:
         await browser.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
+async def chromium(one_chromium: Browser) -> AsyncIterator[Browser]:
+    """A browser without contexts: cookies, storage and caches are theirs, and end with the test."""
+    assert one_chromium.contexts == []
+    yield one_chromium
+    for context in one_chromium.contexts:
+        await context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
 async def filled(database: Database) -> list[str]:
     """The address of every page, each with something on it."""
     await seeding.ask_for(database, "foodbank.org", "help")

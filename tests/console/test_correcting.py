@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import pytest_asyncio
 
 from messor.access.roles import Role
 from messor.extract import browsing, corrections
@@ -11,7 +12,7 @@ from tests.console.conftest import Enter, Visitor
 from tests.harvested import Harvest, stock_shop
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def shop(database: Database) -> Harvest:
     return await stock_shop(database)
 

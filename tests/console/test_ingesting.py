@@ -9,6 +9,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Error, Page
 
 from messor.access import sessions
@@ -28,7 +29,7 @@ SHOTS = os.environ.get("TEST_SHOTS")
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def web(database: Database, tmp_path: Path) -> AsyncIterator[LittleWeb]:
     """A shop that lets us in, one that does not, and a worker."""
     closed: dict[str, Room] = dict.fromkeys(("/", "/about", "/contact"), CHALLENGE)

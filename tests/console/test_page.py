@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
+import pytest_asyncio
 
 from messor.store.database import Database
 from tests.console import seeding
@@ -12,7 +12,7 @@ from tests.console.conftest import Visitor
 from tests.crawling import admit
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def page_id(database: Database) -> int:
     domain = await admit(database, "shop.example")
     return await seeding.add_page(database, domain, "https://shop.example/lamp")

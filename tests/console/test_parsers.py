@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from messor.access.roles import Role
 from messor.extract import pins
@@ -21,7 +22,7 @@ from tests.harvested import Harvest, add_trial, contact_html, open_harvest, prod
 ACTS = ("promote", "reject", "roll_back")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def rebuilt(database: Database) -> Harvest:
     """A shop that lost its products while its pages stayed."""
     shop = await stock_shop(database)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from urllib.parse import urlencode
 
 import pytest
+import pytest_asyncio
 
 from messor.console import price_chart
 from messor.extract.product_browsing import Price
@@ -18,7 +19,7 @@ from tests.harvested import Harvest, contact_html, open_harvest, product_html, s
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def shop(database: Database) -> Harvest:
     return await stock_shop(database)
 

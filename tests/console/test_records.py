@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import pytest_asyncio
 
 from messor.extract import browsing
 from messor.extract.browsing import Wanted
@@ -15,7 +16,7 @@ from tests.harvested import Harvest, contact_html, open_harvest, product_html, s
 MOST_QUERIES = 12
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def shop(database: Database) -> Harvest:
     return await stock_shop(database)
 

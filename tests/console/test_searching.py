@@ -7,13 +7,14 @@ from html import unescape
 from urllib.parse import urlencode
 
 import pytest
+import pytest_asyncio
 
 from messor.store.database import Database
 from tests.console.conftest import Answer, Visitor
 from tests.harvested import Harvest, open_harvest, product_html, stock_shop
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def shop(database: Database) -> Harvest:
     return await stock_shop(database)
 

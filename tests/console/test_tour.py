@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import Browser
 from yarl import URL
 
@@ -18,7 +18,7 @@ from tests.console.test_xss import CANARY, payloads, visit
 from tests.console.touring import ELSEWHERE, as_admin, furnish, shown_tour, whole_tour
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def tourist(serve: Serve, enter: Enter, database: Database, tmp_path: Path) -> Visitor:
     visitor = await enter(await serve(public_submission=True), Role.ADMIN)
     assert visitor.member is not None

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, ViewportSize, expect
 
 from messor.access.roles import Role
@@ -19,7 +20,7 @@ from tests.receiver import Receiver, happen, receiving, settled, working
 SECRET = re.compile(r"whsec_[A-Za-z0-9+/=]{40,}")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def receiver() -> AsyncIterator[Receiver]:
     async with receiving() as made:
         yield made
@@ -33,7 +34,7 @@ def opened(tmp_path: Path, receiver: Receiver) -> Settings:
     return Settings.model_validate({"data_dir": tmp_path, "allowed_networks": networks})
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def admin(serve: Serve, enter: Enter, opened: Settings) -> Visitor:
     return await enter(await serve(opened), Role.ADMIN)
 

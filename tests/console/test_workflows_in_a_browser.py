@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, ViewportSize, expect
 
 from messor.access.roles import Role
@@ -85,7 +86,7 @@ class Scene:
         return {row["url"].removeprefix("https://foodbank.test") for row in rows}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def scene(
     size: ViewportSize,
     scripts: bool,

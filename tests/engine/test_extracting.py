@@ -364,8 +364,8 @@ async def test_a_page_that_becomes_too_complex_keeps_what_it_had(shop: Bench) ->
     await shop.crawl()
     await shop.extract()
     before = await shop.rows("SELECT main_text, records FROM messor.extractions ORDER BY page_id")
-    tangle = b"<title>Kettle</title><p>It boils water." + b"<div>" * 600 + b"</div>" * 600
-    shop.set("/kettle", Answer(200, (("Content-Type", HTML),), tangle))
+    endless = b"<title>Kettle</title><p>It boils water." + b" and boils it" * 500_000
+    shop.set("/kettle", Answer(200, (("Content-Type", HTML),), endless))
     await shop.crawl()
     assert (await shop.extract()).pages == 1
     assert before == await shop.rows(

@@ -15,10 +15,11 @@ import pytest
 import uvloop
 
 from messor.archive import warc
-from messor.engine.orders import Order, UnreadableError
+from messor.engine.orders import Order, Show, UnreadableError
 from messor.engine.readers import ON_HAND, Readers, wanted_kinds
 from messor.errors import UsageError
 from tests.crawling import until
+from tests.web.test_depth import DEEP
 
 HTML = "<!doctype html><html lang=en><title>{0}</title><h1>{0}</h1><p>Call +49 30 901820 now.</p>"
 
@@ -29,8 +30,8 @@ class Archive:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def page(self, name: str) -> Order:
-        body = HTML.format(name).encode()
+    def page(self, name: str, more: str = "") -> Order:
+        body = (HTML.format(name) + more).encode()
         record = warc.response(f"http://shop.example/{name}", 200, "OK", (), body=body)
         (self.folder / name).write_bytes(record)
         return self._order(name, len(record))
@@ -127,6 +128,18 @@ async def test_pages_that_end_their_process_one_after_another(
     assert {found[0], found[1], found[3]} == {"Reading the page ended its process."}
 
 
+async def test_a_page_may_nest_as_deeply_as_its_process_survives(
+    archive: Archive, readers: Readers
+) -> None:
+    """What ends the process is blamed, also for what a model is to be shown; what does not is read."""
+    deadly = archive.page("deadly", DEEP["cells that are not opened"])
+    shown = Order(*_place(deadly), deadly.content_type, deadly.url, 200, show=Show(1_000, 1))
+    deep = archive.page("deep", DEEP["unclosed"])
+    found = await told(readers, archive.page("a"), deadly, deep, shown, archive.page("b"))
+    sentence = "Reading the page ended its process."
+    assert found == ["a", sentence, "deep", sentence, "b"]
+
+
 async def test_a_page_that_is_not_there_costs_no_process(
     archive: Archive, readers: Readers
 ) -> None:
@@ -136,6 +149,18 @@ async def test_a_page_that_is_not_there_costs_no_process(
     assert lost.endswith(".")
     assert "archived elsewhere" in lost
     assert (after, processes()) == ("b", before)
+
+
+async def test_who_has_nothing_to_read_has_no_segment_open(
+    archive: Archive, readers: Readers
+) -> None:
+    order = archive.page("a")
+    assert await told(readers, order, order, order) == ["a", "a", "a"]
+    (pid,) = processes()
+    await until(lambda: str(archive.folder) not in str(psutil.Process(pid).open_files()))
+    (archive.folder / "a").unlink()
+    assert "archived elsewhere" in (await told(readers, order))[0]
+    assert processes() == [pid]
 
 
 async def test_a_process_that_ends_with_nothing_to_do_is_nobodys_fault(

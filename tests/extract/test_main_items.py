@@ -33,6 +33,13 @@ def test_items_of_a_list_that_is_new_in_part_are_read_in_their_order() -> None:
     assert len(items._KNOWN) == len(cards)
 
 
+def test_what_is_no_item_before_a_list_within_another_moves_none_of_the_items() -> None:
+    """There are as many pieces as elements, and other ones."""
+    odd = "<ul><div>odd</div><li>New</li><li>Known</li><li>With a list<ul><li>in it</li></ul></li></ul>"
+    found = layout(f"<ul><li>Known</li><li>Also</li></ul>{odd}")
+    assert found.blocks.texts[2:] == ["odd", "New", "Known", "With a list", "in it"]
+
+
 def test_lists_are_kept_up_to_a_bound() -> None:
     items._KNOWN.clear()
     for start in range(0, 3 * items._REMEMBERED, 1_000):

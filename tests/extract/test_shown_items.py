@@ -53,6 +53,16 @@ def test_what_was_read_before_changes_nothing(parts: list[str]) -> None:
     assert_reads_the_same_again(said, shown_items._KNOWN, parts)
 
 
+def test_a_mark_among_the_items_of_a_list_within_another_moves_none_of_them() -> None:
+    """There are as many pieces as elements, and other ones."""
+    page = (
+        "<ul><li>Plain</li><li><a href=/c>Not closed</li></ul>after"
+        "<ul><li>Never <em>ended</em><a href=/y></a><li>Plain</li>"
+        "<li>With a list <ul><li>of <b>one</b></li></ul></li></ul>"
+    )
+    assert_reads_the_same_again(said, shown_items._KNOWN, [page, page])
+
+
 def test_items_that_are_new_stand_among_known_ones_in_their_order() -> None:
     shown_items._KNOWN.clear()
     cards = [f"<li><a href=/{n}>Thing {n}</a><span>{n}.50</span></li>" for n in range(9)]
@@ -94,3 +104,28 @@ def test_known_lists_do_not_go_beyond_the_bound_of_lines(
     view(html).shown  # noqa: B018
     monkeypatch.setattr(shown, "MAX_LINES", most)
     assert view(html).shown.texts == ["one", "two", "three", "four", "five"][:most]
+
+
+@pytest.mark.parametrize(
+    "body, said",
+    [
+        ("<p>a  b</p>", ["a b"]),
+        ("<p>a</p><p>b\tc\u00a0d\x1ce</p>", ["a", "b c d e"]),
+        ("<p>" + "x" * 30_000, ["x" * shown.MAX_LINE]),
+        ("<p>" + "x" * 15_000 + "<p>" + "y" * 15_000, ["x" * 15_000, "y" * 15_000]),
+    ],
+    ids=["two spaces", "others", "a long line", "a long page"],
+)
+def test_white_space_is_collapsed_beside_known_lists(body: str, said: list[str]) -> None:
+    list_ = "<ul><li>one  two</li><li>three\nfour</li></ul>"
+    for _ in range(2):
+        found = view(f"<p>before</p>{list_}{body}{list_}").shown
+        assert found.texts == ["before", "one two", "three four", *said, "one two", "three four"]
+
+
+def test_items_of_known_lists_are_found_in_the_tree() -> None:
+    cards = "".join(f"<li><svg>x</svg> <b>Thing {n}</b></li>\n<!-- -->" for n in range(50))
+    for _ in range(2):
+        page = view(f"<ol>\n{cards}</ol>")
+        assert [line.first.data for line in page.lines] == page.shown.texts  # type: ignore[attr-defined]
+        assert [line.element.tag for line in page.lines] == ["li"] * 50

@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 import turbohtml
+from hypothesis import given
+from hypothesis import strategies as st
 
+from messor.extract.page import Page
+from messor.extract.structured import items as structured
 from messor.extract.structured.items import (
     MICRODATA,
     RDFA,
     as_json,
     flat_json,
+    marked_items,
     read_items,
     text_content,
 )
@@ -113,6 +118,31 @@ def test_items_that_refer_to_each_other_end() -> None:
     )
     for item in read_items(turbohtml.parse(html), "", MICRODATA):
         assert json.dumps(as_json(item))
+
+
+PARTS = st.sampled_from(
+    (
+        "<div itemscope>", "<p itemscope itemprop=a>", '<div itemscope itemref="i j">', "<b itemprop=b>1",
+        "<div typeof=Thing>", "<p property=c>2", "<i id=i itemprop=d>3</i>", "</p>", "</div>",
+        "<template itemscope><b itemprop=e>4", "</template>", "<table itemscope>5<td itemprop=f>", "</table>",
+    )
+)  # fmt: skip
+
+
+@given(st.lists(PARTS, max_size=30))
+def test_items_are_the_same_where_one_walk_finds_all_that_is_marked(parts: list[str]) -> None:
+    page = Page.read("".join(parts))
+    for syntax in (MICRODATA, RDFA):
+        alone = marked_items(page.document, "", syntax)
+        assert list(map(as_json, page.items(syntax))) == list(map(as_json, alone))
+
+
+def test_no_more_properties_are_read_than_bounds_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those outside of all items do not count."""
+    monkeypatch.setattr(structured, "MAX_ELEMENTS", 3)
+    page = Page.read("<b itemprop=a>1</b>" * 5 + "<p itemscope>" + "<b itemprop=b>2</b>" * 5)
+    for found in (page.items(MICRODATA), marked_items(page.document)):
+        assert [len(item.properties["b"]) for item in found] == [3]
 
 
 def test_meta_tags_by_property_name_and_itemprop() -> None:

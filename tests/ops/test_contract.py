@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +15,7 @@ from messor.registry import domains
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.world.answers import plain
-from tests.conftest import _run, with_database
+from tests.clones import clone_of, filled_once
 from tests.crawling import at_work
 from tests.engine.test_ingest import REVIEWER, shop
 from tests.little_web import LittleWeb, Room, robots
@@ -26,15 +24,16 @@ AGENT = Settings().agent_token
 MODES = tuple(mode.value for mode in Mode)
 
 
-async def _make_evidence(dsn: str, folder: Path) -> None:
+# What they share takes long to make, and each process that runs one of them makes its own.
+pytestmark = pytest.mark.xdist_group("evidence")
+
+
+async def _make_evidence(database: Database, folder: Path) -> None:
     """A site with two closed doors, read twice; and one that wants nobody."""
     one: dict[str, Room] = shop(14) | {"/about": plain(403, "no"), "/faq": plain(403, "no")}
     two: dict[str, Room] = dict.fromkeys(("/", *(f"/a-{n}" for n in range(9))), plain(403, "no"))
     two["/robots.txt"] = robots("User-agent: *\nAllow: /\n")
-    async with (
-        Database(dsn) as database,
-        LittleWeb(folder, {"one.test": one, "two.test": two}) as web,
-    ):
+    async with LittleWeb(folder, {"one.test": one, "two.test": two}) as web:
         for name in ("one.test", "two.test"):
             async with database.transaction() as connection:
                 asked = domains.Submission.understand(f"http://{name}/")
@@ -50,23 +49,15 @@ async def _make_evidence(dsn: str, folder: Path) -> None:
 @pytest.fixture(scope="module")
 def evidence(server_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The name of a database that holds evidence, for each test to clone."""
-    name = f"evidence_{os.getpid()}"
-    asyncio.run(
-        _run(server_dsn, f"CREATE DATABASE {name} TEMPLATE template_messor STRATEGY file_copy")
-    )
     folder = tmp_path_factory.mktemp("evidence")
-    asyncio.run(_make_evidence(with_database(server_dsn, name), folder))
-    yield name
-    asyncio.run(_run(server_dsn, f"DROP DATABASE {name} WITH (FORCE)"))
+    with filled_once(server_dsn, "evidence", lambda new: _make_evidence(new, folder)) as name:
+        yield name
 
 
 @pytest.fixture
 async def database(server_dsn: str, evidence: str) -> AsyncIterator[Database]:
-    name = f"{evidence}_clone"
-    await _run(server_dsn, f"CREATE DATABASE {name} TEMPLATE {evidence} STRATEGY file_copy")
-    async with Database(with_database(server_dsn, name)) as opened:
+    async with clone_of(server_dsn, evidence) as opened:
         yield opened
-    await _run(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 async def _audit(database: Database) -> Report:

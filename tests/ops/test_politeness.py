@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from messor.ops.politeness import audit
 from messor.registry import domains
 from messor.store.database import Database
 from messor.world.answers import redirect
+from tests.clones import clone_of, filled_once
 from tests.crawling import admit, at_work, submit, until
 from tests.little_web import LittleWeb, page, robots
 from tests.ops.logs import AGENT, BARE_SITE, REQUESTS, change, crawled, judged, many
@@ -20,11 +22,19 @@ from tests.ops.logs import AGENT, BARE_SITE, REQUESTS, change, crawled, judged, 
 A = "page_id = (SELECT id FROM messor.pages WHERE url = 'http://one.test/a')"
 
 
+@pytest.fixture(scope="module")
+def crawled_once(server_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of a database that a worker was at work in: at its pace that takes a while."""
+    folder = tmp_path_factory.mktemp("crawled")
+    with filled_once(server_dsn, "crawled", lambda database: crawled(database, folder)) as name:
+        yield name
+
+
 @pytest.fixture
-async def log(database: Database, tmp_path: Path) -> Database:
+async def log(server_dsn: str, crawled_once: str) -> AsyncIterator[Database]:
     """What a worker left behind."""
-    await crawled(database, tmp_path)
-    return database
+    async with clone_of(server_dsn, crawled_once) as database:
+        yield database
 
 
 async def kinds(database: Database) -> dict[str, int]:
@@ -300,7 +310,8 @@ async def test_a_reviewer_may_ask_a_critical_host(log: Database) -> None:
         """INSERT INTO messor.ingestion_runs (trace_id, orbit_slug, mode, url, domain_id,
              requested_by, started_at)
            SELECT 't', 'o', 'user_assisted', 'http://one.test/', id, 'tester',
-                  messor.clock() - interval '5 minutes' FROM messor.domains""",
+                  (SELECT min(fetched_at) FROM messor.http_fetches) - interval '5 minutes'
+             FROM messor.domains""",
     )
     assert await kinds(log) == {}
 

@@ -230,6 +230,35 @@ def test_what_a_site_shares_parses_as_all_else_does(base: str, start: str, tail:
     href = start + tail
     assert urls.parse_shared(href, base) == urls.parse(href, base)
     assert urls.parse_shared(href, base) == urls.parse(href, base)  # as remembered
+    found = urls.parse(href, base)
+    assert urls.address(href, base) == (found.href if found else None)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "http://e.com",
+        "http://e.com?x=/y",
+        "http://e.com#/y",
+        "http://e.com\\@f.com/y",
+        "http:///e.com/y",
+        "http:/e.com/y",
+        "ht\ntp://e.com/y",
+        "http://E.com/y",
+        "http://1.2/y",
+        "http://e.com:80/y",
+        "https://e.com:80/y",
+        "http://xn--e.com/y",
+        "http://e.com/\ud800",
+        "http://" + "e." * 200 + "com/y",
+        "http://e.com/" + "y" * urls.MAX_URL_LENGTH,
+        "mailto:a@b/c/d/e",
+    ],
+)
+def test_what_begins_like_an_origin_may_be_none(base: str) -> None:
+    found = urls.parse("/a", base)
+    assert urls.parse_shared("/a", base) == found
+    assert urls.address("/a", base) == (found.href if found else None)
 
 
 def test_an_address_out_of_proportion_is_not_kept_in_memory() -> None:
@@ -238,4 +267,5 @@ def test_an_address_out_of_proportion_is_not_kept_in_memory() -> None:
     long = "a" * urls.MAX_URL_LENGTH
     assert urls.parse(f"{long}/b", "https://a.example/") is None
     assert urls.parse_shared(f"/{long}", "https://a.example/") is None
+    assert urls.address(f"https://a.example/{long}", "https://a.example/") is None
     assert urls._parsed.cache_info().currsize == urls._under.cache_info().currsize == 0

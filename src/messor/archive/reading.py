@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +21,9 @@ MAX_LINE = 2_000
 
 _BLANK_LINE = b"\r\n\r\n"
 _GZIPPED = b"\x1f\x8b"
+# Lines of an HTTP head, none of which is the first.
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*+(\d{1,18})[ \t]*+(?=\r\n|\Z)", re.IGNORECASE)
+_ENCODING = re.compile(rb"\r\ncontent-encoding:", re.IGNORECASE)
 
 _COLUMNS = """s.id, s.page_id, p.url, encode(s.content_hash, 'hex') AS content_hash,
   encode(s.data_hash, 'hex') AS data_hash, encode(s.raw_hash, 'hex') AS raw_hash, s.size,
@@ -101,10 +106,20 @@ async def record_place(source: Connection | Database, snapshot_id: int) -> tuple
     return row["name"], row["segment_offset"], row["segment_length"]
 
 
-def read_body(folder: Path, name: str, offset: int, length: int) -> bytes:
-    """The body of a response record as the site sent it, unpacked. Blocks: call it off the loop."""
+def read_body(
+    folder: Path | str,
+    name: str,
+    offset: int,
+    length: int,
+    *,
+    read: Callable[[Path | str, str, int, int], bytes] = read_record,
+) -> bytes:
+    """The body of a response record as the site sent it, unpacked. Blocks: call it off the loop.
+
+    Who reads many of them may `read` records in a way of their own.
+    """
     try:
-        packed = read_record(folder, name, offset, length)
+        packed = read(folder, name, offset, length)
     except OSError as error:
         raise UnavailableError(
             "The bytes of this snapshot do not lie on this machine: they were archived elsewhere."
@@ -114,30 +129,21 @@ def read_body(folder: Path, name: str, offset: int, length: int) -> bytes:
     if not record.startswith(b"HTTP/", http):
         raise NotFoundError("The bytes of this snapshot were erased.")
     end = record.find(_BLANK_LINE, http)
-    head = record[http : end if end >= 0 else None]
-    start = http + len(head) + len(_BLANK_LINE)
-    payload = memoryview(record)[start : start + _length(head, len(record))]
-    return _unpack(payload) if payload[:2] == _GZIPPED and _is_encoded(head) else bytes(payload)
+    if end < 0:
+        return b""
+    start = end + len(_BLANK_LINE)
+    length_line = _LENGTH.search(record, http, end)
+    payload = record[start : start + int(length_line[1]) if length_line else None]
+    is_packed = payload.startswith(_GZIPPED) and _ENCODING.search(record, http, end)
+    return _unpack(payload) if is_packed else payload
 
 
-def _unpack(packed: bytes | memoryview) -> bytes:
+def _unpack(packed: bytes) -> bytes:
     unpacker = isal_zlib.decompressobj(wbits=47)  # gzip or zlib, as the bytes say
     try:
         return unpacker.decompress(packed, MAX_BYTES)
     except isal_zlib.error as error:  # type: ignore[misc]
         raise UnavailableError("The archive's record of this snapshot is damaged.") from error
-
-
-def _length(head: bytes, there: int) -> int:
-    for line in head.split(b"\r\n"):
-        name, _, value = line.partition(b":")
-        if name.lower() == b"content-length" and value.strip().isdigit():
-            return min(int(value), there)
-    return there
-
-
-def _is_encoded(head: bytes) -> bool:
-    return any(line.startswith(b"content-encoding:") for line in head.lower().split(b"\r\n"))
 
 
 def compare(before: str, after: str) -> Difference:

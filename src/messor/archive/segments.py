@@ -202,10 +202,38 @@ async def seal_abandoned(folder: Path, database: Database) -> int:
     return sealed
 
 
-def read_record(folder: Path, name: str, offset: int, length: int) -> bytes:
+class OpenSegment:
+    """Reads records of segments; the last of these stays open, for most often the next is the same.
+
+    Segments are appended to, cut and blanked in place, so that what is open is what is there, unless
+    somebody puts another archive in its place: whoever has nothing more to read closes it.
+    """
+
+    __slots__ = ("_file", "_path")
+
+    def __init__(self) -> None:
+        self._path = ""
+        self._file = -1
+
+    def read(self, folder: Path | str, name: str, offset: int, length: int) -> bytes:
+        """One record's bytes as stored: a gzip member."""
+        path = f"{folder}/{name}"
+        if path != self._path:
+            self.close()
+            self._file = os.open(path, os.O_RDONLY)
+            self._path = path
+        return os.pread(self._file, length, offset)
+
+    def close(self) -> None:
+        if self._path:
+            self._path = ""
+            os.close(self._file)
+
+
+def read_record(folder: Path | str, name: str, offset: int, length: int) -> bytes:
     """One record's bytes as stored: a gzip member."""
-    descriptor = os.open(folder / name, os.O_RDONLY)
+    segment = OpenSegment()
     try:
-        return os.pread(descriptor, length, offset)
+        return segment.read(folder, name, offset, length)
     finally:
-        os.close(descriptor)
+        segment.close()

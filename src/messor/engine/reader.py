@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import sha256
 from io import BufferedWriter
-from pathlib import Path
 
 import msgspec
 
 from messor.archive.reading import read_body
+from messor.archive.segments import OpenSegment
 from messor.engine.orders import HEAD, Answer, Order, Progress, decode_order, framed
 from messor.errors import MessorError
 from messor.extract.ai.shown import PageOnHand
@@ -39,11 +39,18 @@ BUNCH = 8
 BUNCH_BYTES = 500_000
 BUNCH_SECONDS = 0.2
 
+_segment = OpenSegment()  # of the orders that came together
+
 
 def read(order: Order, parsers: Parsers | None = None) -> Answer:
-    """Read one archived page, in this process."""
+    """Read one archived page, in this process, which may die of it.
+
+    What is archived was parsed before, with a look at how deeply it nests or in a cage.
+    """
     try:
-        body = read_body(Path(order.folder), order.segment, order.offset, order.length)
+        body = read_body(
+            order.folder, order.segment, order.offset, order.length, read=_segment.read
+        )
         if order.is_image:
             return _image(body)
         text, _ = decode(body, order.content_type)
@@ -51,7 +58,7 @@ def read(order: Order, parsers: Parsers | None = None) -> Answer:
             held = [all(quote in text for quote in quotes) for quotes in order.recall.quotes]
             return Answer(recalled=held)
         if order.show is not None or order.prove is not None:
-            return _asked(order, PageOnHand(PageView.of(text, order.url)))
+            return _asked(order, PageOnHand(PageView.of(text, order.url, may_die=True)))
         extraction = read_records(
             text,
             order.url,
@@ -60,6 +67,7 @@ def read(order: Order, parsers: Parsers | None = None) -> Answer:
             pins=order.pins,
             parsers=parsers if order.ranking is None else _ranked(order.ranking),
             kinds=order.kinds,
+            may_die=True,
         )
     except MessorError as error:
         return Answer(fault=str(error))
@@ -146,7 +154,12 @@ def main() -> None:
     parsers = installed_parsers()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
-    for order in _orders(0, answers.send):
+
+    def before_waiting() -> None:
+        answers.send()
+        _segment.close()
+
+    for order in _orders(0, before_waiting):
         progress.begin(time.monotonic())
         answers.add(framed(read(order, parsers)))
 

@@ -43,29 +43,30 @@ _URL_DATE = re.compile(r"/((?:19|20)\d{2})[/-](\d{2})[/-](\d{2})(?!\d)")
 _BY = re.compile(r"^(?:by|von|par|por|di|da|door|av|af|przez|автор)[:\s]+", re.IGNORECASE)
 
 
-def _written(page: PageView) -> list[Item]:
-    return [item for item in page.items if item.is_a(_WRITTEN)]
+def written_items(page: PageView) -> list[Item]:
+    """The items of a page that someone wrote; the functions below are told them."""
+    return page.items_of(_WRITTEN)
 
 
-def modified(page: PageView) -> str | None:
+def modified(page: PageView, written: list[Item]) -> str | None:
     """When the page was last changed."""
-    return _date(page, _written(page), "dateModified", _MODIFIED)
+    return _date(page, written, "dateModified", _MODIFIED)
 
 
-def _date(page: PageView, written: list[Item], name: str, metas: tuple[str, ...]) -> str | None:
+def _date(page: PageView, written: list[Item], name: str, names: tuple[str, ...]) -> str | None:
     for item in written:
         for passage in item.texts(name):
             if said := read_date(passage.text):
                 return said
-    for meta in metas:
-        if meta in page.metas and (said := read_date(page.meta_text(meta))):
+    metas = page.metas
+    for meta in names:
+        if meta in metas and (said := read_date(page.meta_text(meta))):
             return said
     return None
 
 
-def published(page: PageView) -> str | None:
+def published(page: PageView, written: list[Item]) -> str | None:
     """When the page was published; by its URL where nothing else says it."""
-    written = _written(page)
     said = _date(page, written, "datePublished", _PUBLISHED)
     if said:
         return said
@@ -76,9 +77,8 @@ def published(page: PageView) -> str | None:
     return read_date("-".join(dated.groups())) if dated else None
 
 
-def authors(page: PageView) -> list[str]:
+def authors(page: PageView, written: list[Item]) -> list[str]:
     """Who wrote the page."""
-    written = _written(page)
     found: dict[str, None] = {}
     for item in written:
         for name in _names(item, "author") or _names(item, "creator"):

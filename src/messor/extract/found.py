@@ -182,6 +182,8 @@ def _stored(value: Any, encode: Callable[[Any], bytes] = _encode) -> tuple[Any, 
 def identity_of(kind: str, data: dict[str, Any]) -> str:
     """What a record is called among those of its kind on its page."""
     for names in _IDENTITIES.get(kind, ()):
+        if not names:
+            return ""
         if all(name in data for name in names):
             return _short(" | ".join(_said(data[name]) for name in names))
     return _short(_encode_sorted(data).decode())

@@ -10,15 +10,16 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 from messor.extract.page import Page
 from messor.extract.passages import Passage
 from messor.extract.structured import items as structured
+from messor.kit.lazy import lazy
 
 MAX_ITEMS = 1_000
 _MAX_DEPTH = 24
+_SHORT = 4_000  # characters of a script
 
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*+)"(\s*+:)?|(-?\d[\d.eE+\-]*+)', re.DOTALL)
 
@@ -66,6 +67,8 @@ class _Script:
         self._written = written
         self._known: dict[tuple[str, str], str] = {}  # literals as written
         self._unread = self._literals()
+        # All is written as it is, and little enough to be looked through each time.
+        self._is_plain = len(written) <= _SHORT and "\\" not in written
 
     def _literals(self) -> Iterator[tuple[str, str]]:
         """The literals one after the other: the key before each and what it says."""
@@ -83,11 +86,25 @@ class _Script:
 
     def literal(self, key: str, value: str) -> str | None:
         """The first literal behind a key that says something, as written; read as far as needed."""
+        if self._is_plain and type(value) is str and '"' not in value and self._says(key, value):
+            return value
         wanted = (key, value)
         written = self._known.get(wanted)
         if written is None and wanted in self._unread:
             written = self._known[wanted]
         return written
+
+    def _says(self, key: str, value: str) -> bool:
+        """Whether both stand there in one of the two usual ways, so that no literal has to be read.
+
+        Without a backslash every second quotation mark ends what the one before it began.
+        """
+        source = self._written
+        for pair in (f'"{key}": "{value}"', f'"{key}":"{value}"'):
+            at = source.find(pair)
+            if at >= 0 and source.startswith((",", "}"), at + len(pair)):
+                return source.count('"', 0, at) % 2 == 0
+        return False
 
     def passage(self, key: str, value: object, path: str) -> Passage | None:
         if not isinstance(value, str) or not value.strip():
@@ -172,7 +189,7 @@ class TreeItem(Item):
         self._method = method
         self._page = page
 
-    @cached_property
+    @lazy
     def _properties(self) -> dict[str, list[structured.Value | structured.Item]]:
         found: dict[str, list[structured.Value | structured.Item]] = {}
         for name, values in self._item.properties.items():

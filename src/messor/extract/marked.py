@@ -18,8 +18,8 @@ CRUMBS = (
 )
 # Whatever one of them selects, and some more, for shorter lists take less time.
 _ANY = (
-    '[rel~="author"], [itemprop~="author"], [class*="byline" i], [class*="breadcrumb" i],'
-    ' [aria-label*="breadcrumb" i], [id*="breadcrumb" i]'
+    ':is([rel~="author"], [itemprop~="author"], [class*="byline" i], [class*="breadcrumb" i],'
+    ' [aria-label*="breadcrumb" i], [id*="breadcrumb" i])'
 )
 _FEW = 12
 

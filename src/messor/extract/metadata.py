@@ -11,16 +11,18 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+import msgspec
 from turbohtml import Element
 
-from messor.extract.bylines import authors, modified, published
+from messor.extract.body import body_of
+from messor.extract.bylines import authors, modified, published, written_items
 from messor.extract.items import Item
 from messor.extract.languages import written_in
 from messor.extract.marked import CRUMBS, marked
 from messor.extract.plain import one_space
 from messor.extract.view import PageView
 from messor.web.text import one_line, storable
-from messor.web.urls import parse, parse_shared
+from messor.web.urls import address
 
 MAX_TITLE = 1_000
 MAX_DESCRIPTION = 4_000
@@ -35,6 +37,8 @@ _FEEDS = {
     "application/atom+xml": "atom",
     "application/feed+json": "json",
 }
+_KEYWORDS = frozenset(("keywords", "news_keywords", "article:tag"))
+_TRAILS = frozenset(("BreadcrumbList",))
 _LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _position = attrgetter("position")
 _LANGUAGE = re.compile(
@@ -42,7 +46,7 @@ _LANGUAGE = re.compile(
 )
 
 
-class Heading(NamedTuple):
+class Heading(msgspec.Struct, frozen=True):  # a page has many, and these are made in no time
     level: int
     text: str
 
@@ -85,7 +89,9 @@ class Metadata:
         found: dict[str, Any] = {
             name: value for name in self.__slots__ if (value := getattr(self, name))
         }
-        for name in ("headings", "breadcrumbs", "feeds"):
+        if self.headings:
+            found["headings"] = [{"level": each.level, "text": each.text} for each in self.headings]
+        for name in ("breadcrumbs", "feeds"):
             if name in found:
                 found[name] = [each._asdict() for each in found[name]]
         return found
@@ -106,15 +112,18 @@ def read_metadata(page: PageView) -> Metadata:
     found.keywords = _keywords(page)
     found.image = _absolute(page, found.opengraph.get("image", ""))
     _read_links(page, found)
-    found.published = published(page)
-    found.modified = modified(page)
-    found.authors = authors(page)
+    written = written_items(page)
+    found.published = published(page, written)
+    found.modified = modified(page, written)
+    found.authors = authors(page, written)
     found.breadcrumbs = _breadcrumbs(page)
     return found
 
 
 def normal_language(text: str) -> str:
     """A language tag in its usual spelling: "DE_de" is "de-DE"; nothing when it is none."""
+    if len(text) == 2 and text.isascii() and text.isalpha():  # as most are
+        return text.lower()
     match = _LANGUAGE.match(text.strip())
     if match is None:
         return ""
@@ -129,12 +138,7 @@ def _meta(page: PageView, limit: int, *names: str) -> str:
 
 def _absolute(page: PageView, href: str) -> str | None:
     href = href.strip()
-    if not href:
-        return None
-    # Its own address is known already, and depends on nothing.
-    is_own = href == page.url and href.startswith("http")
-    found = parse(href) if is_own else parse_shared(href, page.base)
-    return found.href if found else None
+    return address(href, page.base) if href else None
 
 
 def _opengraph(page: PageView) -> dict[str, str]:
@@ -147,8 +151,9 @@ def _opengraph(page: PageView) -> dict[str, str]:
 
 def _title(page: PageView, found: Metadata) -> str:
     for element in page.document.select("title")[:20]:
-        if element.closest("svg") is None and element.text.strip():
-            return one_line(element.text, MAX_TITLE)
+        text = element.text
+        if text.strip() and element.closest("svg") is None:
+            return one_line(text, MAX_TITLE)
     first = next((heading.text for heading in found.headings if heading.level == 1), "")
     return one_line(found.opengraph.get("title", "") or first, MAX_TITLE)
 
@@ -166,9 +171,9 @@ def _headings(page: PageView) -> list[Heading]:
 
 def _heading_elements(page: PageView) -> list[Element]:
     """The headings in the order of the source, where what a table cannot hold stands within it."""
-    select = page.document.select
+    find_all = page.document.find_all
     # Those of one name are known to the tree; to look for all at once is a walk over all of it.
-    found = [element for name in _LEVELS for element in select(name)]
+    found = [element for name in _LEVELS for element in find_all(name)]
     if None in map(_position, found):  # the tree was made without places
         return list(page.document.iter_elements(_LEVELS))
     return sorted(found, key=_position)
@@ -190,8 +195,9 @@ def _language(page: PageView) -> str:
 def _running_text(page: PageView) -> str:
     """Enough of the longer lines to tell a language by."""
     text = ""
-    for line in page.shown.outside(("nav", "footer"))[0]:
-        if len(line) > _SENTENCE:
+    body = body_of(page)
+    for line, size in zip(body.texts, body.sizes, strict=True):
+        if size > _SENTENCE:
             text += f"{line}\n"
             if len(text) > _PLENTY:
                 break
@@ -199,6 +205,8 @@ def _running_text(page: PageView) -> str:
 
 
 def _keywords(page: PageView) -> list[str]:
+    if _KEYWORDS.isdisjoint(page.metas):
+        return []
     words = _meta(page, MAX_DESCRIPTION, "keywords", "news_keywords").split(",")
     tags = [(element.attr("content") or "") for element in page.metas.get("article:tag", ())]
     found = dict.fromkeys(one_line(word, _MAX_NAME) for word in words + tags)
@@ -235,7 +243,7 @@ def _read_alternate(page: PageView, link: Element, found: Metadata) -> None:
 
 
 def _breadcrumbs(page: PageView) -> list[Crumb]:
-    for item in page.items_of(frozenset(("BreadcrumbList",))):
+    for item in page.items_of(_TRAILS):
         crumbs = [_crumb(page, each) for each in item.items("itemListElement")[:50]]
         if found := [crumb for crumb in crumbs if crumb.name]:
             return found

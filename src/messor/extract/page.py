@@ -22,6 +22,9 @@ _SAFE_CHARS = 65_536
 _CHUNK = 32_768
 _PARSE_BUDGET_SECONDS = 0.25
 
+# One walk over the tree for all of these. RDFa's properties are on most pages, its items on few.
+_MARKED = f"[{MICRODATA.scope}], [{RDFA.scope}], [{MICRODATA.property}]"
+
 
 @dataclass(slots=True)
 class Page:
@@ -32,16 +35,20 @@ class Page:
     document: Document
     source: Source = field(init=False, repr=False)
     _scripts: list[Script] | None = field(default=None, init=False, repr=False)
-    _scopes: list[Element] | None = field(default=None, init=False, repr=False)
+    _marked: list[Element] | None = field(default=None, init=False, repr=False)
     _items: dict[str, list[Item]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.source = Source(self.html)
 
     @classmethod
-    def read(cls, html: str, url: str = "", *, bounded: bool = True) -> Page:
-        """Parse a page; TooComplexError when it is out of proportion, unless its process is bounded."""
-        return cls(html, url, _parse(html, bounded=bounded))
+    def read(cls, html: str, url: str = "", *, may_die: bool = False) -> Page:
+        """Parse a page; TooComplexError when it is out of proportion.
+
+        How deeply it nests is not looked at where this process `may_die`: somebody knows then which
+        page did it, and goes on with the others.
+        """
+        return cls(html, url, _parse(html, may_die=may_die))
 
     @property
     def scripts(self) -> list[Script]:
@@ -53,10 +60,13 @@ class Page:
     def items(self, syntax: Syntax) -> list[Item]:
         """Its microdata or RDFa in the order of the page; read once for all who ask."""
         if syntax.name not in self._items:
-            if self._scopes is None:  # one walk over the tree for both
-                self._scopes = self.document.select(f"[{MICRODATA.scope}], [{RDFA.scope}]")
-            own = [each for each in self._scopes if each.attr(syntax.scope) is not None]
-            self._items[syntax.name] = marked_items(self.document, "", syntax, own)
+            if self._marked is None:
+                self._marked = self.document.select(_MARKED)
+            scopes = [each for each in self._marked if each.attr(syntax.scope) is not None]
+            named = None
+            if syntax is MICRODATA:
+                named = [each for each in self._marked if each.attr(syntax.property) is not None]
+            self._items[syntax.name] = marked_items(self.document, "", syntax, scopes, named)
         return self._items[syntax.name]
 
     def inner(self, element: Element) -> str:
@@ -87,13 +97,13 @@ class Page:
         return at
 
 
-def _parse(html: str, *, bounded: bool) -> Document:
+def _parse(html: str, *, may_die: bool) -> Document:
     """The tree with source locations, within the bounds of `web.html.parse_document`."""
-    if bounded and len(html) > MAX_CHARS:
+    if len(html) > MAX_CHARS:
         raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
-    if bounded and is_too_deep(html):
+    if not may_die and is_too_deep(html):
         raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements within each other.")
-    if not bounded or len(html) <= _SAFE_CHARS:
+    if len(html) <= _SAFE_CHARS:
         return turbohtml.parse(html, positions=False, source_locations=True)
     parser = turbohtml.IncrementalParser(positions=False, source_locations=True)
     started = time.thread_time()

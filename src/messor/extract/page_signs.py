@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
 
+from messor.extract.body import Body, body_of
 from messor.extract.dates import fold
 from messor.extract.lines import read_marks
 from messor.extract.marked import BYLINES, marked
@@ -53,19 +53,24 @@ _PRODUCTS = frozenset(
 )
 _EVENTS = frozenset(("Event", "MusicEvent", "BusinessEvent", "EducationEvent", "TheaterEvent",
                      "SportsEvent", "Festival", "ExhibitionEvent", "SocialEvent"))  # fmt: skip
+# Names of meta elements.
+_TIMES = frozenset(("article:published_time", "article:section", "parsely-pub-date"))
+_OFFERS = frozenset(("product:price:amount", "og:price:amount", "product:availability"))
 _DATED = re.compile(r"/(?:19|20)\d\d[/-]\d{1,2}(?:[/-]|$)")
 _PAGED = re.compile(
     r"[?&](?:page|p|seite|pagina|offset|sort|filter|orderby)=|/page/\d", re.IGNORECASE
 )
 _SEARCHED = re.compile(r"[?&](?:q|s|query|search|keyword|suche|k)=[^&]", re.IGNORECASE)
-_SLUG = re.compile(r"[^/]*-[^/]*-[^/]*-[^/]*/?$")
 _PRICE = re.compile(
     r"[$€£¥₹₩₺]\s?\d|(?:Rs\.?|CHF|EUR|USD|kr\.?)\s?\d"
     r"|\d\s?(?:€|zł|kr|Kč|₽|₸|₺|TL|Ft|lei|грн|тг|\u0440\u0443\u0431|원|円|元|EUR|USD|CHF)(?!\w)"
 )
-_PRICED: dict[str, bool] = {}  # short lines, and whether they tell a price
-_REMEMBERED = 8_192
+_KNOWN: set[str] = set()  # short lines that were looked at
+_PRICED: set[str] = set()  # those that tell a price
+_REMEMBERED = 32_768
 _WORD = re.compile(r"[^\W_]+")
+# The same words of plain letters: all else becomes a space, at a fraction of the cost.
+_SPACED = "".join(sign if sign.isalnum() else " " for sign in map(chr, range(128)))
 _NOT_FOUND = re.compile(r"(?<!\d)(?:404|403|410|500|502|503)(?!\d)")
 _BASKET = (
     '[class*="add-to-cart" i], [class*="addtocart" i], [class*="add_to_cart" i], [id*="addtocart" i],'
@@ -76,7 +81,11 @@ _QUANTITY = (
     'input[name*="qty" i]', 'input[name*="quantity" i]', 'select[name*="quantity" i]',
     'select[name*="qty" i]', 'input[id*="quantity" i]',
 )  # fmt: skip
-_CARDS = ("div", "li", "article", "section", "a")
+# How elements are named that are one of many products, and what all of such a tag begin with.
+_CARDS = tuple(
+    (f"{tag}[class*='product-']", f"{tag}[class*='product-card']", f"{tag}[class*='product-item']")
+    for tag in ("div", "li", "article", "section", "a")
+)
 # Phrases of titles by their first words, and the order in which they are named.
 _PLACES = {phrase: place for place, phrase in enumerate(TITLES)}
 _PHRASES = {
@@ -85,19 +94,22 @@ _PHRASES = {
 }
 _ASKING = frozenset(("h2", "h3", "h4", "h5", "dt", "summary", "button"))
 _PARAGRAPHS = ("p", "div")
-_AROUND = ("nav", "footer")
+_SLUG = 3  # hyphens in a name that is a sentence
 _ENTRIES = 5  # articles on one page that make it a listing
 _DECIDED = 4.0  # a weight that no shop's signs would change
 _LONG = 80  # characters of a paragraph
 _SHORT = 60  # of a line that may be a price
+_ASKED = 200  # of one that may be a question
 
 
-@dataclass(slots=True)
 class Signs:
     """Weights and reasons by type."""
 
-    weights: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    reasons: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    __slots__ = ("reasons", "weights")
+
+    def __init__(self) -> None:
+        self.weights: dict[str, float] = defaultdict(float)
+        self.reasons: dict[str, list[str]] = defaultdict(list)
 
     def add(self, name: str, weight: float, reason: str) -> None:
         self.weights[name] += weight
@@ -129,7 +141,8 @@ def _read_url(page: PageView, title: str, signs: Signs) -> None:
         weight = 3.5 if category.name == "home" else 2.2 * category.score
         signs.add(TYPE_OF_CATEGORY[category.name], weight, f"URL or title says {category.cue!r}")
     bare = path.partition("?")[0]
-    segments = [segment for segment in bare.lower().split("/") if segment]
+    lowered = path.lower()
+    segments = [segment for segment in lowered.partition("?")[0].split("/") if segment]
     for place, segment in enumerate(segments):
         found = SEGMENTS.get(segment.rpartition(".")[0] or segment)
         if found is not None:
@@ -140,37 +153,47 @@ def _read_url(page: PageView, title: str, signs: Signs) -> None:
             if name == "article" and last:
                 name, weight = "listing", weight * 0.6
             signs.add(name, weight, f"the URL's part {segment!r}")
-    if _DATED.search(bare):
+    if ("/19" in bare or "/20" in bare) and _DATED.search(bare):
         signs.add("article", 1.5, "a date in the URL")
-    if _PAGED.search(path):
-        signs.add("listing", 1.2, "the URL of a page in a row")
-    if _SEARCHED.search(path):
-        signs.add("search", 1.5, "a search in the URL")
-    if _SLUG.search(bare):
+    if "=" in path or "/page/" in lowered:
+        _read_query(path, signs)
+    if bare.removesuffix("/").rpartition("/")[2].count("-") >= _SLUG:
         signs.add("article", 0.4, "a long name in the URL")
         signs.add("product", 0.3, "a long name in the URL")
 
 
+def _read_query(path: str, signs: Signs) -> None:
+    if _PAGED.search(path):
+        signs.add("listing", 1.2, "the URL of a page in a row")
+    if _SEARCHED.search(path):
+        signs.add("search", 1.5, "a search in the URL")
+
+
+def _words(title: str) -> list[str]:
+    if title.isascii():
+        return title.translate(_SPACED).lower().split()
+    return _WORD.findall(fold(title))
+
+
 def _read_title(title: str, signs: Signs) -> None:
-    said = _WORD.findall(fold(title))
-    words = " ".join(said)
-    padded = f" {words} "
-    begun = {phrase for word in said for phrase in _PHRASES.get(word, ())}
-    for phrase in sorted(begun, key=_PLACES.__getitem__):
-        if f" {phrase} " in padded:
-            name, weight = TITLES[phrase]
-            share = min(1.0, 0.4 + 3.0 * len(phrase) / max(1, len(words)))
-            signs.add(name, weight * share, f"the title says {phrase!r}")
-    if len(title) < 60 and _NOT_FOUND.search(title):
+    said = _words(title)
+    if begun := [phrase for word in _PHRASES.keys() & said for phrase in _PHRASES[word]]:
+        words = " ".join(said)
+        padded = f" {words} "
+        for phrase in sorted(begun, key=_PLACES.__getitem__):
+            if f" {phrase} " in padded:
+                name, weight = TITLES[phrase]
+                share = min(1.0, 0.4 + 3.0 * len(phrase) / max(1, len(words)))
+                signs.add(name, weight * share, f"the title says {phrase!r}")
+    if "0" in title and len(title) < 60 and _NOT_FOUND.search(title):
         signs.add("error", 2.0, "the title has an error's number")
 
 
 def _read_data(page: PageView, signs: Signs) -> None:
-    for kind in sorted(page.types):
-        found = _ITEMS.get(kind)
-        if found is not None:
-            signs.add(*found, f"structured data: {kind}")
-    goods = page.items_of(_PRODUCTS)
+    types = page.types
+    for kind in sorted(types & _ITEMS.keys()):
+        signs.add(*_ITEMS[kind], f"structured data: {kind}")
+    goods = [] if types.isdisjoint(_PRODUCTS) else page.items_of(_PRODUCTS)
     products = len([item for item in goods if item.text("name")])
     priced = [item for item in goods if item.items("offers")]
     if products and (len(priced) == 1 or products == 1):
@@ -180,15 +203,16 @@ def _read_data(page: PageView, signs: Signs) -> None:
         signs.add("product", 0.8, "structured data: several products")
     elif products:
         signs.add("product", 2.0, "structured data: products")
-    events = len(page.items_of(_EVENTS))
-    if events:
+    if not types.isdisjoint(_EVENTS):
+        events = len(page.items_of(_EVENTS))
         signs.add("event" if events < 3 else "listing", 2.0, "structured data: events")
     said = _OPENGRAPH.get(page.meta_text("og:type").lower())
     if said is not None:
         signs.add(*said, f"og:type says {said[0]}")
-    if page.has_meta("article:published_time", "article:section", "parsely-pub-date"):
+    names = page.metas.keys()
+    if not _TIMES.isdisjoint(names) and page.has_meta(*_TIMES):
         signs.add("article", 0.8, "a time of publication")
-    if page.has_meta("product:price:amount", "og:price:amount", "product:availability"):
+    if not _OFFERS.isdisjoint(names) and page.has_meta(*_OFFERS):
         signs.add("product", 2.0, "a price in the head")
 
 
@@ -232,59 +256,55 @@ def _buying(page: PageView) -> str:
     return ""
 
 
-@dataclass(slots=True)
-class _Body:
-    """What the lines between a page's navigation and its footer amount to."""
-
-    size: int  # characters
-    prices: int  # short lines that tell one
-    long: list[int]  # characters of the paragraphs
-    questions: int  # lines that are headings, or the like, and end like a question
-
-
-def _measured(page: PageView) -> _Body:
-    texts, firsts = page.shown.outside(_AROUND)
-    long = [
-        len(text)
-        for text, first in zip(texts, firsts, strict=True)
-        if len(text) >= _LONG and holder_of(first).tag in _PARAGRAPHS
+def _long(body: Body) -> list[int]:
+    """The characters of the paragraphs."""
+    return [
+        size
+        for size, first in zip(body.sizes, body.firsts, strict=True)
+        if size >= _LONG and holder_of(first).tag in _PARAGRAPHS
     ]
-    whole = "".join(texts)
-    questions = 0
-    if any(map(whole.__contains__, QUESTION_MARKS)):
-        questions = sum(
-            text.endswith(QUESTION_MARKS) and len(text) < 200 and holder_of(first).tag in _ASKING
-            for text, first in zip(texts, firsts, strict=True)
-        )
-    return _Body(len(whole), _prices(texts), long, questions)
 
 
-def _prices(texts: list[str]) -> int:
-    """How many short lines tell a price; remembered, for the pages of a site repeat their lines."""
-    told_of = _PRICED.get
-    told = [told_of(text) for text in texts if len(text) < _SHORT]
-    found = told.count(True)
-    if None in told:
-        fresh = [text for text in texts if len(text) < _SHORT and told_of(text) is None]
-        found += sum(_look_for_prices(fresh))
+def _questions(body: Body) -> int:
+    """How many lines are headings, or the like, and end like a question."""
+    said = "".join(body.texts)  # to look at all of them at once takes the least time
+    if not any(map(said.__contains__, QUESTION_MARKS)):
+        return 0
+    return sum(
+        text.endswith(QUESTION_MARKS) and len(text) < _ASKED and holder_of(first).tag in _ASKING
+        for text, first in zip(body.texts, body.firsts, strict=True)
+    )
+
+
+def _prices(short: list[str]) -> int:
+    """How many of these lines tell a price; they are remembered, for the pages of a site repeat them."""
+    found = 0 if _PRICED.isdisjoint(short) else sum(map(_PRICED.__contains__, short))
+    if fresh := [text for text in short if text not in _KNOWN]:
+        priced = _look_for_prices(fresh)
+        found += len(priced)
+        if len(_KNOWN) >= _REMEMBERED:
+            _KNOWN.clear()
+            _PRICED.clear()
+        if len(fresh) <= _REMEMBERED:
+            _KNOWN.update(fresh)
+            _PRICED.update(priced)
     return found
 
 
-def _look_for_prices(texts: list[str]) -> list[bool]:
-    told = [
-        "0" in marks and _PRICE.search(text) is not None
+def _look_for_prices(texts: list[str]) -> list[str]:
+    return [
+        text
         for text, marks in zip(texts, read_marks(texts), strict=True)
+        if "0" in marks and _PRICE.search(text)
     ]
-    if len(_PRICED) >= _REMEMBERED:
-        _PRICED.clear()
-    _PRICED.update(zip(texts[:_REMEMBERED], told, strict=False))
-    return told
 
 
 def _read_layout(page: PageView, signs: Signs) -> None:
-    body = _measured(page)
-    prices, long, questions = body.prices, body.long, body.questions
-    _read_paragraphs(page, body.size, long, signs)
+    body = body_of(page)
+    long = _long(body)
+    prices = _prices([text for text in body.texts if len(text) < _SHORT])
+    questions = _questions(body)
+    _read_paragraphs(page, sum(body.sizes), long, signs)
     if questions >= 4 and any(mark in page.folded for mark in QUESTION_MARKS):
         signs.add("faq", min(2.0, 0.3 * questions), f"{questions} headings are questions")
     if prices >= 8 and len(long) < 6:
@@ -319,9 +339,9 @@ def _read_paragraphs(page: PageView, size: int, long: list[int], signs: Signs) -
 
 def _cards(page: PageView) -> int:
     """How many elements are named as one of many products."""
-    return sum(
-        len(page.document.select(f"{tag}[class*='{name}']"))
-        for tag in _CARDS
-        if page.document.select_one(f"{tag}[class*='product-']") is not None
-        for name in ("product-card", "product-item")
-    )
+    document = page.document
+    found = 0
+    for any_product, card, item in _CARDS:
+        if document.select_one(any_product) is not None:
+            found += len(document.select(card)) + len(document.select(item))
+    return found

@@ -57,10 +57,10 @@ def page_type(page: PageView, *, status: int = 200) -> PageType:
 
 
 def _verdict(signs: Signs) -> PageType:
-    ranked = sorted(((weight, name) for name, weight in signs.weights.items()), reverse=True)
+    ranked = sorted([(weight, name) for name, weight in signs.weights.items()], reverse=True)
     if not ranked or ranked[0][0] < _ENOUGH:
         return PageType(OTHER, 0.5, ("no sign of any other type",))
     best, name = ranked[0]
     # As if "other" had the weight of one sign: a single weak sign does not make for certainty.
-    total = sum(math.exp(weight) for weight, _ in ranked) + math.e
+    total = sum([math.exp(weight) for weight, _ in ranked]) + math.e
     return PageType(name, math.exp(best) / total, tuple(signs.reasons[name]))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from messor.extract.evidence import JSON_SOURCES, MAX_QUOTE, Field, make_field
 from messor.extract.plain import from_html, from_json, one_space
+from messor.kit.lazy import lazy
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Passage:
     quote: str
     path: str = ""
 
-    @cached_property
+    @lazy
     def text(self) -> str:
         undo = from_json if self.source in JSON_SOURCES else from_html
         return one_space(undo(self.quote[:MAX_QUOTE]))

@@ -31,6 +31,9 @@ BUDGET_SECONDS = 3.0
 # How sure a product has to be for its page to be taken for nothing else.
 _SURE = 0.75
 
+_NO_CONTENT = MainContent("", "", "", is_article=False)
+_NOT_READ = PageType(OTHER, 0.0, ("the page was not read",))
+
 Answer = TypeVar("Answer")
 Fallback = TypeVar("Fallback")
 
@@ -39,9 +42,9 @@ Fallback = TypeVar("Fallback")
 class Extraction:
     """All that extraction makes of one page."""
 
-    main: MainContent = field(default_factory=lambda: MainContent("", "", "", is_article=False))
+    main: MainContent = _NO_CONTENT
     metadata: Metadata = field(default_factory=Metadata)
-    page_type: PageType = field(default_factory=lambda: PageType(OTHER, 0.0))
+    page_type: PageType = _NOT_READ
     flags: list[Flag] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)  # the page's product first
     rejected: list[Rejected] = field(default_factory=list)
@@ -78,16 +81,18 @@ def read_records(
     parsers: Parsers | None = None,
     pins: Pins | None = None,
     kinds: frozenset[str] | None = None,
+    may_die: bool = False,
 ) -> Extraction:
     """Read a page found at `url`; nothing is raised, whatever the page holds.
 
     `generic` leaves out the parsers made for a site; `pins` names versions of parsers to be used.
-    Where `kinds` are named, no other records are looked for, and none is unread.
+    Where `kinds` are named, no other records are looked for, and none is unread. `may_die` is said
+    by a process whose death is survived, and blamed on the page: how deeply it nests is not looked at.
     """
     found = Extraction(page_type=_by_status(status))
     parsers = parsers or installed_parsers()
     try:
-        page = PageView.of(html, url)
+        page = PageView.of(html, url, may_die=may_die)
     except TooComplexError as error:
         found.warnings.append(str(error))
         found.unread = _all_kinds(parsers, kinds)
@@ -110,7 +115,7 @@ def _selective(parser: Parser) -> Selective | None:
 def _by_status(status: int) -> PageType:
     if status >= 400:
         return PageType("error", 1.0, (f"status {status}",))
-    return PageType(OTHER, 0.0, ("the page was not read",))
+    return _NOT_READ
 
 
 class _Readers:

@@ -14,7 +14,7 @@ from turbohtml import Document, Element, Node, Text
 
 from messor.extract.lists import TAGS as LISTS
 from messor.extract.lists import Lists
-from messor.extract.shown_items import ItemLines
+from messor.extract.shown_items import First, ItemLines
 from messor.extract.spaces import has_plain_spaces
 
 MAX_LINES = 20_000
@@ -49,7 +49,7 @@ class Shown:
     def __init__(self) -> None:
         self.texts: list[str] = []
         # Of each line the first of the texts it is made of, or the list item that holds them.
-        self.firsts: list[Node] = []
+        self.firsts: list[First] = []
         # Lines in a row within one region: its name, the first of them, and the one behind the last.
         self.stretches: list[tuple[str, int, int]] = []
 
@@ -61,10 +61,10 @@ class Shown:
             found += [region] * (end - start)
         return found
 
-    def outside(self, regions: Container[str]) -> tuple[list[str], list[Node]]:
+    def outside(self, regions: Container[str]) -> tuple[list[str], list[First]]:
         """The lines outside of these regions, and where they begin, as `firsts` has it."""
         texts: list[str] = []
-        firsts: list[Node] = []
+        firsts: list[First] = []
         for region, start, end in self.stretches:
             if region not in regions:
                 texts += self.texts[start:end]
@@ -72,8 +72,10 @@ class Shown:
         return texts, firsts
 
 
-def first_text(first: Node) -> Node:
+def first_text(first: First) -> Node:
     """The first of the texts that a line is made of, of which the text or its item is given."""
+    if isinstance(first, tuple):
+        first = first[0].item(first[1])
     if type(first) is not Element:
         return first
     nodes: Iterable[Node] = first.descendants
@@ -87,11 +89,12 @@ def first_text(first: Node) -> Node:
                 break
 
 
-def holder_of(first: Node) -> Element:
+def holder_of(first: First) -> Element:
     """The innermost element around a line that is not inline: the body at the latest."""
-    holder = cast("Element", first_text(first).parent)
+    text = first if type(first) is Text else first_text(first)
+    holder: Element = text.parent  # type: ignore[assignment]  # texts are within elements
     while holder.tag in INLINE:
-        holder = cast("Element", holder.parent)
+        holder = holder.parent  # type: ignore[assignment]  # and these within the body
     return holder
 
 
@@ -113,13 +116,15 @@ class _Walk:
     different holders.
     """
 
-    __slots__ = ("_body", "_items", "_outer", "_parts", "_shown", "_turns", "_within")
+    __slots__ = ("_body", "_items", "_outer", "_parts", "_recalled", "_shown", "_turns", "_within")
 
     def __init__(self, shown: Shown, body: Element, lists: Lists) -> None:
         self._shown = shown
         self._items = ItemLines(lists)
         self._body = self._within = body
         self._parts: dict[int, list[str]] = {}  # of long lines, behind their beginning
+        # The first of lines of a list that was read before, and the one behind the last.
+        self._recalled: list[tuple[int, int]] = []
         self._turns = [(0, "")]  # the lines at which a region begins, or goes on
         self._outer: list[tuple[Node | None, str, Element]] = []  # where regions end, those around
 
@@ -208,6 +213,7 @@ class _Walk:
         if not lines or len(firsts) + len(lines) > MAX_LINES:
             return False
         texts += lines
+        self._recalled.append((len(firsts), len(texts)))
         firsts += items
         return True
 
@@ -232,7 +238,7 @@ class _Walk:
         shown = self._shown
         for number, parts in self._parts.items():
             shown.texts[number] += "".join(parts)
-        shown.texts = _collapsed(shown.texts)
+        shown.texts = _collapsed(shown.texts, self._recalled)
         self._items.remember(shown.texts, shown.firsts)
         self._turns.append((len(shown.texts), ""))
         shown.stretches = [
@@ -242,10 +248,21 @@ class _Walk:
         ]
 
 
-def _collapsed(texts: list[str]) -> list[str]:
-    """The texts with their white space collapsed; a look at all of them tells whether there is any."""
-    whole = "".join(texts)
-    if "  " in whole or len(whole) > MAX_LINE or not has_plain_spaces(whole):
+def _collapsed(texts: list[str], recalled: list[tuple[int, int]]) -> list[str]:
+    """The texts with their white space collapsed, as it is in those that were read before.
+
+    A look at all others together tells whether there is any.
+    """
+    new: list[str] = []
+    behind = 0
+    for start, end in recalled:
+        new += texts[behind:start]
+        behind = end
+    new += texts[behind:]
+    whole = "".join(new)
+    is_long = len(whole) > MAX_LINE and len(max(new, key=len)) > MAX_LINE
+    # From its end a text is looked through in half the time.
+    if is_long or whole.rfind("  ") >= 0 or not has_plain_spaces(whole):
         return [_one_space(text)[:MAX_LINE] for text in texts]
     return list(map(str.strip, texts))
 

@@ -5,7 +5,8 @@ Only items are kept that are one line each, with no region of the page within.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import count, repeat
+from typing import cast
 
 from turbohtml import Element, Node
 
@@ -18,6 +19,25 @@ _REGIONS = ("<nav", "<footer", "<header", "<aside")
 _MOST_LISTS = 500
 
 
+class KnownList:
+    """A list whose items are all known, so that nobody looked for them in the tree yet."""
+
+    __slots__ = ("_items", "element")
+
+    def __init__(self, element: Element) -> None:
+        self.element = element
+        self._items: list[Element] | None = None
+
+    def item(self, place: int) -> Element:
+        if self._items is None:
+            self._items = _items(self.element)
+        return self._items[place]
+
+
+# Where a line begins: with a text, or with an item, which may be told by its place in a list.
+First = Node | tuple[KnownList, int]
+
+
 class ItemLines:
     """The items of one page's lists, looked up before they are read and kept after."""
 
@@ -28,27 +48,28 @@ class ItemLines:
         self._reading: list[tuple[list[Element], list[str], int]] = []
         self.known: dict[Element, str] = {}  # in lists that are new in part
 
-    def recall(self, list_: Element, number: int) -> tuple[Sequence[str], list[Element]]:
+    def recall(self, list_: Element, number: int) -> tuple[list[str], list[First]]:
         """The lines of a list whose items are all known, and the items; nothing of other lists.
 
         Else it is noted that they are read now, the first line having this number, and which of
         them need not be.
         """
         written = self._lists.items(list_)
-        items = [child for child in list_ if type(child) is Element] if written else []
-        if not items or len(items) != len(written):
-            return (), []
-        lines = [_KNOWN.get(each, "") for each in written]
-        if all(lines):
-            return lines, items
+        lines = list(map(_KNOWN.get, written))
+        if None not in lines:  # what is known was cut in the right places
+            places = zip(repeat(KnownList(list_), len(lines)), count())
+            return cast("list[str]", lines), list(places)
+        items = _items(list_)
+        if len(items) != len(written) or any(item.tag != "li" for item in items):
+            return [], []  # cut in a wrong place, perhaps
         if len(self._reading) < _MOST_LISTS:
             self._reading.append((items, written, number))
         if any(lines):
             pairs = zip(items, lines, strict=True)
             self.known.update({item: line for item, line in pairs if line})
-        return (), []
+        return [], []
 
-    def remember(self, texts: list[str], firsts: list[Node]) -> None:
+    def remember(self, texts: list[str], firsts: list[First]) -> None:
         """Keep what the items were read as, now that all lines of the page are known."""
         for items, written, start in self._reading:
             end = start + len(items)
@@ -57,7 +78,6 @@ class ItemLines:
                 len(own) == len(items)
                 and all(map(_is_within, own, items))
                 and not (end < len(firsts) and _is_within(firsts[end], items[-1]))
-                and all(item.tag == "li" for item in items)
             ):
                 _keep(written, texts[start:end])
 
@@ -70,7 +90,12 @@ def _keep(written: list[str], lines: list[str]) -> None:
             _KNOWN[html] = line
 
 
-def _is_within(node: Node | None, item: Element) -> bool:
+def _items(list_: Element) -> list[Element]:
+    return [child for child in list_ if type(child) is Element]
+
+
+def _is_within(first: First, item: Element) -> bool:
+    node: Node | None = first[0].element if isinstance(first, tuple) else first
     while node is not None and node is not item:
         node = node.parent
     return node is item

@@ -6,9 +6,6 @@ the whole source. What the parts mean is left to those who read them.
 
 from __future__ import annotations
 
-import re
-from functools import cached_property
-
 from turbohtml import Element
 
 from messor.extract.dates import fold
@@ -19,13 +16,11 @@ from messor.extract.page import Page
 from messor.extract.passages import Passage
 from messor.extract.plain import one_space
 from messor.extract.shown import Shown, read_shown
+from messor.kit.lazy import lazy
 from messor.web.urls import parse
 
 MAX_METAS = 1_000
 MAX_ANCHORS = 5_000
-
-# What the parser may have made of something else, or a reader would make something else of.
-_ESCAPED = re.compile("[&<\ufffd]")
 
 
 class PageView:
@@ -34,23 +29,18 @@ class PageView:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.url = page.url
+        self.path = _path_of(page.url)  # with its query
         self.source = page.source
         self.document = page.document
-        self.lists = Lists()
+        self.lists = Lists(page.source)
         self.notes: dict[str, object] = {}  # what readers found and share with others
 
     @classmethod
-    def of(cls, source: str, url: str) -> PageView:
-        """The view of a page that is parsed here."""
-        return cls(Page.read(source, url))
+    def of(cls, source: str, url: str, *, may_die: bool = False) -> PageView:
+        """The view of a page that is parsed here, in a process that may or may not die of it."""
+        return cls(Page.read(source, url, may_die=may_die))
 
-    @cached_property
-    def path(self) -> str:
-        """The URL's path with its query."""
-        split = self.url.split("/", 3)
-        return "/" + split[3].partition("#")[0] if len(split) > 3 else "/"
-
-    @cached_property
+    @lazy
     def base(self) -> str:
         """What links are relative to."""
         for element in self.document.select("base[href]")[:8]:
@@ -58,7 +48,7 @@ class PageView:
             return found.href if found else self.url
         return self.url
 
-    @cached_property
+    @lazy
     def metas(self) -> dict[str, list[Element]]:
         """Meta elements by name or property, in lower case."""
         found: dict[str, list[Element]] = {}
@@ -84,12 +74,12 @@ class PageView:
                 value = element.attr("content") or ""
                 if value.strip():
                     # Where nothing was or is escaped, the source need not be asked.
-                    if value.isprintable() and not _ESCAPED.search(value):
+                    if value.isprintable() and not _is_escaped(value):
                         return one_space(value)
                     return Passage("meta", self.source.attribute(element, "content")).text
         return ""
 
-    @cached_property
+    @lazy
     def items(self) -> list[Item]:
         """All items of schema.org, JSON-LD first."""
         return json_items(self.page) + tree_items(self.page)
@@ -97,27 +87,27 @@ class PageView:
     def items_of(self, types: frozenset[str]) -> list[Item]:
         return [item for item in self.items if item.is_a(types)]
 
-    @cached_property
+    @lazy
     def types(self) -> frozenset[str]:
         """The types of all items."""
-        return frozenset(name for item in self.items for name in item.types)
+        return frozenset().union(*[item.types for item in self.items])
 
-    @cached_property
+    @lazy
     def shown(self) -> Shown:
         """The visible text, for those who need no line as an object."""
         return read_shown(self.document, self.lists)
 
-    @cached_property
+    @lazy
     def lines(self) -> list[Line]:
         """The visible text."""
         return lines_of(self.shown)
 
-    @cached_property
+    @lazy
     def marks(self) -> list[str]:
         """Which digits, @ and brackets the lines hold."""
         return read_marks(self.shown.texts)
 
-    @cached_property
+    @lazy
     def folded(self) -> str:
         """The visible text in lower case without accents, for words to be looked for in."""
         texts = self.shown.texts
@@ -125,11 +115,11 @@ class PageView:
         # Else line by line: those of plain letters cost next to nothing.
         return fold(whole) if whole.isascii() else "\n".join(map(fold, texts))
 
-    @cached_property
+    @lazy
     def anchors(self) -> list[Element]:
         return self.document.select("a[href]")[:MAX_ANCHORS]
 
-    @cached_property
+    @lazy
     def links(self) -> list[tuple[Element, str]]:
         """Anchors with their addresses as written."""
         return [(anchor, anchor.attr("href") or "") for anchor in self.anchors]
@@ -151,3 +141,13 @@ class PageView:
     def inside(self, element: Element) -> Passage:
         """What an element holds, as a passage."""
         return Passage("html", self.source.inside(element), element.tag)
+
+
+def _path_of(url: str) -> str:
+    split = url.split("/", 3)
+    return "/" + split[3].partition("#")[0] if len(split) > 3 else "/"
+
+
+def _is_escaped(value: str) -> bool:
+    """Whether the parser may have made a text of another, or a reader would make another of it."""
+    return "&" in value or "<" in value or "\ufffd" in value

@@ -34,6 +34,7 @@ _STRETCH = 8_192
 # elements that are never closed, such as pictures, that most of them need the closer look anyway.
 _SMALL = 100_000
 
+_ends = re.compile("</").findall  # takes less time than to count them, where there are many
 _tags = re.compile(r"<([/a-zA-Z][a-zA-Z0-9]*+)").findall  # of an end tag without a name: "/"
 _TABLE_SCOPE = frozenset(("table", "template"))
 _ITEM_SCOPE = SPECIAL - {"address", "div", "p"}
@@ -74,10 +75,10 @@ def _may_nest(html: str) -> bool:
     for start in range(0, len(html), _STRETCH):
         brackets = html.count("<", start, start + _STRETCH)
         if unclosed + brackets > _HARMLESS:
-            unclosed -= 2 * html.count("</", counted, start)
+            unclosed -= 2 * len(_ends(html, counted, start))
             counted = start
             if unclosed + brackets > _HARMLESS:
-                ends = html.count("</", start, start + _STRETCH)
+                ends = len(_ends(html, start, start + _STRETCH))
                 if unclosed + brackets - ends > _HARMLESS:
                     return True
                 unclosed -= 2 * ends

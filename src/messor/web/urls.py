@@ -20,6 +20,8 @@ from messor.web.canonical import canonical_path, canonical_query
 MAX_URL_LENGTH = 4096
 
 _REMEMBERED = 1_024  # addresses parsed last
+# Where the first slash of a path can be, if names of hosts have at most 255 characters.
+_SHORTEST, _LONGEST = len("http://a"), len("https://") + 256
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # A path that the standard and the canonical form both leave as it is.
@@ -92,15 +94,24 @@ def _parsed(text: str, base: str | None) -> Url | None:
 
 def parse_shared(text: str, base: str) -> Url | None:
     """The same, for what all pages of a site may name, such as its icon: it is parsed once for them."""
-    is_rooted = text[:1] == "/" and text[1:2] != "/" and len(text) <= MAX_URL_LENGTH
-    around = parse(base) if is_rooted else None
-    found = _under(around.origin, text) if around else None
+    found = None
+    if text[:1] == "/" and text[1:2] != "/" and len(text) <= MAX_URL_LENGTH:
+        end = base.find("/", _SHORTEST, _LONGEST)
+        found = _under(base[:end], text) if end > 0 else None
     return parse(text, base) if found is None else found
+
+
+def address(text: str, base: str) -> str | None:
+    """What a page names, as an absolute address."""
+    if len(text) <= MAX_URL_LENGTH and _PLAIN.fullmatch(text):
+        return text
+    found = parse_shared(text, base)
+    return found.href if found else None
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _under(origin: str, path: str) -> Url | None:
-    """A plain path under an origin; None for any other."""
+    """A plain path under what may be an origin; None where either is anything else."""
     address = origin + path
     return parse(address) if _PLAIN.fullmatch(address) else None
 

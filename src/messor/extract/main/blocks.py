@@ -69,6 +69,6 @@ def collapsed(joined: str) -> str:
         return "\n".join(line for line in lines if line)
     if len(joined) >= LONG:
         stripped = joined.strip()
-        if "  " not in stripped and has_plain_spaces(stripped):
+        if stripped.rfind("  ") < 0 and has_plain_spaces(stripped):
             return stripped
     return " ".join(joined.split())

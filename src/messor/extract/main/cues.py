@@ -167,7 +167,8 @@ class _Names(dict[str | None, int]):
 
 NAMES = _Names()
 
-_DECLARING = "[role], [itemprop], [hidden], [aria-hidden], [style], [id]"
+# Told in one, they are looked for in less time than one by one.
+_DECLARING = ":is([role], [itemprop], [hidden], [aria-hidden], [style], [id])"
 
 
 def declared_cues(root: Document | Element) -> tuple[dict[Element, int], dict[Element, int]]:

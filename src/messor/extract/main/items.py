@@ -53,8 +53,8 @@ class Items:
 
     def _find_runs(self, list_: Element, known: Sequence[_Item | None]) -> None:
         items = [(place, child) for place, child in enumerate(list_) if isinstance(child, Element)]
-        if len(items) != len(known):
-            return
+        if len(items) != len(known) or any(child.tag != "li" for _, child in items):
+            return  # cut in a wrong place, perhaps
         start = 0
         for is_new, group in groupby(known, not_):
             run = list(group)

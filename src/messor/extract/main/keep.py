@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from messor.extract.main.blocks import Blocks, Layout
 from messor.extract.main.headline import HEADINGS, is_title
-from messor.extract.main.phrases import MAX_ASIDE, is_aside
+from messor.extract.main.phrases import BEGINNINGS, MAX_ASIDE, is_aside
 from messor.extract.main.weigh import Weights
 
 _ALL_HEADINGS = HEADINGS | {"h4", "h5", "h6"}
@@ -26,7 +26,7 @@ def keep_article(layout: Layout, weights: Weights, root: int, titles: tuple[str,
         kind, text, size = kinds[place], texts[place], sizes[place]
         if linked[place] and kind in _LOOSE and _leads_elsewhere(text, size, linked[place]):
             continue
-        if size <= MAX_ASIDE and kind != "pre" and is_aside(text):
+        if size <= MAX_ASIDE and BEGINNINGS[text[:3]] and kind != "pre" and is_aside(text):
             continue
         if kind in HEADINGS and is_title(text, titles):
             continue

@@ -14,6 +14,7 @@ MAX_ASIDE = 250
 # The longest that is taken for a label: a credit, a date, a list of tags.
 _MAX_LABEL = 100
 _REMEMBERED = 1_024
+_REMEMBERED_BEGINNINGS = 4_096
 
 _CALLS = r"""
     read\ (?:more|also|next|the\ full|our)\b | (?:see|show|load|find\ out|discover|learn)\ more\s*: |
@@ -62,15 +63,33 @@ _OPENINGS = frozenset(
 _SHORTEST = "ad"  # with any sign after it
 
 
-# Labels and headings are the same on many pages of a site.
-@lru_cache(maxsize=_REMEMBERED)
+class _Beginnings(dict[str, bool]):
+    """Whether texts that begin with these three signs may be asides; no call costs as little."""
+
+    def __missing__(self, signs: str) -> bool:
+        start = signs.lower()
+        is_word = start.isascii() and start[:1].isalpha()
+        found = not is_word or start in _OPENINGS or start[:2] == _SHORTEST
+        if len(self) >= _REMEMBERED_BEGINNINGS:
+            self.clear()
+        self[signs] = found
+        return found
+
+
+BEGINNINGS = _Beginnings()
+
+
 def is_aside(text: str) -> bool:
     """Whether a block of at most MAX_ASIDE characters speaks about or beside the article, not in it."""
+    if not BEGINNINGS[text[:3]]:
+        return False
     start = text[:3].lower()
-    if start.isascii():
-        if start[:1].isalpha():
-            if start not in _OPENINGS and start[:2] != _SHORTEST:
-                return False
-        elif start[:1].isdigit() and "omment" not in text.lower():
-            return False  # of figures only those that count comments
+    if start.isascii() and start[:1].isdigit() and "omment" not in text.lower():
+        return False  # of figures only those that count comments
+    return _is_phrase(text)
+
+
+# Labels and headings are the same on many pages of a site.
+@lru_cache(maxsize=_REMEMBERED)
+def _is_phrase(text: str) -> bool:
     return bool(_is_call(text)) or (len(text) <= _MAX_LABEL and bool(_is_label(text)))

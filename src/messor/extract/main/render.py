@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, groupby, takewhile, zip_longest
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import chain, groupby, zip_longest
+from typing import Final
 
 from messor.extract.main.blocks import KINDS, Blocks, Layout
 from messor.extract.main.inline import GUARDED, Inline, fence_for
@@ -25,20 +25,17 @@ _MAX_DEPTH = 6
 _BAR = "\\|"  # within a cell
 
 
-class _Place(NamedTuple):
-    """Where a box stands: the numbers are those of boxes, -1 for none."""
-
-    quotes: int = 0
-    depth: int = 0  # of lists within each other
-    list_: int = -1
-    item: int = -1
-    table: int = -1
-    row: int = -1
-    cell: int = -1
-
-
-_OUTSIDE = _Place()
-_new: Callable[[type[_Place], tuple[int, ...]], _Place] = tuple.__new__  # with no call in between
+# Where a box stands: quotes and lists around it, then the numbers of boxes, -1 for none. A plain
+# tuple, because one is made for every row and cell, and looked at for every block.
+_Place = tuple[int, int, int, int, int, int, int]
+_QUOTES: Final = 0
+_DEPTH: Final = 1
+_LIST: Final = 2
+_ITEM: Final = 3
+_TABLE: Final = 4
+_ROW: Final = 5
+_CELL: Final = 6
+_OUTSIDE: _Place = (0, 0, -1, -1, -1, -1, -1)
 _Placed = tuple[int, _Place]  # a block's number, and where it stands
 
 
@@ -57,25 +54,23 @@ def _places(layout: Layout, wanted: Sequence[int]) -> list[_Place]:
     for number in chain(reversed(around), range(first + 1, last + 1)):
         tag = tags[number]
         place = found[parents[number]]
-        found[number] = _placed(place, tag, number) if tag in _PLACED else place
+        found[number] = place if tag not in _PLACED else _placed(place, tag, number)
     return found
 
 
 def _placed(place: _Place, tag: str, number: int) -> _Place:
+    quotes, depth, list_, item, table, row, _ = place
     if tag in _CELLS:
-        return _new(_Place, (*place[:-1], number))
-    quotes, depth, list_, item, table, row, cell = place
+        return quotes, depth, list_, item, table, row, number
+    if tag == "tr":
+        return quotes, depth, list_, item, table, number, -1
     if tag in _LISTS:
-        depth, list_, item = min(depth + 1, _MAX_DEPTH), number, -1
-    elif tag == "li":
-        depth, item = max(depth, 1), number
-    elif tag == "blockquote":
-        quotes = min(quotes + 1, _MAX_DEPTH)
-    elif tag == "tr":
-        row, cell = number, -1
-    else:  # a table
-        depth, list_, item, table, row, cell = 0, -1, -1, number, -1, -1
-    return _new(_Place, (quotes, depth, list_, item, table, row, cell))
+        return quotes, min(depth + 1, _MAX_DEPTH), number, -1, *place[_TABLE:]
+    if tag == "li":
+        return quotes, max(depth, 1), list_, number, *place[_TABLE:]
+    if tag == "blockquote":
+        return min(quotes + 1, _MAX_DEPTH), *place[_DEPTH:]
+    return quotes, 0, -1, -1, number, -1, -1  # a table
 
 
 def render(layout: Layout, kept: Sequence[int], url: str) -> tuple[str, str]:
@@ -86,7 +81,7 @@ def render(layout: Layout, kept: Sequence[int], url: str) -> tuple[str, str]:
     placed = list(zip(kept, map(_places(layout, boxes).__getitem__, boxes), strict=True))
     text = _plain_text(layout.blocks, placed)
     writer = _Writer(layout, Inline(url, text))
-    tables = [place.table for _, place in placed]
+    tables = [place[_TABLE] for _, place in placed]
     if max(tables) < 0:
         writer.write_all(placed)
     else:
@@ -100,8 +95,8 @@ def _plain_text(blocks: Blocks, placed: Sequence[_Placed]) -> str:
     lines: list[str] = []
     last = _OUTSIDE
     for number, place in placed:
-        if place is not _OUTSIDE and 0 <= place.row == last.row and place.table == last.table:
-            lines[-1] += ("\t" if place.cell != last.cell else " ") + texts[number]
+        if place[_ROW] == last[_ROW] >= 0 and place[_TABLE] == last[_TABLE]:
+            lines[-1] += ("\t" if place[_CELL] != last[_CELL] else " ") + texts[number]
         else:
             lines.append(texts[number])
         last = place
@@ -141,7 +136,8 @@ class _Writer:
             # Most blocks are text that stands alone and has nothing to be marked or escaped.
             if (
                 start is not None
-                and (place is _OUTSIDE or (place.item < 0 and not place.quotes))
+                and place[_ITEM] < 0
+                and not place[_QUOTES]
                 and number not in markup
                 and "\n" not in text
                 and (text[0] not in GUARDED or text.isalnum())
@@ -162,7 +158,7 @@ class _Writer:
                 text = f"**{text}**"
         if not text:
             return
-        if place.item >= 0:
+        if place[_ITEM] >= 0:
             self._write_item(place, f"**{text}**" if level else text)
         else:
             if level:
@@ -177,58 +173,68 @@ class _Writer:
         )
 
     def _write_item(self, place: _Place, text: str) -> None:
-        indent = "    " * (place.depth - 1)
-        if place.item == self._last.item:
+        indent = "    " * (place[_DEPTH] - 1)
+        if place[_ITEM] == self._last[_ITEM]:
             self._put(place, text, indent + "    ")
             return
         marker = self._marker(place)
         lines = text.split("\n")
         first = f"{indent}{marker}{lines[0]}"
         body = "\n".join([first, *(f"{indent}    {line}" for line in lines[1:])])
-        self._put(place, body, "", close=self._last.item >= 0)
+        self._put(place, body, "", close=self._last[_ITEM] >= 0)
 
     def _marker(self, place: _Place) -> str:
-        if place.list_ >= 0 and self._boxes.tags[place.list_] == "ol":
-            number = self._numbers[place.list_] = self._numbers.get(place.list_, 0) + 1
+        list_ = place[_LIST]
+        if list_ >= 0 and self._boxes.tags[list_] == "ol":
+            number = self._numbers[list_] = self._numbers.get(list_, 0) + 1
             return f"{number}. "
         return "- "
 
     def _put(self, place: _Place, text: str, indent: str, *, close: bool = False) -> None:
-        quotes = place.quotes
+        quotes = place[_QUOTES]
         if quotes or indent or "\n" in text:
             start = "> " * quotes + indent
             text = "\n".join([f"{start}{line}".rstrip() for line in text.split("\n")])
         parting = "\n" if close else "\n\n"
         if quotes and not close:
             # A quote that goes on is one quote: its paragraphs are parted within it.
-            shared = "> " * min(quotes, self._last.quotes)
+            shared = "> " * min(quotes, self._last[_QUOTES])
             parting = f"\n{shared.rstrip()}\n"
         self._parts += (parting, text)
 
     def write_table(self, table: int, placed: Sequence[_Placed]) -> bool:
         """Write a table that holds data, behind its caption; False for one that lays out the page."""
-        caption = list(takewhile(lambda each: each[1].cell < 0, placed))
+        before = 0  # the blocks of the caption
+        while before < len(placed) and placed[before][1][_CELL] < 0:
+            before += 1
         held: dict[int, list[int]] = {}
-        for number, place in placed[len(caption) :]:
-            if place.cell < 0:
+        for number, place in placed[before:]:
+            cell = place[_CELL]
+            if cell < 0:
                 return False
-            held.setdefault(place.cell, []).append(number)
-        size_of = self._blocks.sizes.__getitem__
-        for numbers in held.values():
-            if sum(map(size_of, numbers)) > _MAX_CELL:
-                return False
+            held.setdefault(cell, []).append(number)
+        if not self._are_short(held):
+            return False
         rows = [cells for cells in self._cells(table) if not held.keys().isdisjoint(cells)]
         width = max(map(len, rows), default=0)
         if len(rows) < 2 or not 2 <= width <= _MAX_COLUMNS:
             return False
-        full = _full_columns([[self._cell(held.get(cell, ())) for cell in row] for row in rows])
+        texts = self._texts(held)
+        full = _full_columns([[texts.get(cell, "") for cell in row] for row in rows])
         full.insert(1, ("---",) * len(full[0]))
         lines = list(map(_table_row, full))
-        self.write_all(caption)
+        self.write_all(placed[:before])
         place = placed[-1][1]
         self._put(place, "\n".join(lines), "")
         self._last = place
         return True
+
+    def _are_short(self, held: dict[int, list[int]]) -> bool:
+        """Whether no cell holds so much that the table is a means of layout."""
+        size_of = self._blocks.sizes.__getitem__
+        if sum(map(size_of, chain.from_iterable(held.values()))) <= _MAX_CELL:
+            return True  # all of them together do not
+        return all(sum(map(size_of, numbers)) <= _MAX_CELL for numbers in held.values())
 
     def _cells(self, table: int) -> list[list[int]]:
         """The cells of each row, empty ones too; none for a table around another."""
@@ -244,12 +250,23 @@ class _Writer:
                 return []
         return list(rows.values())
 
-    def _cell(self, numbers: Sequence[int]) -> str:
-        if len(numbers) == 1 and not self._inline.escapes and numbers[0] not in self._blocks.markup:
-            text = self._blocks.texts[numbers[0]]
-            if text.isalnum() or (text[0] not in GUARDED and "\n" not in text):
-                return text  # it would come out as it is
-        return " ".join(map(self._rendered, numbers)).replace("\n", " ")
+    def _texts(self, held: dict[int, list[int]]) -> dict[int, str]:
+        """The markdown of each cell, by the blocks it holds."""
+        texts, markup = self._blocks.texts, self._blocks.markup
+        escapes = self._inline.escapes
+        found: dict[int, str] = {}
+        for cell, numbers in held.items():
+            text = texts[numbers[0]]
+            # Most hold one text that comes out as it is.
+            if (
+                escapes
+                or len(numbers) > 1
+                or numbers[0] in markup
+                or not (text.isalnum() or (text[0] not in GUARDED and "\n" not in text))
+            ):
+                text = " ".join(map(self._rendered, numbers)).replace("\n", " ")
+            found[cell] = text
+        return found
 
 
 def _full_columns(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
@@ -258,8 +275,10 @@ def _full_columns(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     return list(zip(*full, strict=True)) or [()] * len(rows)
 
 
-def _table_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join([cell.replace('|', _BAR) for cell in cells])} |"
+def _table_row(cells: Sequence[str]) -> str:
+    if "|" in "".join(cells):
+        cells = [cell.replace("|", _BAR) for cell in cells]
+    return f"| {' | '.join(cells)} |"
 
 
 def _fenced(text: str) -> str:

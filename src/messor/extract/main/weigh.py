@@ -68,14 +68,22 @@ def weigh(layout: Layout) -> Weights:
     starts, ends = boxes.starts, boxes.ends
     running = _running(blocks)
     sums = [0, *accumulate(running)]
+    total = sums[-1]
     weights = Weights(running, sums, [], set())
-    headlines = _headlines(blocks.kinds)
+    headlines: list[int] | None = None  # found when the first has to be known of
     until = 0  # the end of the last box given up; those that begin before it are within it
     for place, found in boxes.cues.items():
         start = starts[place]
         if found & _TELLING and until <= start < (end := ends[place]):
-            has_headline = bisect_left(headlines, start) < bisect_left(headlines, end)
-            if _is_furniture(found, sums[end] - sums[start], sums[-1], has_headline):
+            held = sums[end] - sums[start]
+            # Most hold no running text, so that they are what they are called.
+            is_furniture = not held and total > 0 and found & _FURNITURE > 0
+            if not is_furniture:
+                if headlines is None:
+                    headlines = _headlines(blocks.kinds)
+                has_headline = bisect_left(headlines, start) < bisect_left(headlines, end)
+                is_furniture = _is_furniture(found, held, total, has_headline)
+            if is_furniture:
                 weights.given_up.add(place)
                 if until < start:
                     weights.free.append((until, start))

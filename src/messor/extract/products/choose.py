@@ -66,10 +66,13 @@ def offered(pool: Pool, name: str) -> list[Offer]:
     """The values found for a field, in the order they were met."""
     if name != "sku":
         return _offers(pool.found[name])
+    numbers = pool.found[name]
+    if len(numbers) == 1:
+        return [Offer(numbers, _number_score(numbers, pool.page.url))]
     groups: dict[str, list[Field]] = {}
-    for made in pool.found[name]:
+    for made in numbers:
         groups.setdefault(_key(made.value), []).append(made)
-    return [Offer(said, _number_score(key, said, pool.page.url)) for key, said in groups.items()]
+    return [Offer(said, _number_score(said, pool.page.url)) for said in groups.values()]
 
 
 def agreed(candidates: list[Field]) -> Field | None:
@@ -121,11 +124,11 @@ def _support(said: list[Field]) -> float:
     return 1.0 - doubt
 
 
-def _number_score(key: str, said: list[Field], url: str) -> float:
+def _number_score(said: list[Field], url: str) -> float:
     """How sure an article number is: numbers are compared by their letters and digits alone."""
     sources = _by_source(said)
     best = max(sources.values())
-    if "text" in sources and len(key) >= 5 and key in _key(url):
+    if "text" in sources and len(key := _key(said[0].value)) >= 5 and key in _key(url):
         best = max(best, sources["text"] + 0.2)
     elif len(sources) == 1 and next(iter(sources)) in _PUBLISHED:
         best *= 0.85

@@ -5,8 +5,9 @@ No site is known here. Every source offers candidates to a pool; the surest of e
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from messor.extract.evidence import Field
 from messor.extract.page import Page
@@ -45,13 +46,12 @@ VERSION = "1"
 KINDS = frozenset(("product", "product_offer", "product_variant", "image"))
 
 # Where a price was published for machines, embedded state has nothing to add.
-_FOR_MACHINES = ("json_ld", "microdata", "rdfa", "meta")
+_FOR_MACHINES = ("json_ld:", "microdata:", "rdfa:", "meta:")
 # Surer than a visible price, brand or rating ever is, however many say the same.
 _SETTLED = 0.85
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
+class Gathered(NamedTuple):
     """All that a page offers for its product, before anything is chosen."""
 
     pool: Pool
@@ -122,6 +122,9 @@ def _read_visible(pool: Pool, found: Survey, *, whole: bool) -> None:
     needs_price = whole or not (_is_settled(pool, "price") and _is_published(pool, "currency"))
     needs_brand = whole or not _is_settled(pool, "brand")
     needs_reviews = whole or not (_is_settled(pool, "rating") and _is_settled(pool, "review_count"))
+    if _needs_lines(pool.found):
+        found.expect_notes()
+    found.wants_prices = needs_price
     read_heading(pool, found)
     if needs_price:
         read_prices(pool, found)
@@ -131,15 +134,25 @@ def _read_visible(pool: Pool, found: Survey, *, whole: bool) -> None:
     if not (_is_published(pool, "price") and _is_published(pool, "availability")):
         if needs_price:
             read_price_lines(pool, found)
-        read_stock_lines(pool, found)
+        read_stock_lines(pool, found, whole=whole)
     read_stock(pool, found)
     if needs_reviews:
         read_reviews(pool, found)
     read_numbers(pool, found)
 
 
+def _needs_lines(found: Mapping[str, list[Field]]) -> bool:
+    """Whether lines will be read; asked before others, it leaves the order of the fields alone."""
+    stated = found.get("price", ()), found.get("availability", ())
+    return not all(any(map(_is_for_machines, candidates)) for candidates in stated)
+
+
 def _is_published(pool: Pool, name: str) -> bool:
-    return any(made.evidence.source in _FOR_MACHINES for made in pool.found[name])
+    return any(map(_is_for_machines, pool.found[name]))
+
+
+def _is_for_machines(made: Field) -> bool:
+    return made.evidence.method.startswith(_FOR_MACHINES)
 
 
 def _is_settled(pool: Pool, name: str) -> bool:

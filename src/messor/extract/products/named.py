@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import repeat
 
 from turbohtml import Document, Element
 
+from messor.extract.products.crowds import crowd_of
 from messor.extract.products.memory import Memory, kinds_in
 from messor.extract.products.words import (
     BRAND_NAMES,
@@ -18,6 +19,7 @@ from messor.extract.products.words import (
     STOCK_NAMES,
     mentions,
 )
+from messor.kit.lazy import lazy
 
 MAX_ELEMENTS = 20_000
 MAX_PARTS = 400
@@ -26,6 +28,8 @@ MAX_NAMES = 400
 _MARKS = ("itemprop", "data-testid", "data-test", "data-qa-qualifier", "data-auto-id")
 _MARKED = ",".join(f"[{mark}]" for mark in _MARKS)
 _FIELDS = frozenset(("button", "input"))
+_MANY = 64  # elements of a page whose classes are worth to be known before
+_OFTEN = 4  # times that each is repeated
 _KINDS = (
     ("p", PRICE_NAMES), ("s", STOCK_NAMES), ("n", NUMBER_NAMES), ("t", ("breadcrumb",)),
     ("b", BUTTON_NAMES), ("m", BRAND_NAMES),
@@ -33,18 +37,28 @@ _KINDS = (
 
 
 class Parts:
-    """Elements by what they are named as, each in the order of the page."""
+    """Elements by what they are named as, each in the order of the page.
 
-    def __init__(self, document: Document) -> None:
+    Prices may be left out. Where the site is known, so are classes that its pages repeat.
+    """
+
+    def __init__(self, document: Document, site: str = "", *, prices: bool = True) -> None:
+        self._document = document
         self._elements = elements = document.select("[class],[id]")[:MAX_ELEMENTS]
+        crowd = crowd_of(site, prices=prices) if _MANY < len(elements) < MAX_ELEMENTS else None
+        if crowd is not None and crowd.others:
+            self._elements = elements = document.select(crowd.others)
         # One call for all of them: a page has hundreds.
         self._classes = list(map(Element.attr, elements, repeat("class")))
         noted = document.select("button,input,[id]")  # in one walk
         ids = {element: own for element in noted if (own := element.attr("id"))}
         names = {*self._classes, *ids.values()}
         self._telling = _NAMES.told({name for name in names if name is not None})
+        if crowd is not None and len(elements) > _OFTEN * len(names):
+            crowd.learn(self._classes, self._telling)
         self._ids = {element: own for element, own in ids.items() if own in self._telling}
         self._marked = _marked(document)
+        self._has_prices = prices
         self.stocks: list[Element] = []  # notes on stock
         self.numbers: list[Element] = []  # article numbers
         self.trails: list[Element] = []  # breadcrumbs
@@ -55,9 +69,11 @@ class Parts:
         self._take(s=self.stocks, n=self.numbers, t=self.trails, m=self.brands, b=links)
         self.buttons += links
 
-    @cached_property
+    @lazy
     def prices(self) -> list[Element]:
         """There may be hundreds, and where a price is published nobody asks for them."""
+        if not self._has_prices:
+            return Parts(self._document).prices
         found: list[Element] = []
         self._take(p=found)
         return found

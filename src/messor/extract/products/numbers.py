@@ -44,7 +44,7 @@ _LAST_WORD = re.compile(r"(?:^|[:#\s])((?=[\w./-]*\d)[\w][\w./-]{2,40})\s*$")
 
 def is_number(text: str) -> bool:
     """Whether a piece of an address is an article number: five digits, or letters mixed with them."""
-    if len(text) < 5:  # as most pieces are
+    if len(text) < 5 or text.isalpha():  # as most pieces are
         return False
     digits = len(_DIGITS.findall(text))
     return text.isalnum() and (digits >= 5 or (digits >= 2 and 6 <= len(text) <= 24))

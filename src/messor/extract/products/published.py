@@ -181,7 +181,7 @@ def read_thing(pool: Pool, thing: Thing, confidence: float) -> None:
         quote = thing.name_of(*terms) if name in _THINGS else thing.text(*terms)
         if quote:
             add(name, quote, share)
-    for name in _GTINS:
+    for name in filter(thing.stated.__contains__, _GTINS):  # hardly any is
         add("gtin", thing.text(name))
     number = thing.text("productID", "sku")
     if len(number) > 11 and sum(map(str.isdigit, number)) > 11:
@@ -253,7 +253,7 @@ def read_meta_fields(pool: Pool, metas: list[Meta]) -> None:
     """Take what meta tags say of the product into the pool."""
     for meta in metas:
         known = _METAS.get(meta.name)
-        if known is None or (meta.element.attr("itemprop") and known[1] > 0.5):
+        if known is None or (known[1] > 0.5 and meta.element.attr("itemprop")):
             continue
         name, confidence = known
         content = meta.content

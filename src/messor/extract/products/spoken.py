@@ -66,6 +66,20 @@ def speaking_behind(texts: AbstractSet[str]) -> dict[str, str]:
     return _STOCK_AND_OTHERS.told(texts)
 
 
+def spoken_at_all(texts: AbstractSet[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What both of them say of the same texts, which are looked up once."""
+    told = _ANYTHING.told(texts)
+    spoken = {text.strip(): said for text, (said, _) in told.items() if said}
+    return spoken, {text: kinds for text, (_, kinds) in told.items() if kinds}
+
+
+def _tell_anything(texts: Collection[str]) -> dict[str, tuple[str, str]]:
+    spoken, behind = _tell_labels_and_reviews(texts), _tell_stock_and_others(texts)
+    return {
+        text: (spoken.get(text, ""), behind.get(text, "")) for text in spoken.keys() | behind.keys()
+    }
+
+
 def _tell_labels_and_reviews(texts: Collection[str]) -> dict[str, str]:
     # A label has one of a few beginnings, or a sign before it; a review begins with no letter. So
     # does a text with white space before it, of which one can tell when it is gone.
@@ -150,3 +164,4 @@ _OTHERS = _shortest(OTHERS)
 # What is longer tells nothing, unless there is much white space around it.
 _LABELS_AND_REVIEWS = Memory(_tell_labels_and_reviews, MAX_LABELLED)
 _STOCK_AND_OTHERS = Memory(_tell_stock_and_others, MAX_LABELLED)
+_ANYTHING = Memory(_tell_anything, MAX_LABELLED)

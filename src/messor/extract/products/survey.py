@@ -6,19 +6,19 @@ of the source. What the parts say is left to the readers.
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import takewhile
 
 from turbohtml import Element, Node
 
 from messor.extract.page import Page
-from messor.extract.products.likeness import likeness, words_of
+from messor.extract.products.headings import Named, heading_of
 from messor.extract.products.named import Parts
-from messor.extract.products.spoken import OTHER, STOCK, speaking_behind, spoken_of
+from messor.extract.products.spoken import OTHER, STOCK, speaking_behind, spoken_at_all, spoken_of
 from messor.extract.products.texts import Line, Texts
 from messor.extract.products.words import ELSEWHERE, OFF_STAGE, OLD_PRICE
+from messor.kit.lazy import lazy
 
-MAX_HEADINGS = 60
 MAX_NAMES = 400
 # Lines behind the heading that speak of the product itself.
 WINDOW = 80
@@ -36,40 +36,48 @@ class Survey:
     def __init__(self, page: Page, titles: list[str]) -> None:
         self.page = page
         self.texts = Texts(page.document.find("body"))
+        self.wants_prices = True  # of those that are seen
         self._titles = titles
         self._verdicts: dict[Element, tuple[bool, bool, bool]] = {}
+        # Found when they are asked for, or together.
+        self._spoken: dict[str, str] | None = None
+        self._behind: dict[str, str] | None = None
 
-    @cached_property
+    @property
+    def _site(self) -> str:
+        return self.page.url.partition("//")[2].partition("/")[0]
+
+    @lazy
     def parts(self) -> Parts:
         """The elements that are named as a product's parts."""
-        return Parts(self.page.document)
+        return Parts(self.page.document, self._site, prices=self.wants_prices)
 
-    @cached_property
-    def _named_by(self) -> tuple[Element | None, frozenset[str]]:
+    @lazy
+    def _named(self) -> Named:
         """The heading that names what the page is about, and its words."""
-        return _best_heading(self.texts.headings()[:MAX_HEADINGS], self._titles)
+        return heading_of(self.page.document, self.texts, self._titles)
 
     @property
     def heading(self) -> Element | None:
         """The one that names what the page is about."""
-        return self._named_by[0]
-
-    @cached_property
-    def at(self) -> int:
-        """Where the heading stands in the source."""
-        return -1 if self.heading is None else self.page.start(self.heading)
-
-    @cached_property
-    def way(self) -> frozenset[Node]:
-        """The heading's ancestors."""
-        return frozenset(() if self.heading is None else self.heading.ancestors)
+        return self._named[0]
 
     @property
     def title(self) -> frozenset[str]:
         """The heading's words."""
-        return self._named_by[1]
+        return self._named[1]
 
-    @cached_property
+    @lazy
+    def at(self) -> int:
+        """Where the heading stands in the source."""
+        return -1 if self.heading is None else self.page.start(self.heading)
+
+    @lazy
+    def way(self) -> frozenset[Node]:
+        """The heading's ancestors."""
+        return frozenset(() if self.heading is None else self.heading.ancestors)
+
+    @lazy
     def before(self) -> list[Line]:
         """The few lines before the heading."""
         return self.texts.before(self.heading, BEFORE)
@@ -78,7 +86,7 @@ class Survey:
         """The first lines from the heading on."""
         return self.texts.after(self.heading, limit)
 
-    @cached_property
+    @lazy
     def window(self) -> list[Line]:
         """The lines behind the heading, up to where other products are spoken of."""
         return self._before_others(self.after(1 + WINDOW)[1:])
@@ -89,39 +97,79 @@ class Survey:
             return lines
         return list(takewhile(lambda line: line[0] not in heads, lines))
 
-    @cached_property
+    @lazy
     def notes(self) -> list[tuple[int, str]]:
         """The lines in the window that are notes on stock, and where in it they stand."""
-        noted = [text for text, kinds in self._speaking.items() if STOCK in kinds]
+        noted = self._noted
         if not noted:
             return []
         wanted, times = {text.strip() for text in noted}, self.texts.times(noted)
         found: list[tuple[int, str]] = []
-        for limit in _STEPS if self._is_small else _STEPS[-1:]:
+        for limit in self._steps:
             lines = self._before_others(self.after(limit)[1:])
             found = [(at, text) for at, (text, _) in enumerate(lines) if text in wanted]
             if len(found) == times or len(lines) < limit - 1:
                 break
         return found
 
-    @cached_property
+    @property
+    def first_notes(self) -> list[tuple[int, str]]:
+        """The same, each note once; what is behind the first of each need not be read."""
+        noted = self._noted
+        if not noted:
+            return []
+        wanted = {text.strip() for text in noted}
+        found: dict[str, int] = {}
+        for limit in self._steps:
+            lines = self._before_others(self.after(limit)[1:])
+            for at, (text, _) in enumerate(lines):
+                if text in wanted:
+                    found.setdefault(text, at)
+            if len(found) == len(wanted) or len(lines) < limit - 1:
+                break
+        return [(at, text) for text, at in found.items()]
+
+    @property
+    def times_noted(self) -> int:
+        """How often a small page's texts are notes on stock, seen or not; else as often as can be."""
+        return self.texts.times(self._noted) if self._is_small else WINDOW
+
+    @property
+    def _noted(self) -> list[str]:
+        return [text for text, kinds in self._speaking.items() if STOCK in kinds]
+
+    @property
+    def _steps(self) -> tuple[int, ...]:
+        return _STEPS if self._is_small else _STEPS[-1:]
+
+    @property
+    def spoken(self) -> dict[str, str]:
+        """The page's lines that say a label or tell of reviews, and what."""
+        if self._spoken is None:
+            self._spoken = spoken_of(self.texts.said)
+        return self._spoken
+
+    @property
     def _speaking(self) -> dict[str, str]:
         """The texts that are notes on stock, or head a list of other products.
 
         Those of a small page all are asked, so that it need not be read to the window's end.
         """
+        if self._behind is None:
+            if self._is_small:
+                self._behind = speaking_behind(self.texts.said)
+            else:
+                self._behind = speaking_behind({text for text, _ in self.after(1 + WINDOW)[1:]})
+        return self._behind
+
+    def expect_notes(self) -> None:
+        """Labels and notes both will be asked for: a small page's texts are looked up for both."""
         if self._is_small:
-            return speaking_behind(self.texts.said)
-        return speaking_behind({text for text, _ in self.after(1 + WINDOW)[1:]})
+            self._spoken, self._behind = spoken_at_all(self.texts.said)
 
     @property
     def _is_small(self) -> bool:
         return len(self.texts.said) <= _SMALL
-
-    @cached_property
-    def spoken(self) -> dict[str, str]:
-        """The page's lines that say a label or tell of reviews, and what."""
-        return spoken_of(self.texts.said)
 
     def verdict(self, element: Element) -> tuple[bool, bool, bool]:
         """What an element's names speak of, as `judged` says; many parts have the same ancestors."""
@@ -193,27 +241,3 @@ def path_of(element: Element) -> str:
     """A few words that lead people to an element."""
     names = (element.attr("class") or element.attr("id") or "").split()[:2]
     return ".".join([element.tag, *names])
-
-
-def _best_heading(
-    headings: list[Element], titles: list[str]
-) -> tuple[Element | None, frozenset[str]]:
-    """The heading most like the page's titles; one of the second rank has to be much more so."""
-    names = [words_of(title) for title in titles if title]
-    best: tuple[Element | None, frozenset[str]] = None, frozenset()
-    most = -1.0
-    for heading in headings:
-        text = heading.text
-        if text.isspace() or not text:
-            continue
-        own = words_of(text)
-        alike = [likeness(own, name) * min(1.0, len(own & name) / 2) for name in names]
-        score = max(alike, default=0.0) + (0.4 if heading.tag == "h1" else 0.0)
-        if score > most:
-            best, most = (heading, own), score
-        if most >= _UTMOST:
-            break
-    return best
-
-
-_UTMOST = 1.4  # none is more alike

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from functools import cached_property
 from itertools import chain, islice
 
 from turbohtml import Element, Node, Text
 
 from messor.extract.products.words import mentions
+from messor.kit.lazy import lazy
 
 MAX_LINES = 20_000
 MAX_LINE = 300
@@ -39,7 +39,7 @@ class Texts:
             self._cut = _up_to(MAX_LINES, list(body.descendants))
             self._stripped = self._strings()
 
-    @cached_property
+    @lazy
     def all(self) -> list[str]:
         """All texts as they are written, seen or not; a space for those too long to be a line."""
         return [text if len(text) <= MAX_LINE else " " for text in self._strings()]
@@ -49,7 +49,7 @@ class Texts:
             return [node.data for node in self._nodes]
         return [] if self._body is None else list(self._body.strings)
 
-    @cached_property
+    @lazy
     def said(self) -> AbstractSet[str]:
         """The short texts, each once, seen or not; they may have some white space around them."""
         short = [
@@ -63,7 +63,7 @@ class Texts:
         """How many of the page's texts are one of these, which are of those that are `said`."""
         return sum(map(self._stripped.count, texts))
 
-    @cached_property
+    @lazy
     def _nodes(self) -> list[Text]:
         """The nodes of all texts."""
         if self._cut is not None:
@@ -79,6 +79,11 @@ class Texts:
         if self._cut is None:
             return self._body.select("h1,h2")
         return [node for node in self._cut if type(node) is Element and node.tag in _HEADINGS]
+
+    def hold(self, heading: Element) -> bool:
+        """Whether a heading is one of those that are read here."""
+        body = self._body
+        return body is not None and self._cut is None and body in heading.ancestors
 
     def after(self, heading: Element | None, limit: int) -> list[Line]:
         """The first lines from a heading on, or of the page; read on where more are asked for."""
@@ -160,15 +165,19 @@ def _up_to(limit: int, nodes: list[Node]) -> list[Node]:
 def _lines(nodes: Iterable[Node]) -> Iterator[Line]:
     """The lines that are seen among nodes in the order of the page."""
     unseen = False
+    last: Element | None = None  # whose tag is looked at where a text follows
     for node in nodes:
         if type(node) is Text:
+            if last is not None:
+                unseen = last.tag in _UNSEEN
+                last = None
             if not unseen:
                 data = node.data
                 line = data.strip()
                 if line and len(data) <= MAX_LINE:
                     yield line, node
         elif type(node) is Element:
-            unseen = node.tag in _UNSEEN
+            last = node
 
 
 def _backward(node: Node | None, root: Element | None) -> Iterator[Node]:

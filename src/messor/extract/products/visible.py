@@ -13,7 +13,7 @@ from messor.extract.money import parse_price
 from messor.extract.plain import one_space
 from messor.extract.products import labels
 from messor.extract.products.normalise import availability
-from messor.extract.products.pool import Pool
+from messor.extract.products.pool import MAX_CANDIDATES, Pool
 from messor.extract.products.spoken import (
     AROUND_LABEL,
     RATING,
@@ -32,6 +32,7 @@ from messor.extract.products.words import OLD_LABELS, mentions
 
 MAX_PRICE_TEXT = 80
 MAX_BUTTONS = 200
+_IN_STATE = 2  # notes that embedded state may add
 _LOOK_UP = 9
 _SHORTLY_BEFORE = 10
 _BEHIND = 40  # lines from the heading on in which ratings stand
@@ -95,11 +96,23 @@ def read_price_lines(pool: Pool, found: Survey) -> None:
     _read_price_lines(pool, found, found.before[-_SHORTLY_BEFORE:], 0.31)
 
 
-def read_stock_lines(pool: Pool, found: Survey) -> None:
-    """Notes on stock in the lines behind the heading, whatever holds them."""
-    for number, text in found.notes:
+def read_stock_lines(pool: Pool, found: Survey, *, whole: bool) -> None:
+    """Notes on stock in the lines behind the heading, whatever holds them.
+
+    Unless they are to be whole, notes that are repeated are left out, for they are the less sure,
+    the later they come: none of them is ever chosen.
+    """
+    is_whole = whole or _may_be_too_many(pool, found)
+    for number, text in found.notes if is_whole else found.first_notes:
         if _is_there(found, text):
             pool.add("availability", "line", text, 0.45 - 0.002 * number)
+
+
+def _may_be_too_many(pool: Pool, found: Survey) -> bool:
+    """Whether there could be more notes on stock than are taken, so that the repeated ones count."""
+    parts = found.parts
+    noted = found.times_noted + len(parts.stocks) + len(parts.buttons) + _IN_STATE
+    return len(pool.found.get("availability", ())) + noted > MAX_CANDIDATES
 
 
 def _read_price_lines(pool: Pool, found: Survey, lines: list[Line], confidence: float) -> None:

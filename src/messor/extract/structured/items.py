@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from urllib.parse import urljoin
 
@@ -78,15 +79,22 @@ def marked_items(
     base: str = "",
     syntax: Syntax = MICRODATA,
     scopes: list[Element] | None = None,
+    named: list[Element] | None = None,
 ) -> list[Item]:
-    """All items of a page in their order, those within others too; their elements may be given."""
+    """All items of a page in their order, those within others too.
+
+    Their elements may be given, and all elements that carry a property.
+    """
     scopes = (document.select(f"[{syntax.scope}]") if scopes is None else scopes)[:MAX_ELEMENTS]
     if not scopes:
         return []
     items = [_item(element, syntax) for element in scopes]
     by_element = dict(zip(scopes, items, strict=True))
-    for element in document.select(f"[{syntax.scope}] [{syntax.property}]")[:MAX_ELEMENTS]:
-        owner = _owner(element, by_element, syntax)
+    if named is None:
+        named = document.select(f"[{syntax.scope}] [{syntax.property}]")
+    within = ((element, scope) for element in named if (scope := _scope(element, syntax)))
+    for element, scope in islice(within, MAX_ELEMENTS):
+        owner = by_element.get(scope)
         if owner is not None:
             _add(owner, element, by_element, base=base, syntax=syntax)
     if syntax is MICRODATA:
@@ -156,10 +164,10 @@ def _item(element: Element, syntax: Syntax) -> Item:
     return Item(types, element.attr(syntax.id) or None, element)
 
 
-def _owner(element: Element, by_element: dict[Element, Item], syntax: Syntax) -> Item | None:
+def _scope(element: Element, syntax: Syntax) -> Element | None:
+    """The innermost item's element that an element lies within."""
     parent = element.parent
-    scope = parent.closest(f"[{syntax.scope}]") if isinstance(parent, Element) else None
-    return by_element.get(scope) if scope is not None else None
+    return parent.closest(f"[{syntax.scope}]") if isinstance(parent, Element) else None
 
 
 def _add(

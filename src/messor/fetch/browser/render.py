@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -45,6 +45,7 @@ class Render:
         self._location: str | None = None  # where the page wants to go
         self._has_begun = False
         self._is_cut = False
+        self._is_done = False
         self._is_over = asyncio.Event()  # nothing more of the document will come
         self._errands: set[asyncio.Future[Any]] = set()
 
@@ -52,7 +53,7 @@ class Render:
         """Render the page; raises the driver's error when it is the browser's fault."""
         await context.route("**/*", self._route)
         self._page = await context.new_page()
-        context.on("page", lambda popup: self._send(popup.close()))
+        context.on("page", lambda popup: self._send(popup.close))
         self._page.on("requestfailed", self._note_failure)
         self._cdp = await context.new_cdp_session(self._page)
         await self._intercept_answers()
@@ -67,8 +68,7 @@ class Render:
         except Error as error:
             return self._explain(error)
         finally:
-            for errand in self._errands:
-                errand.cancel()
+            await self._end_errands()
 
     @property
     def has_answer(self) -> bool:
@@ -77,7 +77,7 @@ class Render:
     async def _intercept_answers(self) -> None:
         tree = await self._cdp.send("Page.getFrameTree")
         self._main_frame: str = tree["frameTree"]["frame"]["id"]
-        self._cdp.on("Fetch.requestPaused", lambda event: self._send(self._judge(event)))
+        self._cdp.on("Fetch.requestPaused", lambda event: self._send(self._judge, event))
         await self._cdp.send("Fetch.enable", {"patterns": [_ANSWERS]})
 
     async def _judge(self, event: dict[str, Any]) -> None:
@@ -225,14 +225,27 @@ class Render:
         if url is not None and url.href != self._url.href:
             self._location = self._location or url.href
 
-    def _send(self, errand: Coroutine[Any, Any, None]) -> None:
+    def _send(self, errand: Callable[..., Awaitable[None]], *args: Any) -> None:
+        """Do this beside the render, as long as it lasts."""
+        if self._is_done:
+            return
+
+        # Called within the task: one that is cancelled before it began leaves nothing unawaited.
         async def run() -> None:
             with suppress(Error):  # the page may be gone by now
-                await errand
+                await errand(*args)
 
         task = asyncio.ensure_future(run())
         self._errands.add(task)
         task.add_done_callback(self._errands.discard)
+
+    async def _end_errands(self) -> None:
+        """None outlives the render, and events that come late start none."""
+        self._is_done = True
+        errands = list(self._errands)
+        for errand in errands:
+            errand.cancel()
+        await asyncio.gather(*errands, return_exceptions=True)
 
 
 def _truncated() -> Fetched:

@@ -4,6 +4,8 @@ How texts of money are read is `money`'s; here its answers become values of fiel
 multiply ("1.5 million") count.
 """
 
+# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+
 from __future__ import annotations
 
 import re
@@ -11,20 +13,28 @@ import re
 from messor.extract.evidence import NORMALISERS
 from messor.extract.money import currency_code, parse_price
 
-_MILLION = r"million(?:en|s)?|millones|milioni|milhoes|milh\u00f5es|miljoen|mln|mio|milj"
+# Words that multiply a number, in lower case. A letter beside another, as in "Kč" or "m²", is none.
+_THOUSAND = "thousand|tausend|tsd|mille|mila|mil|tys|tis|тысяч[аи]?|тыс|тис"
+_MILLION = (
+    "million(?:en|er|s)?|millones|mill[oó]n|milion[ei]|milion(?:ów|y)?|milh(?:oes|ões|ao|ão)|miljoen|"
+    "miljoner|mln|mio|milj|миллион(?:а|ов)?|млн"
+)
+_BILLION = "billions?|milliarden?|milliards?|miliard[iy]?|miljard|mrd|bn|миллиард(?:а|ов)?|млрд"
 _TIMES = (
-    (re.compile(rf"(?<=\d)\s?(?:{_MILLION}|mn|m)(?![a-z])\.?"), 1_000_000),
-    (
-        re.compile(r"(?<=\d)\s?(?:billion|milliarden|milliards|mrd|bn|miljard)(?![a-z])\.?"),
-        1_000_000_000,
-    ),
-    (re.compile(r"(?<=\d)\s?(?:thousand|tausend|tsd|mille|mil|tys|k)(?![a-z])\.?"), 1_000),
+    (re.compile(rf"(?<=\d)\s?(?:{_MILLION}|mn|m)(?!\w)\.?"), 1_000_000),
+    (re.compile(rf"(?<=\d)\s?(?:{_BILLION}|b)(?!\w)\.?"), 1_000_000_000),
+    (re.compile(rf"(?<=\d)\s?(?:{_THOUSAND}|k)(?!\w)\.?"), 1_000),
 )
 # A number with a currency beside it: enough to know that a text holds a price.
 _DIGITS = r"\d[\d.,'\u2019\u202f\xa0 ]{0,16}(?:,-|\.-|,\u2013|\.\u2013)?"
 _SIGNS = r"(?:(?<!\w)(?:R|S|A|C|NT|HK|US)\$|[$€£¥₹₽₺₴₩₪])"
 _CODES = "EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|RON|AUD|CAD|NZD|SGD|kr|zł|Kč"
-_MORE = rf"(?:\s?(?:{_MILLION}|Million(?:en)?|Mio|Mrd|Tsd)\.?)?"
+# "1.5 million d'euros", "$25M", "50 k€": what multiplies belongs to the amount. A capital letter apart
+# from it does not, as it names an allergen on menus.
+_MORE = (
+    rf"(?:(?i:\s?(?:{_MILLION}|{_BILLION}|{_THOUSAND})(?!\w)\.?(?:\sd(?:e\s|i\s|['\u2019]))?)"
+    rf"|(?<=\d)(?i:mn|k|m|b)(?!\w)|m(?![\w/])|[kKM](?={_SIGNS}))?"
+)
 MONEY = re.compile(
     rf"(?:{_SIGNS}|(?<!\w)(?:{_CODES}|Rs|Rp|RM)\.?)\s?{_DIGITS}{_MORE}"
     rf"|{_DIGITS}{_MORE}\s?(?:{_SIGNS}|(?:{_CODES}|[Ee]uros?|Ft|lei|\u0440\u0443\u0431|грн|円|元|원)(?!\w))"

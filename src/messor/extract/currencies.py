@@ -29,6 +29,9 @@ CODES_LIKE_WORDS = _words("ALL ANG BAM COP CUP GEL MAD MOP PEN RON SOS STD TOP T
 # With these a point before three digits is a decimal point.
 THREE_DECIMALS = _words("BHD IQD JOD KWD LYD OMR TND")
 
+# With these nobody writes decimals.
+NO_DECIMALS = _words("CLP COP IDR IRR ISK JPY KRW LAK PYG UGX VND XAF XOF XPF")
+
 # What is written in place of a code. They say which currency it is wherever they stand.
 SIGNS = {
     "AED": "د.إ", "AFN": "؋", "AMD": "֏ դր. դր", "ARS": "AR$", "AUD": "AU$ A$", "AWG": "Afl.",

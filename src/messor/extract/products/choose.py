@@ -55,6 +55,9 @@ def chosen_fields(pool: Pool, ranking: Ranking | None = None) -> dict[str, Field
     if price is not None and (price.value == 0 or price.confidence < LEAST_PRICE):
         del fields["price"]
         price = None
+    compared = fields.get("list_price")
+    if compared is not None and (price is None or compared.value <= price.value):
+        del fields["list_price"]
     if price is None:
         fields.pop("currency", None)
     else:

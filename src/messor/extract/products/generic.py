@@ -18,16 +18,11 @@ from messor.extract.products.likeness import likeness, words_of
 from messor.extract.products.numbers import read_numbers
 from messor.extract.products.parts import read_images, read_offers, read_variants
 from messor.extract.products.pool import Pool
-from messor.extract.products.published import (
-    Thing,
-    offers_of,
-    published_things,
-    read_meta_fields,
-    read_thing,
-)
+from messor.extract.products.published import read_meta_fields, read_thing
 from messor.extract.products.ranking import Ranking
 from messor.extract.products.state import read_state
 from messor.extract.products.survey import Survey
+from messor.extract.products.things import Thing, offers_of, published_things
 from messor.extract.products.visible import (
     read_brands,
     read_heading,

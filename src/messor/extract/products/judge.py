@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from messor.extract.evidence import Field
 from messor.extract.products.likeness import likeness, words_of
-from messor.extract.products.published import PRODUCT_TYPES, Thing, offers_of
 from messor.extract.products.survey import Survey, path_of
+from messor.extract.products.things import PRODUCT_TYPES, Thing, offers_of
 from messor.extract.products.words import CART_WORDS
 from messor.extract.structured.meta import Meta
 
@@ -59,7 +59,7 @@ def published_confidence(things: list[Thing], found: Survey) -> float:
         return 0.0
     main = things[0]
     name = words_of(main.text("name"))
-    offered = any(offer.text("price", "lowPrice") for offer in offers_of(main))
+    offered = any(offer.is_priced for offer in offers_of(main))
     alike = likeness(name, found.title) if found.title and name else 0.4
     if alike >= 0.5:
         return 0.95 if offered else 0.75

@@ -7,7 +7,8 @@ from messor.extract.page import Page
 from messor.extract.products.choose import agreed
 from messor.extract.products.likeness import words_of
 from messor.extract.products.pool import Pool
-from messor.extract.products.published import Thing, read_offer, read_thing
+from messor.extract.products.published import read_offer, read_offering, read_thing
+from messor.extract.products.things import Thing
 
 MAX_PARTS = 50
 MAX_IMAGES = 20
@@ -31,6 +32,7 @@ def read_offers(page: Page, things: list[Thing]) -> list[dict[str, Field]]:
     for offer in offers[:MAX_PARTS]:
         pool = Pool(page)
         read_offer(pool, offer, 0.9)
+        read_offering(pool, offer, 0.9)
         pool.add("url", offer.source, offer.text("url"), 0.9, path="Offer.url")
         found.append(_kept(pool, _OFFER))
     return [fields for fields in found if "price" in fields or "availability" in fields]

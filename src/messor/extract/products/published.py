@@ -1,36 +1,18 @@
-"""Products as a page publishes them for machines: JSON-LD, microdata, RDFa and meta tags.
+"""What a product's published properties mean, those of meta tags too.
 
-The three kinds of items become one shape, a `Thing`, so that what a product's properties mean is
-said once.
+How they are written, in JSON-LD, microdata or RDFa, is left to `things`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
-from messor.extract.page import Page
-from messor.extract.products.pool import Pool, quote_json
-from messor.extract.structured.items import (
-    MICRODATA,
-    RDFA,
-    Item,
-    Syntax,
-    Value,
-    all_items,
-)
-from messor.extract.structured.json_ld import nodes, types_of
+from messor.extract.evidence import Field
+from messor.extract.products.asked import add_price, read_asked
+from messor.extract.products.pool import Pool
+from messor.extract.products.things import Thing, offers_of
 from messor.extract.structured.meta import Meta
 
-# Other things, such as books or events, are products when they are offered for money.
-PRODUCT_TYPES = frozenset(
-    (
-        "Product", "product", "ProductGroup", "IndividualProduct", "ProductModel", "SomeProducts",
-        "Vehicle", "Car", "Motorcycle",
-    )
-)  # fmt: skip
 # What the parser may have made of something else.
 _ESCAPED = re.compile("[&\ufffd]")
 _GTINS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "ean13", "isbn", "upc")
@@ -40,133 +22,9 @@ _PROPERTIES: tuple[tuple[str, tuple[str, ...], float], ...] = (
     ("brand", ("brand", "manufacturer"), 1.0), ("category", ("category",), 1.0),
     ("sku", ("sku",), 1.0), ("sku", ("productID", "productId", "identifier"), 0.8),
     ("mpn", ("mpn", "model"), 1.0), ("sku", ("mpn",), 0.6), ("url", ("url",), 1.0),
+    ("color", ("color",), 1.0), ("condition", ("itemCondition",), 1.0),
 )  # fmt: skip
 _THINGS = frozenset(("brand", "category"))  # that things with a name may stand for
-
-
-@dataclass(slots=True)
-class Thing:
-    """A published item: `get` answers a property's values, each a Thing or a quote.
-
-    Where a quote stands in the source is looked up once for each property that is asked for.
-    """
-
-    types: list[str]
-    source: str
-    path: str
-    stated: Container[str]  # the properties it has
-    _read: Callable[[str], list[Thing | str]]
-    _known: dict[str, list[Thing | str]] = field(default_factory=dict)
-
-    def get(self, name: str) -> list[Thing | str]:
-        if name not in self.stated:
-            return []
-        known = self._known.get(name)
-        if known is None:
-            known = self._known[name] = self._read(name)
-        return known
-
-    def text(self, *names: str) -> str:
-        """The first quote of the first property that has one."""
-        for name in names:
-            if name in self.stated:  # few are, and this is asked often
-                for value in self.get(name):
-                    if isinstance(value, str) and value:
-                        return value
-        return ""
-
-    def things(self, *names: str) -> list[Thing]:
-        return [v for name in names for v in self.get(name) if isinstance(v, Thing)]
-
-    def name_of(self, *names: str) -> str:
-        """A quote, or the name of the thing that stands in its place."""
-        for name in names:
-            for value in self.get(name):
-                quote = value if isinstance(value, str) else value.text("name", "@id")
-                if quote:
-                    return quote
-        return ""
-
-
-def published_things(page: Page) -> list[Thing]:
-    """All products a page publishes, JSON-LD first."""
-    found = [thing for thing in _json_things(page) if _is_product(thing)]
-    for syntax in (MICRODATA, RDFA):
-        items = [item for item in page.items(syntax) if not item.is_within]
-        for item in all_items(items) if items else ():
-            types = item.type_names()
-            if "offers" not in item.properties and PRODUCT_TYPES.isdisjoint(types):
-                continue
-            thing = _from_item(page, item, syntax)
-            if _is_product(thing):
-                found.append(thing)
-    return found
-
-
-def _is_product(thing: Thing) -> bool:
-    if not PRODUCT_TYPES.isdisjoint(thing.types):
-        return True
-    priced = any(offer.get("price") or offer.get("lowPrice") for offer in thing.things("offers"))
-    return priced and bool(thing.text("name"))
-
-
-def _json_things(page: Page) -> Iterator[Thing]:
-    for script in page.scripts:
-        source = ""
-        for value in script.values:
-            for node in nodes(value):
-                types = types_of(node)
-                if "offers" in node or not PRODUCT_TYPES.isdisjoint(types):
-                    source = source or script.written(page.source) or page.inner(script.element)
-                    yield _from_json(node, source, types)
-
-
-def _from_json(node: dict[str, Any], source: str, types: list[str]) -> Thing:
-    def read(name: str) -> list[Thing | str]:
-        given = node[name]
-        values = given if isinstance(given, list) else [given]
-        found: list[Thing | str] = []
-        for value in values[:200]:
-            if isinstance(value, dict):
-                found.append(_from_json(value, source, types_of(value)))
-            elif isinstance(value, str) and value.strip():
-                quote = quote_json(source, name, value)
-                if quote:
-                    found.append(quote)
-        return found
-
-    return Thing(types, "json_ld", "/".join(types), node, read)
-
-
-def _from_item(page: Page, item: Item, syntax: Syntax) -> Thing:
-    def read(name: str) -> list[Thing | str]:
-        found: list[Thing | str] = []
-        for value in item.properties[name][:200]:
-            if isinstance(value, Item):
-                found.append(_from_item(page, value, syntax))
-            else:
-                quote = _quote(page, value)
-                if quote:
-                    found.append(quote)
-        return found
-
-    types = item.type_names()
-    return Thing(types, syntax.name, "/".join(types), item.properties, read)
-
-
-def _quote(page: Page, value: Value) -> str:
-    if value.attribute is not None:
-        return page.attribute(value.element, value.attribute)
-    return page.inner(value.element)
-
-
-def offers_of(thing: Thing) -> list[Thing]:
-    """The offers of a product, those within an aggregate offer after it."""
-    found: list[Thing] = []
-    for offer in thing.things("offers", "offer"):
-        found.append(offer)
-        found.extend(offer.things("offers"))
-    return found
 
 
 def read_thing(pool: Pool, thing: Thing, confidence: float) -> None:
@@ -191,46 +49,51 @@ def read_thing(pool: Pool, thing: Thing, confidence: float) -> None:
     for rated in thing.things("aggregateRating"):
         add("rating", rated.text("ratingValue"))
         add("review_count", rated.text("reviewCount", "ratingCount"))
+    _read_offers(pool, thing, confidence)
+
+
+def _read_offers(pool: Pool, thing: Thing, confidence: float) -> None:
+    asked: Field | None = None
     for place, offer in enumerate(offers_of(thing)):
-        read_offer(pool, offer, confidence * (0.97 if place else 1.0))
+        sureness = confidence * (0.97 if place else 1.0)
+        price = read_offer(pool, offer, sureness)
+        asked = asked or price
+        # Whoever asks another price says nothing of the offer that is the product's.
+        if price is None or asked is None or price.value == asked.value:
+            read_offering(pool, offer, sureness)
 
 
-def read_offer(pool: Pool, offer: Thing, confidence: float) -> None:
-    """Take an offer's price, currency and stock into the pool."""
-    source, path = offer.source, offer.path
+def read_offer(pool: Pool, offer: Thing, confidence: float) -> Field | None:
+    """Take an offer's price, currency and stock into the pool; answers the price."""
+    price = read_asked(pool, offer, confidence)
+    for each in offer.things("priceSpecification"):
+        specified = read_asked(pool, each, confidence)
+        price = price or specified
+    _add_terms(pool, offer, confidence, _TERMS)
+    return price
 
-    def add(
-        name: str, quote: str, term: str, share: float = 1.0, normaliser: str | None = None
-    ) -> None:
-        if quote:
-            way = f"{path}.{term}"
-            pool.add(name, source, quote, confidence * share, path=way, normaliser=normaliser)
 
-    for priced in (offer, *offer.things("priceSpecification")):
-        price = priced.text("price", "lowPrice", "minPrice")
-        kind = "machine_amount" if source == "json_ld" else _amount_kind(price)
-        add("price", price, "price", normaliser=kind)
-        add("currency", priced.text("priceCurrency"), "priceCurrency")
-    for name, term, share in _TERMS:
+def read_offering(pool: Pool, offer: Thing, confidence: float) -> None:
+    """Take into the pool who offers, and in which condition."""
+    _add_terms(pool, offer, confidence, _OFFERING)
+
+
+def _add_terms(
+    pool: Pool, offer: Thing, confidence: float, terms: tuple[tuple[str, str, float], ...]
+) -> None:
+    for name, term, share in terms:
         if term in offer.stated:  # few are
-            by_name = name == "seller"
-            add(name, offer.name_of(term) if by_name else offer.text(term), term, share)
+            quote = offer.name_of(term) if name == "seller" else offer.text(term)
+            path = f"{offer.path}.{term}"
+            pool.add(name, offer.source, quote, confidence * share, path=path)
 
 
 # An offer's fields, the terms that state them, and how much they count.
 _TERMS = (
     ("availability", "availability", 1.0), ("sku", "sku", 0.9),
     *(("gtin", name, 0.9) for name in _GTINS),
-    ("seller", "seller", 1.0), ("condition", "itemCondition", 1.0),
 )  # fmt: skip
-
-
-def _amount_kind(quote: str) -> str:
-    return (
-        "shown_amount"
-        if "<" in quote or not quote.strip().replace(".", "").isdigit()
-        else "machine_amount"
-    )
+_OFFERING = (("seller", "seller", 1.0), ("condition", "itemCondition", 1.0))
 
 
 _METAS = {
@@ -260,4 +123,7 @@ def read_meta_fields(pool: Pool, metas: list[Meta]) -> None:
         # Where nothing is or was escaped, the source need not be asked how it is written.
         if not content or not content.isprintable() or _ESCAPED.search(content):
             content = pool.page.attribute(meta.element, "content")
-        pool.add(name, "meta", content, confidence, path=meta.name)
+        if name == "price":
+            add_price(pool, "meta", content, confidence, path=meta.name)
+        else:
+            pool.add(name, "meta", content, confidence, path=meta.name)

@@ -32,6 +32,7 @@ from messor.extract.products.words import OLD_LABELS, mentions
 
 MAX_PRICE_TEXT = 80
 MAX_BUTTONS = 200
+_DISABLED = 0.35  # how sure a button is that waits for a choice, or for the goods
 _IN_STATE = 2  # notes that embedded state may add
 _LOOK_UP = 9
 _SHORTLY_BEFORE = 10
@@ -242,6 +243,19 @@ def read_stock(pool: Pool, found: Survey) -> None:
     _read_buttons(pool, found)
 
 
+def _forget_line(pool: Pool, label: str) -> None:
+    """What a button says was also read as a line; one that cannot be pressed says it once."""
+    pool.found["availability"] = [
+        made
+        for made in pool.found["availability"]
+        if made.evidence.source != "line" or one_space(made.evidence.quote) != label
+    ]
+
+
+def _is_noted_out(pool: Pool) -> bool:
+    return any(made.value == "out_of_stock" for made in pool.found["availability"])
+
+
 def _read_buttons(pool: Pool, found: Survey) -> None:
     for element in found.parts.buttons[:MAX_BUTTONS]:
         by_value = element.tag == "input"
@@ -252,6 +266,11 @@ def _read_buttons(pool: Pool, found: Survey) -> None:
             continue
         if is_off_stage(found, element, _LOOK_UP):
             continue
-        quote = found.page.attribute(element, "value") if by_value else found.page.inner(element)
         sureness = 0.5 if availability(label) == "in_stock" else 0.45
+        if element.attr("disabled") is not None:
+            _forget_line(pool, one_space(label))
+            if _is_noted_out(pool):
+                continue
+            sureness = _DISABLED
+        quote = found.page.attribute(element, "value") if by_value else found.page.inner(element)
         pool.add("availability", "button", quote, sureness, path=path_of(element))

@@ -92,6 +92,7 @@ similar | related | recommended | you may also | you might also | customers also
 | productos relacionados | también te | similares | relacionados | também | patrocinado
 | prodotti simili | potrebbe interessarti | hanno acquistato | sponsorizzat | correlati
 | gerelateerd | vergelijkbare | andere klanten | relaterede | liknande | lignende | podobn
+| andra köpte | andra kunder | andre kjøpte | andre købte | andre kunder
 | související | súvisiace | hasonló | похожие | с этим товаром | сопутствующие | схожі
 | benzer | 関連商品 | おすすめ | 相關商品 | 推薦 | 추천 | 관련 | sản phẩm tương tự | منتجات مشابهة | מוצרים דומים
 """)

@@ -196,3 +196,21 @@ def test_an_address_within_a_footer_line() -> None:
 )
 def test_ways_to_write_an_address(written: str) -> None:
     assert found(find, view(f"<p>Mail: {written}.</p>")) == [{"email": "info@firma.cz"}]
+
+
+def test_text_that_is_not_shown_is_no_part_of_an_address() -> None:
+    page = view(
+        '<p>office<span style="display:none">NOSPAM</span>@huber-partner.at</p>',
+        "https://huber-partner.at/impressum",
+    )
+    assert found(find, page) == [{"email": "office@huber-partner.at"}]
+
+
+def test_addresses_that_a_script_unveils() -> None:
+    page = view(
+        """<p>Email: <a href="/cdn-cgi/l/email-protection" class="__cf_email__"
+        data-cfemail="543b32323d3731143c3d383827373c3b3b387a373b7a213f">[email&#160;protected]</a></p>
+        <hr><p>or <a href="/cdn-cgi/l/email-protection#2a424f4e6a4243464659">the head</a></p>""",
+        "https://hillschool.co.uk/contact",
+    )
+    assert found(find, page) == [{"email": "office@hillschool.co.uk"}]

@@ -1,6 +1,7 @@
 """E-mail addresses in a text, those written as "info (at) example (dot) org" too.
 
-Looked for around each sign that may stand for @, within bounds, so that no text takes long.
+Pages hide addresses from machines, not from people: behind text that is not shown, or as numbers that
+a script of Cloudflare's turns into an address. Addresses are looked for around each sign that may stand for @, within bounds, so that no text takes long.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from itertools import islice
 from urllib.parse import unquote
 
 from messor.extract.evidence import NORMALISERS
+from messor.extract.plain import from_html, one_space
 
 _LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}\Z")
 _DOMAIN = re.compile(
@@ -26,6 +28,15 @@ _DOT = re.compile(
     r"\s{0,2}[(\[{<]\s?(?:dot|punkt|punto|point|ponto|kropka|\.)\s?[)\]}>]\s{0,2}", re.IGNORECASE
 )
 _MAX_TRIES = 500
+# Where Cloudflare's links to addresses lead; the numbers stand behind a # or in an attribute.
+VEIL = "/cdn-cgi/l/email-protection"
+_VEILED = re.compile(r"(?:^|#)((?:[0-9a-fA-F]{2}){4,200})$")
+# Text within a line that is not shown. No tag is within it, so that nothing is looked at twice.
+_UNSHOWN = re.compile(
+    r"<(\w{1,10})\s[^<>]{0,200}?(?:display\s?:\s?none|visibility\s?:\s?hidden)[^<>]{0,200}>"
+    r"[^<>]{0,200}</\1>",
+    re.IGNORECASE,
+)
 # Ends of file names and of placeholders.
 _NO_TLD = frozenset(
     ("png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "js", "css", "html", "ico")
@@ -88,4 +99,25 @@ def _length(written: str, domain: str) -> int:
     return end
 
 
+def has_unshown(quote: str) -> bool:
+    """Whether some of a quote's text is not shown."""
+    return "<" in quote and _UNSHOWN.search(quote) is not None
+
+
+def read_shown_email(quote: str) -> str | None:
+    """The first address in a piece of HTML without the text that is not shown."""
+    return read_email(one_space(from_html(_UNSHOWN.sub("", quote))))
+
+
+def read_veiled_email(text: str) -> str | None:
+    """The address that Cloudflare has veiled: the first number is what all others were mixed with."""
+    match = _VEILED.search(text.strip())
+    if match is None:
+        return None
+    key, *mixed = bytes.fromhex(match[1])
+    return read_email(bytes(each ^ key for each in mixed).decode("utf-8", "ignore"))
+
+
 NORMALISERS.add("email", read_email)
+NORMALISERS.add("shown_email", read_shown_email, raw=True)
+NORMALISERS.add("veiled_email", read_veiled_email)

@@ -12,7 +12,7 @@ from itertools import islice
 
 from messor.extract import phones
 from messor.extract.dates import fold
-from messor.extract.emails import emails, read_email
+from messor.extract.emails import VEIL, emails, has_unshown, read_email
 from messor.extract.evidence import Field
 from messor.extract.kinds.line_cues import EMAIL, PHONE, PLACE, page_cues
 from messor.extract.kinds.making import GUESSED, LINKED, SHOWN, make
@@ -95,6 +95,8 @@ def _finds(page: PageView) -> list[_Find]:
     found: list[_Find] = []
     country = country_of(page)
     told = _linked(page, country, found)
+    if VEIL in page.source.text:
+        _read_veiled(page, told, found)
     tries = 0
     cued = [(line, cues) for line, cues in zip(page.lines, page_cues(page), strict=True) if cues]
     for line, cues in cued:
@@ -132,13 +134,27 @@ def _linked(page: PageView, country: str | None, found: list[_Find]) -> set[str]
     return told
 
 
+def _read_veiled(page: PageView, told: set[str], found: list[_Find]) -> None:
+    """E-mail addresses that a script unveils for people."""
+    lines = LineNumbers(page.lines)
+    veiled = page.document.select(f'[data-cfemail], a[href*="{VEIL}#"]')
+    for element in veiled[: 2 * MAX_CONTACTS]:
+        own = "href" if element.attr("data-cfemail") is None else "data-cfemail"
+        value = page.attribute(element, own).field("veiled_email", LINKED)
+        if value is not None and value.value not in told:
+            told.add(str(value.value))
+            found.append(_Find(lines.of(element), "email", value))
+
+
 def _read_emails(page: PageView, line: Line, told: set[str], found: list[_Find]) -> int:
     tries = 0
     for address, written in emails(line.text):
         tries += 1
         if address in told:
             continue
-        value = page.said(line, written).field("email", SHOWN if "@" in written else GUESSED)
+        passage = page.said(line, written)
+        kind = "shown_email" if has_unshown(passage.quote) else "email"
+        value = passage.field(kind, SHOWN if "@" in written else GUESSED)
         if value is not None:
             told.add(address)
             found.append(_Find(line.number, "email", value))

@@ -215,3 +215,24 @@ def test_only_wanted_kinds_are_unread_where_a_pin_leads_nowhere() -> None:
     pins = {"products": "99"}
     found = read_records(PRODUCT, URL, pins=pins, kinds=frozenset(("contact",)))
     assert found.unread == {"contact"}
+
+
+@pytest.mark.parametrize("price, kinds", [("0", ["event"]), ("25", ["product", "event"])])
+def test_the_page_of_an_event_stays_one(price: str, kinds: list[str]) -> None:
+    html = f"""<html><head><title>PyNight</title><script type="application/ld+json">
+    {{"@type": "SocialEvent", "name": "PyNight", "startDate": "2027-02-03T19:00", "offers":
+    {{"@type": "Offer", "price": "{price}", "priceCurrency": "USD"}}}}</script></head>
+    <body><h1>PyNight</h1></body></html>"""
+    found = read_records(html, "https://meet.example/e/1")
+    assert found.page_type.name == "event"
+    assert [record.kind for record in found.records] == kinds
+
+
+def test_paragraphs_that_were_escaped_twice_are_text() -> None:
+    html = """<html><head><title>Gardener</title><script type="application/ld+json">
+    {"@type": "JobPosting", "title": "Gardener", "description":
+    "&lt;p&gt;Dig, &amp;amp; sow.&lt;/p&gt;&lt;ul&gt;&lt;li&gt;x &amp;lt; 3&lt;/li&gt;&lt;/ul&gt;"}
+    </script></head><body><h1>Gardener</h1></body></html>"""
+    (job,) = read_records(html, "https://jobs.example/1").records
+    assert job.value("description") == "Dig, & sow. x < 3"
+    assert unsupported(job, html) == []

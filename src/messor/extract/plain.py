@@ -30,6 +30,7 @@ _MARKUP = re.compile(
     |<\Z""",
     re.VERBOSE | re.DOTALL,
 )
+_CLOSING = re.compile(r"</(?:p|ul|ol|li|div|span|strong|b|em|i|h[1-6]|a|table)>", re.IGNORECASE)
 _JSON_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 # A quotation mark as it stands in scripts, in strings within scripts, in attributes.
 MARK = r"""(?:\\?["']|&quot;|&\#34;)"""
@@ -67,7 +68,9 @@ def from_json(quote: str) -> str:
         quote = quote[key.end() :].removesuffix(key[1])
     if "\\" in quote:
         quote = _unescaped(quote)
-    return from_html(quote)
+    plain = from_html(quote)
+    # Whole paragraphs come escaped twice; a closing tag tells them from a text about tags.
+    return from_html(plain) if "</" in plain and _CLOSING.search(plain) else plain
 
 
 def _gap(match: re.Match[str]) -> str:

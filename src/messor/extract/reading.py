@@ -201,6 +201,9 @@ class _Readers:
         product = found.records[0] if found.records else None
         if product is None or product.kind != "product" or found.page_type.name == "product":
             return
+        # What is sold may be a seat: the page of an event stays one.
+        if found.page_type.name == "event" and any(each.kind == "event" for each in found.records):
+            return
         if product.confidence >= max(_SURE, found.page_type.confidence):
             reason = f"a product was found by {product.parser}"
             found.page_type = PageType("product", product.confidence, (reason,))

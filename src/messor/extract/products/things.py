@@ -5,6 +5,7 @@ What their properties mean is left to `published`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +29,7 @@ PRODUCT_TYPES = frozenset(
         "Vehicle", "Car", "Motorcycle",
     )
 )  # fmt: skip
+_ZERO = re.compile(r"\D*0+(?:[.,]0+)?\D*")
 _REFERRING = frozenset(("@id", "@type"))  # all that a node has that stands for another
 
 
@@ -82,6 +84,11 @@ class Thing:
             return True
         return any(each.text(*terms, "minPrice") for each in self.things("priceSpecification"))
 
+    @property
+    def is_free(self) -> bool:
+        """Whether an offer asks nothing, as those of many events do."""
+        return _ZERO.fullmatch(self.text("price", "lowPrice")) is not None
+
 
 class _Graph:
     """The nodes of a page's JSON-LD by their ids, which are looked up once one is referred to."""
@@ -130,7 +137,7 @@ def published_things(page: Page) -> list[Thing]:
 def _is_product(thing: Thing) -> bool:
     if not PRODUCT_TYPES.isdisjoint(thing.types):
         return True
-    priced = any(offer.is_priced for offer in thing.things("offers"))
+    priced = any(offer.is_priced and not offer.is_free for offer in thing.things("offers"))
     return priced and bool(thing.text("name"))
 
 

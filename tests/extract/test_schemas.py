@@ -6,6 +6,7 @@ from pathlib import Path
 
 from messor.extract.evidence import Evidence, Field
 from messor.extract.kinds import FINDERS
+from messor.extract.parsers import BUILTIN
 from messor.extract.records import Record
 from messor.extract.schemas import SCHEMAS, problems, schema_files
 from messor.extract.schemas.__main__ import main
@@ -22,6 +23,8 @@ def test_docs_are_up_to_date() -> None:
 
 def test_every_kind_has_a_schema() -> None:
     assert FINDERS.keys() <= SCHEMAS.keys()
+    made = frozenset().union(*[parser.kinds for parser in BUILTIN])
+    assert {f"{kind}.json" for kind in made} == schema_files().keys()
 
 
 def test_writing(tmp_path: Path) -> None:

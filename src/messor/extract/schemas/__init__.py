@@ -23,6 +23,12 @@ from messor.extract.schemas.business import (
     PriceItemFields,
     ServiceFields,
 )
+from messor.extract.schemas.products import (
+    ImageFields,
+    ProductFields,
+    ProductOfferFields,
+    ProductVariantFields,
+)
 from messor.extract.schemas.programs import (
     EventFields,
     FaqFields,
@@ -45,12 +51,21 @@ SCHEMAS: Mapping[str, type[RecordModel[Any]]] = MappingProxyType(
         "event": RecordModel[EventFields],
     }
 )
+# Products have rules of their own in `validation`, which cost a shop's pages less than these.
+PRODUCT_SCHEMAS: Mapping[str, type[RecordModel[Any]]] = MappingProxyType(
+    {
+        "product": RecordModel[ProductFields],
+        "product_offer": RecordModel[ProductOfferFields],
+        "product_variant": RecordModel[ProductVariantFields],
+        "image": RecordModel[ImageFields],
+    }
+)
 
 
 def schema_files() -> dict[str, str]:
     """The JSON Schema of each kind, by the name of its file."""
     found = {}
-    for kind, model in SCHEMAS.items():
+    for kind, model in (*SCHEMAS.items(), *PRODUCT_SCHEMAS.items()):
         schema = model.model_json_schema()
         schema = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -64,7 +79,7 @@ def schema_files() -> dict[str, str]:
 
 def problems(record: Record) -> list[str]:
     """What is wrong with a record by the schema of its kind, in sentences; nothing when all is well."""
-    model = SCHEMAS.get(record.kind)
+    model = SCHEMAS.get(record.kind) or PRODUCT_SCHEMAS.get(record.kind)
     if model is None:
         return [f"There is no schema of records called {record.kind!r}."]
     try:

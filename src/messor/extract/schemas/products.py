@@ -60,3 +60,4 @@ class ImageFields(FieldsModel):
     """A picture of the page's product; pictures are answered in the page's order."""
 
     url: Stated[Link]
+    alt: Stated[Text] | None = None

@@ -126,3 +126,42 @@ def test_a_button_that_cannot_be_pressed_does_not_outweigh_a_note() -> None:
     published = offered(price="9.90")
     assert product(published, f"<p>Out of stock</p>{button}")["availability"] == "out_of_stock"
     assert product(published, button)["availability"] == "in_stock"
+
+
+def images(body: str, published: str = "") -> list[dict[str, Any]]:
+    html = f"<html><head><title>{NAME}</title>{published}</head><body>{body}</body></html>"
+    found = read_products(Page.read(html, "https://shop.example/p/forest-honey"))
+    for record in found:
+        assert unsupported(record, html) == []
+    return [
+        {name: field.value for name, field in record.fields.items()}
+        for record in found
+        if record.kind == "image"
+    ]
+
+
+SOLD = f'<h1>{NAME}</h1><p class="price">9,90 €</p><button class="btn">Add to cart</button>'
+
+
+def test_images_have_what_stands_in_for_them() -> None:
+    published = """<script type="application/ld+json">{"@type": "Product", "name": "Forest Honey",
+    "image": ["https://cdn.example/a/forest-honey-1.jpg?w=900", "https://cdn.example/b/1.jpg"],
+    "offers": {"price": "9.90"}}</script>"""
+    shown = """<img src="/small/forest-honey-1.jpg" alt="Honey &amp; spoon"><img src="/b/1.jpg" alt="x">
+    <img src="https://cdn.example/b/1.jpg?w=2" alt="1">"""
+    assert images(SOLD + shown, published) == [
+        {"url": "https://cdn.example/a/forest-honey-1.jpg?w=900", "alt": "Honey & spoon"},
+        {"url": "https://cdn.example/b/1.jpg"},
+    ]
+
+
+def test_images_that_bear_the_product_s_name_are_its_own_where_none_is_published() -> None:
+    shown = """<img src="/logo.png" alt="Forest"><img src="/pixel.gif" alt="">
+    <a href="/big.jpg"><img src="data:," data-src="/i/jar.jpg" alt="Forest Honey jar"></a>
+    <img src="/i/jar2.jpg" alt="Forest Honey jar">
+    <a href="/p/other"><img src="/i/other.jpg" alt="Forest Honey jar"></a>
+    <img src="/i/dark.jpg" alt="Forest Honey, dark">"""
+    assert images(SOLD + shown) == [
+        {"url": "/i/jar.jpg", "alt": "Forest Honey jar"},
+        {"url": "/i/jar2.jpg", "alt": "Forest Honey jar"},
+    ]

@@ -101,7 +101,7 @@ def read_products(
     if confidence < LEAST:
         return []
     found: list[tuple[str, dict[str, Field]]] = []
-    images = read_images(pool) if "image" in kinds else []
+    images = read_images(pool, gathered.found.title) if "image" in kinds else []
     fields.pop("image", None)
     if "product" in kinds:
         found.append(("product", fields))

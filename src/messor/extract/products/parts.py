@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from messor.extract.evidence import Field
+import re
+
+from turbohtml import Element
+
+from messor.extract.evidence import Field, make_field
 from messor.extract.page import Page
 from messor.extract.products.choose import agreed
-from messor.extract.products.likeness import words_of
+from messor.extract.products.likeness import likeness, words_of
 from messor.extract.products.pool import Pool
 from messor.extract.products.published import read_offer, read_offering, read_thing
 from messor.extract.products.things import Thing
 
 MAX_PARTS = 50
 MAX_IMAGES = 20
+MAX_SHOWN = 200
+_ALIKE = 0.6  # of the words of a name, so that a text is its
+_TELLING = 7  # characters of a file's name that is nobody else's
+_IMAGE = re.compile(r"^#|\.(?:jpe?g|png|webp|avif|gif)(?:[?#]|$)", re.IGNORECASE)
+_LATE = ("data-src", "data-original", "data-lazy-src")
 
 _OFFER = ("price", "currency", "availability", "sku", "gtin", "seller", "condition", "url")
 _VARIANT = (
@@ -58,10 +67,59 @@ def read_variants(page: Page, things: list[Thing]) -> list[dict[str, Field]]:
     return [fields for fields in found if len(fields) > 1]
 
 
-def read_images(pool: Pool) -> list[dict[str, Field]]:
-    """The product's images, in the order they were found, each once."""
+def read_images(pool: Pool, title: frozenset[str]) -> list[dict[str, Field]]:
+    """The product's images in the order they were found, each once, with what stands in for them.
+
+    Where none is published, those are its own that the page calls by its name.
+    """
+    shown = pool.page.document.select("img[alt]")[:MAX_SHOWN]
+    if not pool.found["image"]:
+        for element in _named_after(shown, title):
+            quote = pool.page.attribute(element, _place(element))
+            pool.add("image", "html", quote, 0.5, path="img")
     unique = {made.value: made for made in reversed(pool.found["image"])}
-    return [{"url": made} for made in list(reversed(unique.values()))[:MAX_IMAGES]]
+    images = [{"url": made} for made in list(reversed(unique.values()))[:MAX_IMAGES]]
+    by_file = {_file(element.attr(_place(element)) or ""): element for element in reversed(shown)}
+    for image in images:
+        beside = by_file.get(_file(image["url"].value))
+        if beside is not None and any(map(str.isalpha, beside.attr("alt") or "")):
+            quote = pool.page.attribute(beside, "alt")
+            alt = make_field("html", "text", quote, confidence=0.7, path="img@alt")
+            if alt is not None:
+                image["alt"] = alt
+    return images
+
+
+def _named_after(shown: list[Element], title: frozenset[str]) -> list[Element]:
+    """The images with the first text that names the product; a link leads from others to theirs."""
+    named = ""
+    found = []
+    for element in shown:
+        alt = element.attr("alt") or ""
+        if not alt or (alt != named and (named or not _names(words_of(alt), title))):
+            continue
+        link = element.closest("a[href]")
+        if link is None or _IMAGE.search(link.attr("href") or ""):
+            named = alt
+            found.append(element)
+    return found
+
+
+def _names(words: frozenset[str], title: frozenset[str]) -> bool:
+    """Whether words name the product: one word alone may be its brand."""
+    return words == title or (len(words & title) > 1 and likeness(words, title) >= _ALIKE)
+
+
+def _place(element: Element) -> str:
+    """The attribute with an image's address; what is loaded late has another one meanwhile."""
+    return next((name for name in _LATE if element.attr(name)), "src")
+
+
+def _file(url: str) -> str:
+    """The name of a file, which images keep in all their sizes; the whole path where it says little."""
+    path = url.partition("?")[0].partition("#")[0].partition("//")[2] or url
+    name = path.rpartition("/")[2]
+    return name if len(name.partition(".")[0]) >= _TELLING else path
 
 
 def _kept(pool: Pool, names: tuple[str, ...]) -> dict[str, Field]:

@@ -214,3 +214,11 @@ def test_addresses_that_a_script_unveils() -> None:
         "https://hillschool.co.uk/contact",
     )
     assert found(find, page) == [{"email": "office@hillschool.co.uk"}]
+
+
+@pytest.mark.parametrize(
+    "body", ["<dl><dt>電話番号</dt><dd>03-1234-5678</dd></dl>", "<p>電話：03-1234-5678</p>"]
+)
+def test_numbers_with_a_label_of_another_script(body: str) -> None:
+    page = view(body, "https://shop.example.jp/info", lang="ja")
+    assert found(find, page) == [{"phone": "+81312345678"}]

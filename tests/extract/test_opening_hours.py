@@ -44,6 +44,11 @@ def hours(opens: str, closes: str) -> list[dict[str, str]]:
             hours("18:00", "02:00"),
         ),
         ("täglich 10–22 Uhr", list(DAYS), hours("10:00", "22:00")),
+        ("Friday & Saturday: 7 a.m. to midnight", ["friday", "saturday"], hours("07:00", "24:00")),
+        ("Sat 12 noon - 5pm", ["saturday"], hours("12:00", "17:00")),
+        ("Hétfő - Péntek: 8:00 - 16:00", WEEK, hours("08:00", "16:00")),
+        ("月〜金 10:00〜19:00", WEEK, hours("10:00", "19:00")),
+        ("월-금 09:00~18:00", WEEK, hours("09:00", "18:00")),
     ],
 )
 def test_days_and_hours(text: str, days: list[str], spans: Any) -> None:

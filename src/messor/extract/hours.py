@@ -28,7 +28,7 @@ _WEEKDAYS = re.compile(
     r"doordeweeks|dni robocze|vardagar|hverdage|hverdager|arkisin|vsedni dny|hafta ici|будни|по будням)(?!\w)"
 )
 _TO = (
-    r"(?:\s{0,2}(?:-|\u2010|\u2011|\u2012|\u2013|\u2014|\u2192|~|t/m)\s{0,2}|\s{1,2}(?:bis zum|bis|tot en met|tot"
+    r"(?:\s{0,2}(?:-|\u2010|\u2011|\u2012|\u2013|\u2014|\u2192|~|\u301c|\uff5e|t/m)\s{0,2}|\s{1,2}(?:bis zum|bis|tot en met|tot"
     r"|through|thru|till|til|to|alle|al|au|ate|as|a|do|по|до)\s{1,2})"
 )
 # They are other words as well; between two days they are days.
@@ -46,6 +46,10 @@ _CLOSED = re.compile(
 )
 _OPEN_ALL = re.compile(
     r"(?<!\w)(?:24 ?/ ?7|24 ?hours|24 ?stunden|24 ?h|rund um die uhr|24 ?heures|24 ?horas|24 ?ore)(?!\w)"
+)
+_NOON = re.compile(r"(?<!\w)(?:12 ?)?(?:noon|midday|mezzogiorno|mediodia|meio-dia)(?!\w)")
+_MIDNIGHT = re.compile(
+    r"(?<!\w)(?:12 ?)?(?:midnight|mitternacht|minuit|medianoche|mezzanotte|meia-noite|middernacht|midnatt)(?!\w)"
 )
 _MAX_TEXT = 400
 
@@ -80,7 +84,7 @@ def is_day(word: str) -> bool:
 
 def read_hours(text: str) -> list[dict[str, str]] | None:
     """The spans of time that a text names; none at all when it says closed, None when nothing."""
-    folded = fold(text[:_MAX_TEXT])
+    folded = _MIDNIGHT.sub("24:00", _NOON.sub("12:00", fold(text[:_MAX_TEXT])))
     spans = [span for match in _HOURS.finditer(folded) if (span := _span(match)) is not None]
     if spans:
         return spans
@@ -101,7 +105,7 @@ def _span(match: re.Match[str]) -> dict[str, str] | None:
         return None
     if closes < opens and not (minute or minute2 or half2):  # "9 to 5": which five?
         return None
-    return {"opens": opens, "closes": closes}
+    return {"opens": "00:00" if opens == "24:00" else opens, "closes": closes}
 
 
 def _clock(hour: str, minute: str | None, half: str | None) -> str | None:

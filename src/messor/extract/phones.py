@@ -29,17 +29,19 @@ _LABEL = re.compile(
     r"mobile|mobil|mob|movil|cellulare|cell|call(?: us)?(?: (?:on|at))?|bel(?: ons)?|appelez(?:-nous)?(?: au)?|rufen sie uns an|"
     r"(?:sie uns )?unter|llamanos|llamenos|llame al|chiamaci|chiama|ligue|zadzwon|ring|handy|hotline|rufnummer|"
     r"numero vert|puh|puhelin|tlf|gsm|t|p|whatsapp|телефон|тел|моб|τηλ|τηλεφωνο|"
-    r"durchwahl|zentrale|service-?hotline|free ?phone|toll[ -]free)\s?[.:]{0,2}\s?(?:nr\.?|no\.?)?[\s:]{0,3}$"
+    r"電話番号|電話|电话|联系电话|전화|전화번호|"
+    r"durchwahl|zentrale|service-?hotline|free ?phone|toll[ -]free)\s?[.:\uff1a]{0,2}\s?(?:nr\.?|no\.?)?[\s:\uff1a]{0,3}$"
 )
-_FAX = re.compile(r"(?:^|[\s(|•])(?:fax|telefax|faks|факс|f)\s?[.:]{0,2}[\s:]{0,3}$")
+_FAX = re.compile(r"(?:^|[\s(|•])(?:fax|telefax|faks|факс|f)\s?[.:\uff1a]{0,2}[\s:\uff1a]{0,3}$")
 # The last words of all labels, written backwards: most numbers are preceded by something else,
 # and that costs one look.
-_LAST_WORD = re.compile(r"[\s.:]*([^\W\d_]+)")
+_LAST_WORD = re.compile(r"[\s.:\uff1a]*([^\W\d_]+)")
 _ENDS = """
     tel telefon telephone telefono telefone telefoon telefonnummer phone fon ph mobile mobil mob
     movil cellulare cell call us on at bel ons appelez nous au an unter llamanos llamenos al chiamaci
     chiama ligue zadzwon ring handy hotline servicehotline rufnummer vert puh puhelin tlf gsm t p
     whatsapp телефон тел моб τηλ τηλεφωνο durchwahl zentrale freephone free fax telefax faks факс f
+    電話番号 電話 电话 联系电话 전화 전화번호
     """
 _LABEL_ENDS = frozenset(word[::-1] for word in _ENDS.split())
 

@@ -165,3 +165,22 @@ def test_images_that_bear_the_product_s_name_are_its_own_where_none_is_published
         {"url": "/i/jar.jpg", "alt": "Forest Honey jar"},
         {"url": "/i/jar2.jpg", "alt": "Forest Honey jar"},
     ]
+
+
+def test_the_number_is_that_of_the_offer_whose_price_is_seen() -> None:
+    offers = [
+        {"@type": "Offer", "sku": "H-S", "price": "20.00"},
+        {"@type": "Offer", "sku": "H-M", "price": "22.00"},
+    ]
+    published = {"@type": "Product", "name": NAME, "offers": offers}
+    found = product(published, '<p class="price">22,00 €</p>')
+    assert (found["price"], found["sku"]) == (22, "H-M")
+    assert product({**published, "sku": "H"}, '<p class="price">22,00 €</p>')["sku"] == "H"
+
+
+def test_a_number_with_an_exponent() -> None:
+    html = """<html><head><title>Forest Honey</title><script type="application/ld+json">
+    {"@type": "Product", "name": "Forest Honey", "offers": {"price": 1.5E2}}</script></head>
+    <body><h1>Forest Honey</h1></body></html>"""
+    (found,) = read_products(Page.read(html, "https://shop.example/p/forest-honey"))
+    assert found.value("price") == 150

@@ -16,7 +16,12 @@ from messor.extract.products.choose import chosen_fields
 from messor.extract.products.judge import LEAST, may_sell, product_confidence, published_confidence
 from messor.extract.products.likeness import likeness, words_of
 from messor.extract.products.numbers import read_numbers
-from messor.extract.products.parts import read_images, read_offers, read_variants
+from messor.extract.products.parts import (
+    read_images,
+    read_offers,
+    read_variants,
+    take_numbers_of_offer,
+)
 from messor.extract.products.pool import Pool
 from messor.extract.products.published import read_meta_fields, read_thing
 from messor.extract.products.ranking import Ranking
@@ -101,12 +106,14 @@ def read_products(
     if confidence < LEAST:
         return []
     found: list[tuple[str, dict[str, Field]]] = []
+    offers = read_offers(page, things)
+    take_numbers_of_offer(fields, offers)
     images = read_images(pool, gathered.found.title) if "image" in kinds else []
     fields.pop("image", None)
     if "product" in kinds:
         found.append(("product", fields))
     if "product_offer" in kinds:
-        found += [("product_offer", own) for own in read_offers(page, things)]
+        found += [("product_offer", own) for own in offers]
     if "product_variant" in kinds:
         found += [("product_variant", own) for own in read_variants(page, things)]
     found += [("image", own) for own in images]

@@ -47,6 +47,22 @@ def read_offers(page: Page, things: list[Thing]) -> list[dict[str, Field]]:
     return [fields for fields in found if "price" in fields or "availability" in fields]
 
 
+def take_numbers_of_offer(fields: dict[str, Field], offers: list[dict[str, Field]]) -> None:
+    """Numbers that were taken from an offer are those of one that asks the product's price."""
+    price = fields.get("price")
+    if price is None:
+        return
+    asking = [own for own in offers if "price" in own and own["price"].value == price.value]
+    for name in ("sku", "gtin"):
+        number = fields.get(name)
+        told = [own[name].evidence for own in offers if name in own]
+        if number is None or number.evidence not in told:
+            continue
+        fitting = [own[name] for own in asking if name in own]
+        if fitting and all(number.value != each.value for each in fitting):
+            fields[name] = fitting[0]
+
+
 def read_variants(page: Page, things: list[Thing]) -> list[dict[str, Field]]:
     """The variants of the page's product: those it names, or products of the same name."""
     if not things:

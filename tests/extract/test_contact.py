@@ -222,3 +222,16 @@ def test_addresses_that_a_script_unveils() -> None:
 def test_numbers_with_a_label_of_another_script(body: str) -> None:
     page = view(body, "https://shop.example.jp/info", lang="ja")
     assert found(find, page) == [{"phone": "+81312345678"}]
+
+
+def test_profiles_that_structured_data_states() -> None:
+    page = view(
+        '<a href="https://facebook.com/acme">Facebook</a>',
+        head="""<script type="application/ld+json">[{"@type": "Organization", "name": "Acme", "sameAs":
+        ["https://www.facebook.com/Acme/", "https://www.instagram.com/acme", "https://acme.example"]},
+        {"@type": "Person", "name": "Jo", "sameAs": "https://x.com/jo"}]</script>""",
+    )
+    assert found(find, page) == [
+        {"network": "facebook", "profile": "https://facebook.com/acme"},
+        {"network": "instagram", "profile": "https://www.instagram.com/acme"},
+    ]

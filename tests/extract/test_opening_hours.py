@@ -123,3 +123,13 @@ def test_two_spans_of_one_day_stay_together() -> None:
         {"days": ["monday"], "hours": hours("09:00", "12:30") + hours("14:00", "18:00")},
         {"days": ["tuesday"], "hours": hours("09:00", "12:00")},
     ]
+
+
+def test_from_midnight_to_midnight_is_closed() -> None:
+    page = view(
+        "",
+        head="""<script type="application/ld+json">{"@type": "Store", "openingHoursSpecification":
+        {"@type": "OpeningHoursSpecification", "dayOfWeek": "Sunday", "opens": "00:00",
+        "closes": "00:00"}}</script>""",
+    )
+    assert found(find, page) == [{"days": ["sunday"], "hours": []}]

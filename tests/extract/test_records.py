@@ -217,6 +217,18 @@ def test_a_price_list_with_units() -> None:
                 "eligibility": "Associations",
             },
         ),
+        (
+            """<h1>Community Growing Fund</h1><h2>How much you can apply for</h2><p>£2,000 to £15k</p>
+            <h2>Who can apply</h2><ul><li>Registered charities</li><li>Schools</li></ul><p>And nobody else.</p>
+            <h2>Where we fund</h2><p>Yorkshire</p>""",
+            {
+                "name": "Community Growing Fund",
+                "amount": 15000,
+                "currency": "GBP",
+                "eligibility": "Registered charities Schools",
+                "region": "Yorkshire",
+            },
+        ),
     ],
 )
 def test_funding_programs(body: str, expected: dict[str, object]) -> None:
@@ -282,6 +294,18 @@ def test_questions_of_structured_data_and_of_headings() -> None:
     assert found(faq.find, shown) == [
         {"question": "Was kostet das denn?", "answer": "Nichts. Wirklich."},
         {"question": "Wie lange dauert es?", "answer": "Eine Stunde."},
+    ]
+
+
+def test_what_unfolds_on_a_page_of_questions_is_one() -> None:
+    page = view(
+        """<h1>FAQ</h1><details><summary>Returns</summary><p>Within 30 days.</p></details>
+        <details><summary>How long does it take?</summary><p>Two days.</p></details>""",
+        "https://x.example/faq",
+    )
+    assert [each["question"] for each in found(faq.find, page)] == [
+        "Returns",
+        "How long does it take?",
     ]
 
 

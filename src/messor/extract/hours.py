@@ -149,6 +149,12 @@ def read_time(text: str) -> str | None:
     return _clock(*match.groups()) if match and ":" in text else None
 
 
+def read_shut(text: str) -> list[dict[str, str]] | None:
+    """No span of time at all, where a place closes as the day begins."""
+    return [] if read_time(text) == "00:00" else None
+
+
 NORMALISERS.add("days", read_days)
 NORMALISERS.add("hours", read_hours)
 NORMALISERS.add("time", read_time)
+NORMALISERS.add("shut", read_shut)

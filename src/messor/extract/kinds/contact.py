@@ -9,10 +9,11 @@ from messor.extract import phones
 from messor.extract.dates import fold
 from messor.extract.evidence import Field
 from messor.extract.items import Item
-from messor.extract.kinds.making import LINKED, SHOWN, distinct, make, said
+from messor.extract.kinds.making import LINKED, SHOWN, STATED, distinct, make, said
 from messor.extract.kinds.shown_contacts import KIND, MAX_CONTACTS, shown_contacts
 from messor.extract.links import read_network
 from messor.extract.page_type import page_type
+from messor.extract.passages import Passage
 from messor.extract.places import country_of
 from messor.extract.records import Record
 from messor.extract.view import PageView
@@ -80,7 +81,7 @@ def _reach(page: PageView, item: Item) -> dict[str, Field | None]:
 
 
 def _profiles(page: PageView) -> list[Record | None]:
-    """Profiles in social networks that the page links to from anywhere but its running text."""
+    """Profiles in social networks that the page links to, but for its running text, or states."""
     found: dict[str, Record | None] = {}
     written = page_type(page).name in ("article", "listing", "search")
     for anchor, href in page.links:
@@ -88,10 +89,26 @@ def _profiles(page: PageView) -> list[Record | None]:
             continue
         if read_network(href) is None or (written and anchor.closest("p, article") is not None):
             continue
-        passage = page.attribute(anchor, "href")
-        network, profile = passage.field("network", LINKED), passage.field("profile", LINKED)
-        found[href] = make(KIND, {"network": network, "profile": profile}, needs=("profile",))
+        found[href] = _profile(page.attribute(anchor, "href"), LINKED)
+    known = {_plain_address(href) for href in found}
+    for item in page.items:
+        for passage in () if item.is_a(_PEOPLE) else item.texts("sameAs"):
+            address = _plain_address(passage.text)
+            if address not in known and read_network(passage.text) is not None:
+                known.add(address)
+                found[passage.text] = _profile(passage, STATED)
     return list(found.values())[:40]
+
+
+def _plain_address(url: str) -> str:
+    """What all ways to write a profile's address have in common."""
+    return url.partition("//")[2].lower().removeprefix("www.").rstrip("/")
+
+
+def _profile(passage: Passage, confidence: float) -> Record | None:
+    network = passage.field("network", confidence)
+    profile = passage.field("profile", confidence)
+    return make(KIND, {"network": network, "profile": profile}, needs=("profile",))
 
 
 def _forms(page: PageView) -> list[Record | None]:

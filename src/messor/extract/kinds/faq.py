@@ -36,7 +36,8 @@ def _shown(page: PageView) -> list[Record]:
     if not any(mark in page.folded for mark in QUESTION_MARKS):
         return []
     kind = page_type(page).name
-    asked = [line for line in page.lines if _asks(line)]
+    unfolds = kind == "faq"
+    asked = [line for line in page.lines if _asks(line) or (unfolds and _unfolds(line))]
     if len(asked) < (2 if kind == "faq" else _ENOUGH) or kind in ("article", "search", "login"):
         return []
     found = []
@@ -59,6 +60,11 @@ def _asks(line: Line) -> bool:
         and line.region not in ("nav", "footer")
         and (line.level > 0 or line.element.tag in _ASKING or _is_button(line))
     )
+
+
+def _unfolds(line: Line) -> bool:
+    """Whether a line unfolds an answer without asking: "Returns" on a page of questions."""
+    return line.element.tag == "summary" and 3 <= len(line.text) <= _MAX_QUESTION
 
 
 def _is_button(line: Line) -> bool:

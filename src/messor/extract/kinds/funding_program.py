@@ -21,7 +21,7 @@ from messor.extract.kinds.opportunity_words import (
     FUNDING,
     REGION,
 )
-from messor.extract.labels import labels
+from messor.extract.labels import Label, labels
 from messor.extract.lines import Line
 from messor.extract.page_type import page_type
 from messor.extract.records import Record
@@ -29,6 +29,8 @@ from messor.extract.view import PageView
 
 KIND = "funding_program"
 _GRANTS = frozenset(("Grant", "MonetaryGrant", "FundingScheme"))
+_MAX_ITEM = 400
+_MAX_ITEMS = 30
 _SILENT = frozenset(("product", "listing", "search", "legal", "login", "cart", "error"))
 
 
@@ -65,13 +67,31 @@ def _shown(page: PageView) -> Record | None:
     found: dict[str, Field | None] = {
         "funder": labelled(page, told, FUNDER, "text"),
         "deadline": labelled(page, told, CLOSES, "day"),
-        "eligibility": labelled(page, told, ELIGIBLE, "text"),
+        "eligibility": _eligibility(page, told),
         "region": labelled(page, told, REGION, "text"),
         **_amount(page),
     }
     if sum(field is not None for name, field in found.items() if name != "currency") < 2:
         return None
     return make(KIND, {"name": page.said(heading).field("text", SHOWN), **found}, needs=("name",))
+
+
+def _eligibility(page: PageView, told: list[Label]) -> Field | None:
+    """Who may apply: what a label announces, all items where that is a list."""
+    for label in told:
+        if ELIGIBLE.fullmatch(label.name) and len(label.text) <= _MAX_ITEM:
+            last, items = label.line, label.line.element.parent
+            if label.line.element.tag == "li":
+                for line in page.lines[last.number + 1 : last.number + _MAX_ITEMS]:
+                    if line.element.tag != "li" or line.element.parent != items:
+                        break
+                    last = line
+            listed = last is not label.line
+            passage = page.between(label.line, last) if listed else label.passage(page)
+            field = passage.field("text", SHOWN)
+            if field is not None:
+                return field
+    return None
 
 
 def _is_about_funding(page: PageView, heading: Line) -> bool:

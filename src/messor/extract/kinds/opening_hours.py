@@ -61,16 +61,18 @@ def find(page: PageView) -> list[Record]:
 
 
 def _specified(item: Item) -> Record | None:
+    found = {
+        "days": field_of(item.listed("dayOfWeek"), "days", STATED),
+        "valid_from": said(item, "validFrom", normaliser="day"),
+        "valid_through": said(item, "validThrough", normaliser="day"),
+    }
+    opens, closes = said(item, "opens", normaliser="time"), said(item, "closes", normaliser="time")
+    if opens is not None and closes is not None and opens.value == closes.value == "00:00":
+        # How machines are told that a place stays closed; open all day is until 23:59.
+        shut = said(item, "closes", normaliser="shut")
+        return make(KIND, {**found, "hours": shut}, needs=("days", "hours"))
     return make(
-        KIND,
-        {
-            "days": field_of(item.listed("dayOfWeek"), "days", STATED),
-            "opens": said(item, "opens", normaliser="time"),
-            "closes": said(item, "closes", normaliser="time"),
-            "valid_from": said(item, "validFrom", normaliser="day"),
-            "valid_through": said(item, "validThrough", normaliser="day"),
-        },
-        needs=("days", "opens", "closes"),
+        KIND, {**found, "opens": opens, "closes": closes}, needs=("days", "opens", "closes")
     )
 
 

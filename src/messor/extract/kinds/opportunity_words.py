@@ -84,7 +84,7 @@ FUNDING = _words(
 )
 FUNDER = _label(
     "funder|funding (?:body|organi[sz]ation|agency)|funded by|provider|managing authority|sponsor|donor|"
-    "granted by|fordergeber|mittelgeber|zuwendungsgeber|fordernde stelle|bewilligungsstelle|gefordert durch|"
+    "granted by|agency|awarding (?:body|agency)|grantor|fordergeber|mittelgeber|zuwendungsgeber|fordernde stelle|bewilligungsstelle|gefordert durch|"
     "financeur|financeurs|organisme financeur|finance par|porteur|entidad financiadora|financiador|"
     "organismo convocante|organismo|convoca|ente erogatore|ente finanziatore|finanziatore|entidade financiadora|"
     "subsidieverstrekker|verstrekker|instytucja finansujaca|organizator|finansiar|bidragsgivare|"
@@ -92,6 +92,8 @@ FUNDER = _label(
 )
 AMOUNT = _label(
     "amount|grant amount|funding amount|award amount|maximum (?:amount|grant|funding)|max(?:imum)? grant|budget|"
+    "award ceiling|maximum award|how much (?:can (?:you|i) (?:get|apply for|receive)|you can (?:get|apply for|receive)|"
+    "is available|do we give|we give)|"
     "total budget|funding|available funding|grant size|award|value|how much|forderhohe|forderbetrag|fordersumme|"
     "forderung bis|zuschusshohe|hohe der forderung|hochstbetrag|fordervolumen|montant|montant de l.aide|"
     "montant maximum|budget total|enveloppe|cuantia|importe|importe maximo|presupuesto|dotacion|importo|"
@@ -113,7 +115,7 @@ ELIGIBLE = _label(
 )
 REGION = _label(
     "region|regions|area|country|countries|geographic(?:al)? (?:area|scope|focus)|location|eligible (?:countries|regions)|"
-    "where|fordergebiet|gebiet|land|lander|bundesland|regionen|zone geographique|territoire|territoires|pays|"
+    "where|where we (?:fund|give|work)|fordergebiet|gebiet|land|lander|bundesland|regionen|zone geographique|territoire|territoires|pays|"
     "ambito geografico|ambito territorial|territorio|pais|paises|ambito|regione|regioni|area geografica|paese|"
     "regiao|ambito geografico|regio|regio's|gebied|landen|obszar|wojewodztwo|kraj|omrade|alue|oblast|"
     "bolge|регион|регионы|страна|территория"

@@ -252,3 +252,23 @@ def test_amazon_pages_are_read_from_their_own_places() -> None:
 )
 def test_other_addresses_are_not_amazon(url: str) -> None:
     assert not is_amazon(url)
+
+
+@pytest.mark.parametrize(
+    "prices",
+    [
+        '<div class="price">Prezzo: <s>€ 59,00</s> <b>€ 49,50</b></div>',
+        '<div class="price"><del>59,00 €</del> <ins>49,50 €</ins></div>',
+        "<p>RRP € 59.00</p><p>Now <b>€ 49.50</b></p>",
+        """<div class="prices"><p>De: R$ 59,00</p><p>Por: <strong>R$ 49,50</strong></p>
+        <p>ou 10x de R$ 4,95</p><p>R$ 47,00 no Pix</p></div>""",
+    ],
+)  # fmt: skip
+def test_the_price_that_is_asked_among_those_that_are_seen(prices: str) -> None:
+    found = product(f"<h1>{NAME}</h1>{prices}<p>SKU: BCS-1</p><button>Add to cart</button>")
+    assert found["price"] == 49.5
+
+
+def test_a_price_that_is_struck_out_alone_is_a_price() -> None:
+    body = f'<h1>{NAME}</h1><div class="price"><s>€ 59,00</s></div><p>SKU: BCS-1</p>'
+    assert product(f"{body}<button>Add to cart</button>")["price"] == 59

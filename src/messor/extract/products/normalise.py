@@ -23,6 +23,8 @@ _TAGS_BETWEEN_DIGITS = re.compile(r"(?<=\d)((?:\s*+<[^<>]{0,300}>)++)\s*(?=\d\d(
 _HIDDEN = re.compile(
     r"<(script|style|template|noscript)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
 )
+_STRUCK = re.compile(r"<(s|del|strike)\b[^<>]{0,300}>.*?</\1>", re.DOTALL)
+_DIGIT = re.compile(r"\d")
 _ID_KIND = re.compile(r"^(?:sku|mpn|isbn|ean|gtin|upc|asin|id)\s?:\s?", re.IGNORECASE)
 # "Visit the X Store", "Brand: X" and their like.
 _BYLINE = re.compile(
@@ -71,6 +73,9 @@ def shown_amount(quote: str) -> int | float | None:
     if "<" not in quote:
         return amount(from_html(quote))
     quote = _HIDDEN.sub(" ", quote)
+    if "</s>" in quote or "</del>" in quote or "</strike>" in quote:
+        asked = _STRUCK.sub(" ", quote)  # unless nothing else is left
+        quote = asked if _DIGIT.search(from_html(asked)) else quote
     if not _TAGS_BETWEEN_DIGITS.search(quote):
         return amount(from_html(quote))
     return amount(from_html(_TAGS_BETWEEN_DIGITS.sub(".", quote, count=1)))

@@ -28,7 +28,7 @@ from messor.extract.products.survey import (
     path_of,
 )
 from messor.extract.products.texts import Line
-from messor.extract.products.words import OLD_LABELS, mentions
+from messor.extract.products.words import OLD_BEGINNING, OLD_LABELS, mentions
 
 MAX_PRICE_TEXT = 80
 MAX_BUTTONS = 200
@@ -63,8 +63,10 @@ def read_prices(pool: Pool, found: Survey) -> None:
         if len(one_space(text)) > MAX_PRICE_TEXT:
             continue
         score = _price_score(found, element, shapes[(element.tag, element.attr("class"))])
-        if len(_WITH_CENTS.findall(text)) > 1:
-            score -= 0.2  # an old price and a new one, say; which is which, their own elements tell
+        # An old price and a new one, say; which is which, their own elements tell.
+        score -= 0.2 * max(0, len(_WITH_CENTS.findall(text)) - 1)
+        if OLD_BEGINNING.match(one_space(text).lower()):
+            score -= 0.2
         if score > 0.05:
             quote = found.page.inner(element)
             pool.add(
@@ -141,6 +143,8 @@ def _is_price_line(before: str, text: str, after: str) -> bool:
         _PLAIN_NUMBER.fullmatch(text)
         and (_is_money(f"1 {after[:8]}") or _is_money(f"{before[-8:]} 1"))
     ):
+        return False
+    if OLD_BEGINNING.match(text.lower()):
         return False
     low = before.lower()
     return len(low) >= 40 or not mentions(low, OLD_LABELS)

@@ -107,6 +107,11 @@ was | rrp | msrp | list price | old price | regular price | retail price | inste
 | per month | monatlich | par mois | al mese | 每期 | 運費 | 送料
 """)
 
+# The same within a line, before its price: "De: R$ 599,90".
+OLD_BEGINNING = re.compile(
+    rf"[^\d]{{0,20}}?(?<![^\W\d_])(?:{'|'.join(map(re.escape, OLD_LABELS))})(?![a-zà-ÿ])"
+)
+
 # Parts of a page whose prices are of other things.
 ELSEWHERE = re.compile(
     r"relat|recom|similar|carousel|slider|cross-?sell|up-?sell|also|alternativ|sponsor|recent|viewed|mini-?cart|minicart"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from messor.archive import hashing
@@ -25,6 +26,18 @@ def ask(*lines: dict[str, Any], words: tuple[str, ...] = ()) -> list[dict[str, A
     )
     assert done.stderr == b""
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_saved_page_of_which_nothing_else_is_known_is_no_home_page(tmp_path: Path) -> None:
+    saved = tmp_path / "saved.html"
+    saved.write_text("<title>Tea</title><p>Loose leaf.</p>")
+    done = subprocess.run(
+        [sys.executable, "-m", "messor", "inspect", "page", saved],
+        capture_output=True,
+        check=True,
+        timeout=300,
+    )
+    assert json.loads(done.stdout)["page_type"]["name"] == "other"
 
 
 def test_a_product_page_with_all_that_is_made_of_it() -> None:

@@ -106,7 +106,9 @@ def address(address: str | None, dns: tuple[str, ...], jsonl: bool) -> None:
 
 @inspect.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--url", "address", default="https://example.invalid/", help="Where it was found.")
+@click.option(
+    "--url", "address", default="https://example.invalid/page", help="Where it was found."
+)
 @click.option("--generic", is_flag=True, help="Leave out the parsers made for a site.")
 @JSONL
 def page(file: Path | None, address: str, generic: bool, jsonl: bool) -> None:

@@ -235,3 +235,18 @@ def test_profiles_that_structured_data_states() -> None:
         {"network": "facebook", "profile": "https://facebook.com/acme"},
         {"network": "instagram", "profile": "https://www.instagram.com/acme"},
     ]
+
+
+@pytest.mark.parametrize(
+    "body, street, code, place",
+    [
+        ("Av. Paulista, 1578<br>São Paulo - SP, 01310-200", "Av. Paulista, 1578", "01310-200", "São Paulo"),
+        ("Rua Augusta, 5<br>01310-200 São Paulo/SP", "Rua Augusta, 5", "01310-200", "São Paulo"),
+        ("Kärntner Ring 5–7<br>1010 Wien", "Kärntner Ring 5–7", "1010", "Wien"),
+    ],
+)  # fmt: skip
+def test_addresses_of_brazil_and_of_streets_in_two_words(
+    body: str, street: str, code: str, place: str
+) -> None:
+    (contact,) = found(find, view(f"<p>{body}</p>", "https://x.example/contact"))
+    assert contact == {"street": street, "postal_code": code, "locality": place}

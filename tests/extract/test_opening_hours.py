@@ -133,3 +133,14 @@ def test_from_midnight_to_midnight_is_closed() -> None:
         "closes": "00:00"}}</script>""",
     )
     assert found(find, page) == [{"days": ["sunday"], "hours": []}]
+
+
+def test_a_line_of_several_statements_with_accents_is_parted() -> None:
+    line = "Segunda a sexta: 8h às 18h | Sábado: 8h às 12h | Domingo: fechado"
+    expected = [
+        {"days": WEEK, "hours": hours("08:00", "18:00")},
+        {"days": ["saturday"], "hours": hours("08:00", "12:00")},
+        {"days": ["sunday"], "hours": []},
+    ]
+    assert found(find, view(f"<h2>Horário</h2><p>{line}</p>", lang="pt-BR")) == expected
+    assert found(find, view(f"<p>{line}</p>", lang="pt-BR")) == expected

@@ -121,7 +121,9 @@ def _clock(hour: str, minute: str | None, half: str | None) -> str | None:
 
 def statements(text: str) -> list[str]:
     """A text in pieces, each of them days with their hours: a day after hours begins a new one."""
-    lowered = text.lower()
+    lowered = fold(text)  # as days and hours are read, so that both see the same
+    if len(lowered) != len(text):
+        lowered = text.lower()
     if len(lowered) != len(text):
         return [text]
     told = [match.end() for pattern in (_HOURS, _CLOSED) for match in pattern.finditer(lowered)]

@@ -25,7 +25,7 @@ _NUMBER = re.compile(
     r"(?<![\w@/=#.,-])(?:\+|00|\(\+?|\d)[\d\s().\u2010-\u2015/·\-\xa0]{4,28}\d(?![\w@%€$£]|[.,:]\d)"
 )
 _LABEL = re.compile(
-    r"(?:^|[\s(|•])(?:tel|telefon|telephone|telefono|telefone|telefoon|telefonnummer|phone|fon|ph|"
+    r"(?:^|[\s(|•])(?:tel|telefon|telephone|telefono|telefone|telefoon|telefonnummer|phone|fon|ph|office|"
     r"mobile|mobil|mob|movil|cellulare|cell|call(?: us)?(?: (?:on|at))?|bel(?: ons)?|appelez(?:-nous)?(?: au)?|rufen sie uns an|"
     r"(?:sie uns )?unter|llamanos|llamenos|llame al|chiamaci|chiama|ligue|zadzwon|ring|handy|hotline|rufnummer|"
     r"numero vert|puh|puhelin|tlf|gsm|t|p|whatsapp|телефон|тел|моб|τηλ|τηλεφωνο|"
@@ -37,7 +37,7 @@ _FAX = re.compile(r"(?:^|[\s(|•])(?:fax|telefax|faks|факс|f)\s?[.:\uff1a]{
 # and that costs one look.
 _LAST_WORD = re.compile(r"[\s.:\uff1a]*([^\W\d_]+)")
 _ENDS = """
-    tel telefon telephone telefono telefone telefoon telefonnummer phone fon ph mobile mobil mob
+    tel telefon telephone telefono telefone telefoon telefonnummer phone fon ph office mobile mobil mob
     movil cellulare cell call us on at bel ons appelez nous au an unter llamanos llamenos al chiamaci
     chiama ligue zadzwon ring handy hotline servicehotline rufnummer vert puh puhelin tlf gsm t p
     whatsapp телефон тел моб τηλ τηλεφωνο durchwahl zentrale freephone free fax telefax faks факс f

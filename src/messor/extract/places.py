@@ -19,7 +19,8 @@ from messor.extract.view import PageView
 
 _STREET = re.compile(
     r"(?<!\w)(?:[^\W\d]{2,30}(?:strasse|straße|str\.|weg|platz|allee|gasse|ring|damm|ufer|straat|laan|plein|"
-    r"gracht|vägen|gatan|gata|vej|gade|veien|gaten|katu|tie|kade|steeg)|str\.?|straße|strasse|(?-i:Am|An der|Im|Zum|Zur)(?=\s[A-ZÄÖÜ])|"
+    r"gracht|vägen|gatan|gata|vej|gade|veien|gaten|katu|tie|kade|steeg)|str\.?|straße|strasse|"
+    r"platz|allee|gasse|ring|damm|ufer|chaussee|promenade|(?-i:Am|An der|Im|Zum|Zur)(?=\s[A-ZÄÖÜ])|"
     r"street|st\.?|road|rd\.?|avenue|ave\.?|lane|ln\.?|drive|dr\.?|boulevard|blvd\.?|bd\.?|square|court|way|"
     r"parkway|highway|place|rue|quai|chemin|allée|impasse|route|cours|via|viale|piazza|corso|largo|"
     r"calle|c/|avenida|avda\.?|av\.?|plaza|paseo|carrer|rua|praça|travessa|ul\.|ulica|al\.|aleja|pl\.|"
@@ -32,12 +33,13 @@ _HOUSE = re.compile(
 _NAME = r"[^\W\d_][^\d,;:|•()\n]{1,40}"
 # Postal code, then place.
 _CODE_PLACE = re.compile(
-    rf"(?<![\w-])((?:[A-Z]{{1,2}}-)?(?:\d{{5}}|\d{{4}}(?:\s?[A-Z]{{2}})?|\d{{3}}\s\d{{2}}|\d{{2}}-\d{{3}}|\d{{4}}-\d{{3}}))"
+    rf"(?<![\w-])((?:[A-Z]{{1,2}}-)?(?:\d{{5}}(?:-\d{{3}})?|\d{{4}}(?:\s?[A-Z]{{2}})?|\d{{3}}\s\d{{2}}|\d{{2}}-\d{{3}}|\d{{4}}-\d{{3}}))"
     rf"\s+({_NAME})"
 )
-# Place, then postal code: the United Kingdom, North America, Ireland, Australia.
-_LAST = r"\d{5}(?:-\d{4})?|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}|[A-Z]\d[A-Z]\s?\d[A-Z]\d|[A-Z]\d{2}\s[A-Z\d]{4}"
+# Place, then postal code: the United Kingdom, North America, Ireland, Australia, Brazil.
+_LAST = r"\d{5}(?:-\d{3,4})?(?!-)|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}|[A-Z]\d[A-Z]\s?\d[A-Z]\d|[A-Z]\d{2}\s[A-Z\d]{4}"
 _PLACE_CODE = re.compile(rf"(?:^|,\s*|\s)({_NAME}),?\s+(?:([A-Z]{{2,3}})\.?,?\s+)?({_LAST})(?!\w)")
+_STATE = re.compile(r"\s?[-\u2013/]\s?[A-Z]{2}$")  # behind its place: "São Paulo - SP"
 _CODE_LAST = re.compile(rf"\s(?:{_LAST})(?!\w)")  # found much faster, and most lines have none
 _CODE = re.compile(r"\d{4}|\d{3}\s\d\d|\d\d-\d{3}|[A-Z]\d")
 _NO_PLACE = re.compile(r"[?!\"“”„©®%=<>@]|\.\s|\w\.\w")
@@ -135,10 +137,10 @@ def _places(text: str) -> Iterator[tuple[str, str, int]]:
     """Codes with their places, and where they begin in a line."""
     for match in _CODE_PLACE.finditer(text):
         if _is_place(match[2]):
-            yield match[1], match[2].strip(" .-\u2013"), match.start()
+            yield match[1], _STATE.sub("", match[2].strip(" .-\u2013")), match.start()
     for match in _PLACE_CODE.finditer(text) if _CODE_LAST.search(text) else ():
         if _is_place(match[1]):
-            yield match[3], match[1].strip(" ,"), match.start(1)
+            yield match[3], _STATE.sub("", match[1].strip(" ,")), match.start(1)
 
 
 def _is_place(text: str) -> bool:

@@ -23,7 +23,8 @@ _REMEMBERED = 120  # characters of a line that is likely to come again
 _DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(r"\d[\d\s().\u2010-\u2015/·\-\xa0]{4}")
 _TIMES = re.compile(
-    r"\d(?:[:.h]\d\d|\s?[ap]\.?m|\s?uhr)[^\d\n]{1,12}\d{1,2}(?:[:.h]\d\d|\s?[ap]\.?m|\s?uhr)"
+    r"\d(?:[:.h]\d\d|\s?[ap]\.?m|\s?uhr|\s?h(?!\w))[^\d\n]{1,12}"
+    r"\d{1,2}(?:[:.h]\d\d|\s?[ap]\.?m|\s?uhr|\s?h(?!\w))"
 )
 # Of a time that the line above begins.
 _HALVES = ("am", "AM", "Am", "pm", "PM", "Pm", "a.m", "A.M", "p.m", "P.M", "uhr", "Uhr", "UHR")

@@ -153,6 +153,19 @@ def test_notes_on_stock(note: str, state: str) -> None:
     assert found["availability"] == state
 
 
+@pytest.mark.parametrize(
+    "note, state",
+    [
+        ("Sorry, this item is currently out of stock.", "out_of_stock"),
+        ("Leider ist dieser Artikel derzeit nicht lieferbar.", "out_of_stock"),
+        ("If an item is out of stock, we will refund you.", "in_stock"),
+    ],
+)
+def test_sentences_on_stock(note: str, state: str) -> None:
+    found = product(f'<h1>{NAME}</h1><p class="price">5,00 €</p><p>{note}</p><p>SKU: BCS-1</p>')
+    assert found["availability"] == state
+
+
 def test_hidden_notes_on_stock_say_nothing() -> None:
     found = product(
         f'<h1>{NAME}</h1><p class="price">5,00 €</p><button>Add to cart</button>'

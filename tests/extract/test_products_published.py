@@ -78,6 +78,10 @@ def test_references_are_followed() -> None:
     assert (found["price"], found["brand"]) == (9.9, "Bee & Sons")
 
 
+def test_literals_that_stand_as_values() -> None:
+    assert product(offered(price={"@value": "9.90"}, priceCurrency="EUR"))["price"] == 9.9
+
+
 def test_an_unknown_reference_is_no_name() -> None:
     published = offered(price="9.90", priceCurrency="EUR")
     assert "brand" not in product({**published, "brand": {"@id": "#brand"}})

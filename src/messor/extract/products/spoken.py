@@ -35,6 +35,10 @@ _BEGINNINGS = frozenset(label[:3] for label in labels.ANY) | {
     if len(label) < 3
     for sign in (*AROUND_LABEL, *(c for c in map(chr, range(0x3001)) if c.isspace()))
 }
+# Sentences of what would be.
+_DEPENDS = re.compile(
+    r"(?:if|when|wenn|falls|si|se|als|jeśli|pokud|если|notify|email|e-mail)\b", re.IGNORECASE
+)
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _WITH_NUMBER = re.compile(r"\W*\d")
@@ -128,7 +132,7 @@ def _tell_stock_and_others(texts: Collection[str]) -> dict[str, str]:
 
 
 def _notes_on_stock(lines: Collection[str]) -> set[str]:
-    short = [line for line in lines if len(line) <= MAX_STOCK and not _DIGIT.search(line)]
+    short = [line for line in lines if not _DIGIT.search(line)]
     if not short:
         return set()
     plain = [one_space(line).lower() for line in short]
@@ -136,8 +140,15 @@ def _notes_on_stock(lines: Collection[str]) -> set[str]:
     return {
         line
         for line, kind, name in zip(short, kinds, _last_parts(plain), strict=True)
-        if (kind or name in STATES) and availability(line) is not None  # it has the last word
+        if (kind or name in STATES) and _is_note(line, availability(line))  # it has the last word
     }
+
+
+def _is_note(line: str, state: str | None) -> bool:
+    """Whether a line that tells a state is a note: what is not to be had, sentences say as well."""
+    if state is None or len(line) <= MAX_STOCK:
+        return state is not None
+    return state == "out_of_stock" and _DEPENDS.match(line) is None
 
 
 def _last_parts(plain: list[str]) -> list[str]:

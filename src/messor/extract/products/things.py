@@ -158,12 +158,14 @@ def _from_json(node: dict[str, Any], source: str, types: list[str], graph: _Grap
         given = node[name]
         values = given if isinstance(given, list) else [given]
         found: list[Thing | str] = []
-        for value in values[:200]:
+        for each in values[:200]:
+            stands = isinstance(each, dict) and "@value" in each  # for a literal
+            key, value = ("@value", each["@value"]) if stands else (name, each)
             if isinstance(value, dict):
                 meant, place = graph.meant(value, source)
                 found.append(_from_json(meant, place, types_of(meant), graph))
             elif isinstance(value, str) and value.strip():
-                quote = quote_json(source, name, value)
+                quote = quote_json(source, key, value)
                 if quote:
                     found.append(quote)
         return found

@@ -250,3 +250,24 @@ def test_addresses_of_brazil_and_of_streets_in_two_words(
 ) -> None:
     (contact,) = found(find, view(f"<p>{body}</p>", "https://x.example/contact"))
     assert contact == {"street": street, "postal_code": code, "locality": place}
+
+
+def test_an_address_below_a_card_is_not_the_person_s() -> None:
+    page = view(
+        """<div><h3>Giulia Bianchi</h3><p>Direttrice</p><p>giulia@verde.it</p></div>
+        <p>Studio Verde, Via Garibaldi 15, 00153 Roma</p>
+        <div><h3>Marco Neri</h3><p>Responsabile</p><p>marco@verde.it</p><p>Via Roma 1, 20121 Milano</p></div>""",
+        "https://verde.it/contatti",
+    )
+    assert found(find, page) == [
+        {"name": "Giulia Bianchi", "role": "Direttrice", "email": "giulia@verde.it"},
+        {"street": "Via Garibaldi 15", "postal_code": "00153", "locality": "Roma"},
+        {
+            "name": "Marco Neri",
+            "role": "Responsabile",
+            "email": "marco@verde.it",
+            "street": "Via Roma 1",
+            "postal_code": "20121",
+            "locality": "Milano",
+        },
+    ]

@@ -62,6 +62,7 @@ class _Group:
 
     last: int
     fields: dict[str, Field] = field(default_factory=dict)
+    named: int | None = None  # the line of a person's name
 
 
 @dataclass(slots=True)
@@ -81,14 +82,30 @@ def shown_contacts(page: PageView) -> list[Record | None]:
         if known is not None and known.value == each.value.value:
             continue
         named = each.name == "name" and group is not None and bool(group.fields)
-        if group is None or named or known is not None or each.line - group.last > _GAP:
+        if (
+            group is None
+            or named
+            or known is not None
+            or each.line - group.last > _GAP
+            or (each.name == "street" and not _is_of(page, group, each.line))
+        ):
             group = _Group(each.line)
             groups.append(group)
+        if each.name == "name":
+            group.named = each.line
         group.fields[each.name] = each.value
         group.last = each.line
     return [
         make(KIND, group.fields) for group in groups if not group.fields.keys() <= {"name", "role"}
     ]
+
+
+def _is_of(page: PageView, group: _Group, line: int) -> bool:
+    """Whether an address may be a group's: a person's stands within what holds the name."""
+    if group.named is None:
+        return True
+    around = page.lines[group.named].element.parent
+    return around is None or around in page.lines[line].element.ancestors
 
 
 def _finds(page: PageView) -> list[_Find]:

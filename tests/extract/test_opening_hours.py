@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from messor.extract.hours import DAYS, read_days, read_hours
+from messor.extract.hours import DAYS, read_days, read_hours, read_moment
 from messor.extract.kinds.opening_hours import find
 from tests.extract.views import found, view
 
@@ -144,3 +144,23 @@ def test_a_line_of_several_statements_with_accents_is_parted() -> None:
     ]
     assert found(find, view(f"<h2>Horário</h2><p>{line}</p>", lang="pt-BR")) == expected
     assert found(find, view(f"<p>{line}</p>", lang="pt-BR")) == expected
+
+
+@pytest.mark.parametrize(
+    "text, moment",
+    [
+        ("Fr., 12. März 2027, 19:30 Uhr", "2027-03-12T19:30:00"),
+        ("12.03.2027, 19.30 Uhr", "2027-03-12T19:30:00"),
+        ("12.03.2027 ab 19 Uhr", "2027-03-12T19:00:00"),
+        ("Viernes 12 de marzo de 2027, 20:30 h", "2027-03-12T20:30:00"),
+        ("12 mars 2027 à 20h", "2027-03-12T20:00:00"),
+        ("March 12, 2027, 7:30 p.m. – 10 p.m.", "2027-03-12T19:30:00"),
+        ("March 12, 2027 at 7pm", "2027-03-12T19:00:00"),
+        ("2027-03-12T19:30:00+01:00", "2027-03-12T19:30:00+01:00"),
+        ("12. März 2027", "2027-03-12"),
+        ("12 March 2027, 25:00", "2027-03-12"),
+        ("7pm", None),
+    ],
+)
+def test_moments(text: str, moment: str | None) -> None:
+    assert read_moment(text) == moment

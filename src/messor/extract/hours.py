@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from messor.extract.dates import fold
+from messor.extract.dates import fold, read_date
 from messor.extract.day_words import DAYS_OF_WEEK
 from messor.extract.evidence import NORMALISERS
 
@@ -46,6 +46,11 @@ _CLOSED = re.compile(
 )
 _OPEN_ALL = re.compile(
     r"(?<!\w)(?:24 ?/ ?7|24 ?hours|24 ?stunden|24 ?h|rund um die uhr|24 ?heures|24 ?horas|24 ?ore)(?!\w)"
+)
+# A time behind a date; a point before its minutes could be one of the date's.
+_AT = re.compile(
+    r"(?<![\d.:/-])(\d{1,2})(?:\s?:\s?([0-5]\d)(?!\d)|[.h]([0-5]\d)(?=\s?(?:uhr|u|hrs?|h)(?!\w))"
+    r"|h([0-5]\d)?(?!\w)|(?=\s?(?:uhr|[ap]\.?m)(?!\w)))(?:\s?([ap])\.?m(?!\w))?"
 )
 _NOON = re.compile(r"(?<!\w)(?:12 ?)?(?:noon|midday|mezzogiorno|mediodia|meio-dia)(?!\w)")
 _MIDNIGHT = re.compile(
@@ -151,6 +156,17 @@ def read_time(text: str) -> str | None:
     return _clock(*match.groups()) if match and ":" in text else None
 
 
+def read_moment(text: str) -> str | None:
+    """The first date of a text, with the first time of the day that it names; None when no date."""
+    found = read_date(text)
+    match = None if found is None or "T" in found else _AT.search(fold(text[:_MAX_TEXT]))
+    if match is None:
+        return found
+    hour, *minutes, half = match.groups()
+    clock = _clock(hour, next(filter(None, minutes), None), half)
+    return found if clock is None or clock == "24:00" else f"{found}T{clock}:00"
+
+
 def read_shut(text: str) -> list[dict[str, str]] | None:
     """No span of time at all, where a place closes as the day begins."""
     return [] if read_time(text) == "00:00" else None
@@ -160,3 +176,4 @@ NORMALISERS.add("days", read_days)
 NORMALISERS.add("hours", read_hours)
 NORMALISERS.add("time", read_time)
 NORMALISERS.add("shut", read_shut)
+NORMALISERS.add("moment", read_moment)

@@ -75,7 +75,7 @@ def _shown(page: PageView) -> Record | None:
     marked = page.document.select_one("time[datetime]")
     begins: Field | None = None
     if start is not None:
-        begins = start.passage(page).field("date", SHOWN)
+        begins = start.passage(page).field("moment", SHOWN)
     elif marked is not None:
         begins = page.attribute(marked, "datetime").field("date", SHOWN)
     return make(
@@ -83,7 +83,7 @@ def _shown(page: PageView) -> Record | None:
         {
             "name": page.said(title).field("text", STATED),
             "start": begins,
-            "end": _labelled(page, told, _UNTIL, "date"),
+            "end": _labelled(page, told, _UNTIL, "moment"),
             "location": _labelled(page, told, _WHERE, "text"),
             "organiser": _labelled(page, told, _BY, "text"),
         },

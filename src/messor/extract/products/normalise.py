@@ -23,7 +23,7 @@ _TAGS_BETWEEN_DIGITS = re.compile(r"(?<=\d)((?:\s*+<[^<>]{0,300}>)++)\s*(?=\d\d(
 _HIDDEN = re.compile(
     r"<(script|style|template|noscript)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
 )
-_STRUCK = re.compile(r"<(s|del|strike)\b[^<>]{0,300}>.*?</\1>", re.DOTALL)
+_STRUCK = re.compile(r"<(s|del|strike)\b[^<>]{0,300}>.{0,300}?</\1>", re.DOTALL)
 _DIGIT = re.compile(r"\d")
 _ID_KIND = re.compile(r"^(?:sku|mpn|isbn|ean|gtin|upc|asin|id)\s?:\s?", re.IGNORECASE)
 # "Visit the X Store", "Brand: X" and their like.

@@ -154,6 +154,19 @@ def test_notes_on_stock(note: str, state: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "part, state",
+    [
+        ("<button>Pre-order now</button>", "preorder"),
+        ("<button>Vorbestellen</button>", "preorder"),
+        ("<button>Add to cart</button><a>Pre-order policy</a>", "in_stock"),
+    ],
+)
+def test_what_can_be_ordered_before_it_is_there(part: str, state: str) -> None:
+    found = product(f'<h1>{NAME}</h1><p class="price">5,00 €</p>{part}<p>SKU: BCS-1</p>')
+    assert found["availability"] == state
+
+
+@pytest.mark.parametrize(
     "note, state",
     [
         ("Sorry, this item is currently out of stock.", "out_of_stock"),

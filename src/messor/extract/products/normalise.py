@@ -11,7 +11,7 @@ from functools import lru_cache
 from messor.extract.evidence import NORMALISERS
 from messor.extract.money import currency_code, parse_price
 from messor.extract.plain import from_html, one_space
-from messor.extract.products.words import IN_STOCK, OUT_OF_STOCK, STATES, mentions
+from messor.extract.products.words import IN_STOCK, OUT_OF_STOCK, PREORDER, STATES, mentions
 
 MAX_AMOUNT = Decimal(10) ** 11
 _MAX_SKU = 100
@@ -36,6 +36,8 @@ _BYLINE = re.compile(
 _NOT_GTIN = re.compile(r"[\s.,;:-]")
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _OLD_CODES = {"RUR": "RUB", "BYR": "BYN"}
+# In this order: what can be ordered before it is there is often called available from a day on.
+_PHRASES = (("out_of_stock", OUT_OF_STOCK), ("preorder", PREORDER), ("in_stock", IN_STOCK))
 _NOTHING = frozenset(("null", "none", "undefined", "n/a", "na", "-", "unknown", "false", "true"))
 _RATING = re.compile(r"(\d{1,3}(?:[.,]\d{1,4})?)")
 _COUNT = re.compile(r"\d{1,3}(?:[.,\s]\d{3})+|\d{1,9}")
@@ -128,7 +130,7 @@ def _state(text: str) -> str | None:
     name = re.sub(r"[\s_-]", "", plain.rstrip("/").rpartition("/")[2])
     if name in STATES:
         return STATES[name]
-    for state, phrases in (("out_of_stock", OUT_OF_STOCK), ("in_stock", IN_STOCK)):
+    for state, phrases in _PHRASES:
         if mentions(plain, phrases):
             return state
     return None

@@ -83,6 +83,13 @@ in stock | in-stock | available | add to cart | add to basket | add to bag | add
 | הוסף לסל | הוספה לסל | במלאי | קנה עכשיו | לרכישה | הוסף לעגלה
 """)
 
+# Buttons and notes say so; a line by itself may lead to a shop's rules.
+PREORDER = _phrases("""
+pre-order | preorder now | preorder this | vorbestell | précommand | pré-commander | reservar ahora
+| preordina | pré-venda | pre-bestel | förbeställ | forhåndsbestil | przedsprzedaż | předobjedn | предзаказ
+| 予約受付 | 予約する | 预售 | 預購 | 예약구매
+""")
+
 # What heads lists of other products, and so ends what a page says of its own.
 OTHERS = _phrases("""
 similar | related | recommended | you may also | you might also | customers also | also bought

@@ -125,3 +125,21 @@ def test_an_article_opens_with_its_headline() -> None:
     assert found.is_article
     assert found.markdown.startswith("# Rain \\*today\\*\n\nA sentence")
     assert not found.text.startswith("Rain")
+
+
+def test_cells_that_span_rows_and_columns_stand_where_they_are_seen() -> None:
+    html = """<table><tr><th>Tariff</th><th colspan="2">Price</th><th>Note</th></tr>
+    <tr><td rowspan="2">Adults</td><td>5</td><td>7</td><td>a</td></tr>
+    <tr><td>4</td><td rowspan="0">6</td><td>b</td></tr>
+    <tr><td>Children</td><td colspan="x">1</td><td>2</td><td rowspan="9">c</td></tr></table>"""
+    assert markdown(html) == (
+        "| Tariff | Price |  | Note |\n| --- | --- | --- | --- |\n"
+        "| Adults | 5 | 7 | a |\n| Adults | 4 | 6 | b |\n| Children | 1 | 2 | c |"
+    )
+
+
+def test_cells_that_span_no_end_of_columns_make_no_endless_table() -> None:
+    row = '<tr><td colspan="99">a</td><td colspan="99" rowspan="99">b</td></tr>'
+    lines = markdown(f"<table>{row * 20}</table>").split("\n")
+    assert len(lines) == 21
+    assert max(map(len, lines)) < 200

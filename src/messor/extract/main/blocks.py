@@ -40,6 +40,8 @@ class Boxes:
     starts: list[int] = field(default_factory=lambda: [0])  # the first block within
     ends: list[int] = field(default_factory=lambda: [0])  # the block after the last
     cues: dict[int, int] = field(default_factory=dict)  # of those that have any, by their places
+    # Rows and columns of cells that span several, by their places.
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -96,6 +96,9 @@ _SPACED = "".join(
 )
 _UNSHOWN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 
+_CELLS = ("td", "th")
+_SPAN = re.compile(r"[1-9][0-9]?")
+
 _whole: dict[str, int] = {}
 _stems: dict[str, dict[str, int]] = {}  # by the two letters they begin with
 _pairs: dict[str, dict[str, int]] = {}  # by their first word, stems of the second
@@ -168,16 +171,23 @@ class _Names(dict[str | None, int]):
 NAMES = _Names()
 
 # Told in one, they are looked for in less time than one by one.
-_DECLARING = ":is([role], [itemprop], [hidden], [aria-hidden], [style], [id])"
+_DECLARING = ":is([role], [itemprop], [hidden], [aria-hidden], [style], [id], [rowspan], [colspan])"
 
 
-def declared_cues(root: Document | Element) -> tuple[dict[Element, int], dict[Element, int]]:
+def declared_cues(
+    root: Document | Element,
+) -> tuple[dict[Element, int], dict[Element, int], dict[Element, tuple[int, int]]]:
     """The cues of those elements that have any besides their classes: by role, property and the
-    like; and these together with the ones of ids.
+    like; these together with the ones of ids; and the rows and columns of cells that span several.
     """
     declared: dict[Element, int] = {}
     named: dict[Element, int] = {}
+    spans: dict[Element, tuple[int, int]] = {}
     for element in root.select(_DECLARING):  # few elements have any, so none is asked for its own
+        if element.tag in _CELLS:
+            span = _span(element.attr("rowspan")), _span(element.attr("colspan"))
+            if span != (1, 1):
+                spans[element] = span
         cues = _declared(element)
         if cues:
             declared[element] = named[element] = cues
@@ -186,7 +196,12 @@ def declared_cues(root: Document | Element) -> tuple[dict[Element, int], dict[El
             named[element] = cues | own
     if isinstance(root, Element) and (own := NAMES[root.attr("id")]):
         named[root] = named.get(root, 0) | own
-    return declared, named
+    return declared, named, spans
+
+
+def _span(written: str | None) -> int:
+    """How many rows or columns a cell is said to span; what is no number of a few is one."""
+    return int(written) if written and _SPAN.fullmatch(written) else 1
 
 
 def _declared(element: Element) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, groupby, zip_longest
+from itertools import chain, compress, groupby, zip_longest
 from typing import Final
 
 from messor.extract.main.blocks import KINDS, Blocks, Layout
@@ -215,12 +215,18 @@ class _Writer:
             held.setdefault(cell, []).append(number)
         if not self._are_short(held):
             return False
-        rows = [cells for cells in self._cells(table) if not held.keys().isdisjoint(cells)]
+        whole = self._cells(table)
+        is_kept = [not held.keys().isdisjoint(cells) for cells in whole]
+        rows = list(compress(whole, is_kept))
         width = max(map(len, rows), default=0)
         if len(rows) < 2 or not 2 <= width <= _MAX_COLUMNS:
             return False
         texts = self._texts(held)
-        full = _full_columns([[texts.get(cell, "") for cell in row] for row in rows])
+        spans = self._boxes.spans
+        if spans and not spans.keys().isdisjoint(chain.from_iterable(whole)):
+            full = _full_columns(list(compress(_laid_out(whole, texts, spans), is_kept)))
+        else:
+            full = _full_columns([[texts.get(cell, "") for cell in row] for row in rows])
         full.insert(1, ("---",) * len(full[0]))
         lines = list(map(_table_row, full))
         self.write_all(placed[:before])
@@ -267,6 +273,32 @@ class _Writer:
                 text = " ".join(map(self._rendered, numbers)).replace("\n", " ")
             found[cell] = text
         return found
+
+
+def _laid_out(
+    rows: Sequence[Sequence[int]], texts: dict[int, str], spans: dict[int, tuple[int, int]]
+) -> list[list[str]]:
+    """The texts of cells in their columns: what spans rows is said in each, what spans columns once."""
+    found: list[list[str]] = []
+    down: dict[int, tuple[int, str]] = {}  # by column: for how many rows to come, and what
+    for row in rows:
+        line: list[str] = []
+        for cell in (*row, None):
+            while len(line) in down:
+                left, text = down.pop(len(line))
+                if left > 1:
+                    down[len(line)] = left - 1, text
+                line.append(text)
+            if cell is None:
+                break
+            height, width = spans.get(cell, (1, 1))
+            for place in range(max(1, min(width, _MAX_COLUMNS - len(line)))):
+                text = "" if place else texts.get(cell, "")
+                if height > 1:
+                    down[len(line)] = height - 1, text
+                line.append(text)
+        found.append(line)
+    return found
 
 
 def _full_columns(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:

@@ -94,7 +94,7 @@ class _Walk:
 
     def run(self, root: Document | Element, roles: dict[str, _Role], lists: Lists | None) -> None:  # noqa: C901, PLR0912, PLR0915 - a call for each node would cost more than all that is done with it
         """Visit all nodes without recursion, so that depth costs no stack."""
-        declared, told_of_box = declared_cues(root)
+        declared, told_of_box, spanned = declared_cues(root)
         boxes, blocks = self.layout.boxes, self.layout.blocks
         tags, parents, starts, ends = boxes.tags, boxes.parents, boxes.starts, boxes.ends
         cues_of, texts, add = boxes.cues, blocks.texts, self._add
@@ -174,6 +174,8 @@ class _Walk:
                         starts.append(start)
                         if cues:
                             cues_of[number] = cues
+                        if spanned and node in spanned:
+                            boxes.spans[number] = spanned[node]
                         full = number >= _LAST_BOX or start >= MAX_BLOCKS
                         if size <= 1 and not full:
                             data = only.data if size else ""

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from messor.errors import UsageError
+from messor.extract.evidence import Evidence, Field
 from messor.extract.parsers import BUILTIN, Parser, Parsers, registry
 from messor.extract.parsers.registry import UnknownParserError
 from messor.extract.parsers.scaffold import scaffold
+from messor.extract.reading import Extraction, read_records
 from messor.extract.records import Record
+from messor.extract.validation import UNPROVEN
 from messor.extract.view import PageView
 from tests.extract.test_reading import PRODUCT, URL
 
@@ -71,6 +77,98 @@ def test_two_of_one_name_and_version_are_refused() -> None:
     parsers = Parsers([Versioned()])
     with pytest.raises(UsageError, match="two parsers"):
         parsers.add(Versioned())
+
+
+@pytest.mark.parametrize(
+    "part, said",
+    [("name", ""), ("name", "a=b"), ("version", 3), ("kinds", ["contact"]), ("kinds", "contact"),
+     ("kinds", frozenset()), ("kinds", {1})],
+)  # fmt: skip
+def test_what_the_protocol_does_not_allow_is_refused_in_a_sentence(part: str, said: object) -> None:
+    parser = Versioned()
+    setattr(parser, part, said)
+    with pytest.raises(UsageError, match=f"Versioned is not a parser: its {part}"):
+        Parsers([parser])
+
+
+class Theirs:
+    """A parser of one site that answers whatever it is told to."""
+
+    name = "theirs"
+    version = "3"
+    kinds = frozenset(("product", "image"))
+    is_generic = False
+
+    def __init__(self, answer: Callable[[PageView], Any]) -> None:
+        self._answer = answer
+
+    def accepts(self, page: PageView) -> bool:
+        return bool(page.url)
+
+    def parse(self, page: PageView) -> list[Record]:
+        records: list[Record] = self._answer(page)
+        return records
+
+
+def read_by(answer: Callable[[PageView], Any]) -> Extraction:
+    return read_records(PRODUCT, URL, parsers=Parsers([*BUILTIN, Theirs(answer)]))
+
+
+def product(page: PageView) -> Record:
+    return BUILTIN[1].parse(page)[0]
+
+
+UNQUOTED: Any = Evidence("text:text", "K", 3)  # type: ignore[arg-type]
+NONSENSE: dict[str, Callable[[PageView], Any]] = {
+    "nothing": lambda page: page.notes.get("nothing"),
+    "a str": lambda page: page.url,
+    "a dict": lambda page: {"product": product(page)},
+    "a dict among": lambda page: [product(page), {"price": 3}],
+    "a failure on the way": lambda page: (1 / 0 for _ in page.url),
+    "no fields": lambda page: [replace(product(page), fields=None)],  # type: ignore[arg-type]
+    "no field": lambda page: [replace(product(page), fields={"price": 3})],  # type: ignore[dict-item]
+    "no evidence": lambda page: [replace(product(page), fields={"price": Field(3, 1, UNQUOTED)})],
+    "not sure": lambda page: [replace(product(page), confidence=float("nan"))],
+    "too sure": lambda page: [replace(product(page), confidence="high")],  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("answer", NONSENSE.values(), ids=NONSENSE.keys())
+def test_an_answer_that_is_none_is_a_failure_of_its_parser_alone(
+    answer: Callable[[PageView], Any],
+) -> None:
+    found = read_by(answer)
+    assert len(found.warnings) == 1
+    assert found.warnings[0].startswith("theirs 3: could not be read")
+    assert {(record.kind, record.parser) for record in found.records} >= {
+        ("product", "products"),
+        ("contact", "generic"),
+    }
+
+
+def test_a_field_that_the_page_does_not_prove_is_not_believed() -> None:
+    invented = Field(3.5, 1.0, Evidence("text:amount", "3.50"))
+    misread = Field(18.9, 1.0, Evidence("json_ld:amount", "19.90"))
+
+    def answer(page: PageView) -> list[Record]:
+        made = product(page)
+        return [replace(made, fields={**made.fields, "price": misread, "list_price": invented})]
+
+    found = read_by(answer)
+    assert found.warnings == []
+    assert found.records[0].value("price") is None
+    assert found.records[0].value("sku") == "K-1"
+    assert {(each.field, each.reason) for each in found.rejected} == {
+        ("price", UNPROVEN),
+        ("list_price", UNPROVEN),
+    }
+
+
+def test_what_a_parser_answers_goes_by_its_own_name_and_version() -> None:
+    found = read_by(BUILTIN[1].parse)
+    assert {(one.parser, one.parser_version) for one in found.records if one.kind == "product"} == {
+        ("theirs", "3")
+    }
 
 
 @pytest.mark.parametrize("value", ["test_parsers:make", "test_parsers:Versioned"])

@@ -18,6 +18,7 @@ from messor.extract.main import MainContent, read_main
 from messor.extract.metadata import Metadata, read_metadata
 from messor.extract.page_type import OTHER, PageType, page_type
 from messor.extract.parsers import Parser, Parsers, Selective
+from messor.extract.parsers.answers import answered, is_ours
 from messor.extract.parsers.registry import Pins, UnknownParserError
 from messor.extract.records import Record
 from messor.extract.validation import Rejected, validated
@@ -183,7 +184,11 @@ class _Readers:
             if stated and not parser.is_generic:
                 told |= parser.kinds
             told |= {record.kind for record in stated}
-            good, rejected = validated([record for record in stated if record.kind in wanted])
+            # Ours make no field without its quote; what others make is looked up on the page.
+            decoded = None if is_ours(parser) else self._page.source.text
+            good, rejected = validated(
+                [record for record in stated if record.kind in wanted], decoded
+            )
             found.records += good[: MAX_RECORDS - len(found.records)]
             found.rejected += rejected
         found.unread -= told
@@ -191,9 +196,13 @@ class _Readers:
     def _parsed(self, parser: Parser, wanted: AbstractSet[str]) -> list[Record] | None:
         """A parser's records, None when it failed; one that can is only asked for what is wanted."""
         name = f"{parser.name} {parser.version}"
-        if self._kinds is not None and (selective := _selective(parser)):
-            return self._ask(name, lambda: selective.parse_only(self._page, wanted), None)
-        return self._ask(name, lambda: parser.parse(self._page), None)
+        return self._ask(name, lambda: self._answer(parser, wanted), None)
+
+    def _answer(self, parser: Parser, wanted: AbstractSet[str]) -> list[Record]:
+        selective = None if self._kinds is None else _selective(parser)
+        page = self._page
+        answer = parser.parse(page) if selective is None else selective.parse_only(page, wanted)
+        return answer if is_ours(parser) else answered(parser, answer, MAX_RECORDS)
 
     def _settle_type(self) -> None:
         """A page on which a product was found for sure is a product's."""

@@ -1,6 +1,6 @@
 """Validation: what a record says must be possible, or it is believed less or not at all.
 
-A field that cannot be true is dropped with a reason; a record that loses one is believed less; a
+A field that cannot be true, or that its page does not prove, is dropped with a reason; a record that loses one is believed less; a
 record that loses what it is about is rejected.
 """
 
@@ -12,10 +12,11 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any, NamedTuple
 
-from messor.extract.records import Record
+from messor.extract.records import Record, unsupported
 from messor.extract.schemas import SCHEMAS, problems
 
 MAX_PRICE = 100_000_000
+UNPROVEN = "Its quote is not on the page, or does not say this."
 # What remains of a record's confidence for each field that had to be dropped.
 _DOUBT = 0.85
 _FAULTY = re.compile(r"fields\.(\w+)")
@@ -39,20 +40,27 @@ class Rejected(NamedTuple):
 Rule = Callable[[Any], str | None]
 
 
-def validated(records: Iterable[Record]) -> tuple[list[Record], list[Rejected]]:
-    """The records that may be believed, and what was left out and why."""
+def validated(
+    records: Iterable[Record], decoded: str | None = None
+) -> tuple[list[Record], list[Rejected]]:
+    """The records that may be believed, and what was left out and why.
+
+    Where the page's `decoded` text is given, fields have to be proven by it.
+    """
     good: list[Record] = []
     rejected: list[Rejected] = []
     for record in records:
-        kept, reasons = _checked(record)
+        kept, reasons = _checked(record, decoded)
         rejected += reasons
         if kept is not None:
             good.append(kept)
     return good, rejected
 
 
-def _checked(record: Record) -> tuple[Record | None, list[Rejected]]:
+def _checked(record: Record, decoded: str | None) -> tuple[Record | None, list[Rejected]]:
     reasons = _unbelievable(record)
+    if decoded is not None:
+        reasons += _unproven(_without(record, reasons), decoded)
     kept = _without(record, reasons)
     wrong = problems(kept) if record.kind in SCHEMAS else []
     if wrong:
@@ -74,6 +82,11 @@ def _unbelievable(record: Record) -> list[Rejected]:
         if reason is not None:
             found.append(Rejected(record.kind, name, reason))
     return found
+
+
+def _unproven(record: Record, decoded: str) -> list[Rejected]:
+    """The fields whose quote is not on the page, or does not say their value."""
+    return [Rejected(record.kind, name, UNPROVEN) for name in unsupported(record, decoded)]
 
 
 def _out_of_form(record: Record, wrong: list[str]) -> list[Rejected]:

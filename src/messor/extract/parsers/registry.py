@@ -14,6 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from messor.errors import UsageError
+from messor.extract.parsers.answers import misfit
 from messor.extract.parsers.builtin import BUILTIN
 from messor.extract.parsers.protocol import Parser
 
@@ -54,6 +55,8 @@ class Parsers:
     def add(self, parser: Parser) -> None:
         """Take a parser in; two different ones of one name and version cannot be told apart."""
         self._chosen.clear()
+        if (wrong := misfit(parser)) is not None:
+            raise UsageError(f"{type(parser).__qualname__} is not a parser: {wrong}.")
         key = parser.name, parser.version
         if self._known.setdefault(key, parser) is not parser:
             raise UsageError(f"There are two parsers called {parser.name} {parser.version}.")

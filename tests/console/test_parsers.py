@@ -110,6 +110,32 @@ async def test_a_trial_is_read_promoted_and_rolled_back(
     assert await pins.listing(database) == []
 
 
+async def test_a_version_that_is_gone_is_not_promoted(
+    reviewer: Visitor, database: Database
+) -> None:
+    path = f"/parsers/trials/{await add_trial(database, version='0rc1')}"
+    done = await reviewer.send(path, f"{path}/decide", {"act": "promote"})
+    assert "There is no version '0rc1' of products" in (await reviewer.get(done.place)).said
+    assert await pins.listing(database) == []
+
+
+async def test_only_what_reads_is_rolled_back(reviewer: Visitor, database: Database) -> None:
+    path = f"/parsers/trials/{await add_trial(database, version=VERSION)}"
+    await reviewer.send(path, f"{path}/decide", {"act": "promote"})
+    async with database.transaction() as connection:
+        await pins.pin(connection, "products", "0", domain_id=None, actor="another")
+    form = {"act": "roll_back", "reason": "Prices went wrong."}
+    done = await reviewer.send(path, f"{path}/decide", form)
+    assert "no longer reads there: 0 is pinned now" in (await reviewer.get(done.place)).said
+    assert [pin.version for pin in await pins.listing(database)] == ["0"]
+    async with database.transaction() as connection:
+        await pins.pin(connection, "products", "0", domain_id=None, actor="another")  # once more
+        await pins.lift(connection, "products", domain_id=None, actor="another")
+    done = await reviewer.send(path, f"{path}/decide", form)
+    assert "was rolled back" in (await reviewer.get(done.place)).said
+    assert await pins.listing(database) == []
+
+
 async def test_a_trial_is_rejected_with_a_reason(reviewer: Visitor, database: Database) -> None:
     path = f"/parsers/trials/{await add_trial(database)}"
     await reviewer.send(path, f"{path}/decide", {"act": "reject", "reason": "It loses brands."})

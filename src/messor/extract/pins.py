@@ -24,8 +24,13 @@ SET = f"""
 INSERT INTO messor.parser_pins AS n (parser, domain_id, version, pinned_by)
 VALUES ($1, $2, $3, $4)
 ON CONFLICT (parser, coalesce(domain_id, {_NOWHERE})) DO UPDATE
-   SET previous = n.version, version = excluded.version, pinned_by = excluded.pinned_by,
+   SET previous = CASE WHEN n.version = excluded.version THEN n.previous ELSE n.version END,
+       version = excluded.version, pinned_by = excluded.pinned_by,
        pinned_at = (SELECT messor.clock())
+"""
+PINNED = """
+SELECT version FROM messor.parser_pins
+ WHERE parser = $1 AND domain_id IS NOT DISTINCT FROM $2 FOR UPDATE
 """
 LIFT = """
 DELETE FROM messor.parser_pins WHERE parser = $1 AND domain_id IS NOT DISTINCT FROM $2
@@ -56,6 +61,12 @@ async def pin(
     await connection.execute(SET, parser, domain_id, version, actor)
     data = {"parser": parser, "version": version}
     await events.record(connection, [Event("parser.pinned", actor, domain_id, None, data)])
+
+
+async def pinned(connection: Connection, parser: str, domain_id: UUID | None) -> str | None:
+    """The version that is pinned at a place, which nobody else changes until the transaction ends."""
+    version: str | None = await connection.fetchval(PINNED, parser, domain_id)
+    return version
 
 
 async def lift(

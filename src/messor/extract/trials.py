@@ -12,6 +12,7 @@ import msgspec
 
 from messor.errors import ConflictError, NotFoundError
 from messor.extract import pins
+from messor.extract.reading import installed_parsers
 from messor.kit.ids import new_id
 from messor.ledger import events
 from messor.ledger.events import Event
@@ -88,10 +89,24 @@ async def decide(
         raise ConflictError(f"The trial is {row['state']}: it cannot be {state.replace('_', ' ')}.")
     parser, version, domain_id = row["parser"], row["version"], row["domain_id"]
     if state == "promoted":
+        installed_parsers().get(parser, version)  # says so if it is no longer there
         await pins.pin(connection, parser, version, domain_id=domain_id, actor=actor)
     elif state == "rolled_back":
-        await pins.lift(connection, parser, domain_id=domain_id, actor=actor)
+        await _roll_back(connection, parser, version, domain_id, actor)
     await connection.execute(DECIDE, trial_id, state, actor, reason)
     data = {"trial_id": str(trial_id), "parser": parser, "version": version, "reason": reason}
     await events.record(connection, [Event(f"parser.{state}", actor, domain_id, None, data)])
     return f"{parser} {version}"
+
+
+async def _roll_back(
+    connection: Connection, parser: str, version: str, domain_id: UUID | None, actor: str
+) -> None:
+    """Lift the pin of a promotion, and no other that was set there since."""
+    reading = await pins.pinned(connection, parser, domain_id)
+    if reading != version:
+        now = f"{reading} is pinned" if reading else "no version is pinned"
+        raise ConflictError(
+            f"{parser} {version} no longer reads there: {now} now. Only what reads can be rolled back."
+        )
+    await pins.lift(connection, parser, domain_id=domain_id, actor=actor)

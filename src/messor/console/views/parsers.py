@@ -20,6 +20,7 @@ from messor.engine import repairing
 from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
 from messor.extract import parser_figures, pins, trials
 from messor.extract.parser_figures import DAYS, Movement
+from messor.extract.parsers.registry import UnknownParserError
 from messor.extract.reading import installed_parsers
 from messor.registry import domains
 from messor.store.database import Connection
@@ -90,7 +91,7 @@ async def decide(call: Call) -> Response:
                 actor=call.actor,
                 reason=reason[:2_000] if reason else None,
             )
-    except ConflictError as error:
+    except (ConflictError, UnknownParserError) as error:
         return call.go(here, str(error), "danger")
     said = f"{done} was {DECISIONS[act].replace('_', ' ')}."
     if act != "reject":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,11 +74,27 @@ def test_a_replay_reads_the_archive_and_marks_no_change_of_the_web(shop: Messor)
     assert (said.json["pages"], said.json["changed"], said.json["new"]) == (1, 0, 0)
     assert shop("products", "list", "--json").json == before
     assert shop("replay", "--resume", "--processes", "1", "--json").json["pages"] == 0
-    compared = shop("replay", "--dry-run", "--processes", "1").json
+    compared = shop("replay", "--dry-run", "--processes", "1", "--json").json
     assert (compared["pages"], compared["lost"], compared["gained"]) == (1, 0, 0)
     assert compared["fields"]["product.price"]["agreement"] == 1.0
     events = [json.loads(line)["type"] for line in shop("events", "--json").out.splitlines()]
     assert "product.price_changed" not in events
+
+
+def test_what_a_replay_would_change_is_told_in_words(shop: Messor) -> None:
+    shop("extract", "--processes", "1")
+    said = shop("replay", "--dry-run", "--processes", "1")
+    assert "1 pages compared." in said.err
+    assert "Every field says the same as what is stored." in said.err
+    assert said.out == ""
+
+
+@pytest.mark.parametrize("more", [["--domain", "shop.example"], ["--parser", "products"],
+                                  ["--since", "2026-05-01"], ["--dry-run"]])  # fmt: skip
+def test_what_is_resumed_cannot_be_chosen_anew(more: list[str], messor: Messor) -> None:
+    said = messor("replay", "--resume", *more)
+    assert said.code == 2
+    assert "--resume goes on with what was left" in said.err
 
 
 def test_a_replay_in_a_process_of_its_own(shop: Messor, dsn: str, tmp_path: Path) -> None:
@@ -121,3 +139,65 @@ def test_a_candidate_is_compared_promoted_and_rolled_back(shop: Messor) -> None:
         assert "products" in shop("parsers", "trials").out
     finally:
         installed_parsers.cache_clear()
+
+
+def test_nothing_is_compared_where_nothing_was_extracted(shop: Messor) -> None:
+    said = shop("parsers", "compare", "products=1", "--processes", "1")
+    assert said.code == 4
+    assert "nothing to compare" in said.err
+    assert shop("parsers", "trials", "--json").json == []
+    assert shop("parsers", "compare", "products=1", "--most", "0").code == 2
+
+
+def test_a_comparison_tells_each_field_that_differs(shop: Messor, tmp_path: Path) -> None:
+    """Not only where both state a value and disagree."""
+    shop("extract", "--processes", "1")
+    package = tmp_path / "packages" / "forgetful"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(FORGETFUL)
+    about = tmp_path / "packages" / "forgetful-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: forgetful\nVersion: 1\n")
+    names = "".join(f"{name} = forgetful:{name}\n" for name in ("FORGETFUL", "FAILING"))
+    (about / "entry_points.txt").write_text(f"[messor.parsers]\n{names}")
+    path = os.pathsep.join([str(tmp_path / "packages"), *sys.path])
+    told = run_process("parsers", "compare", "forgetful=1rc1", folder=tmp_path, PYTHONPATH=path)
+    assert told.code == 0, told.err
+    assert "forgetful=1rc1 found records on 1 of them." in told.err
+    (line,) = [line for line in told.out.splitlines() if line.startswith("product.price ")]
+    assert line.split() == ["product.price", "0", "0", "0", "1", "0", "0"]
+    told = run_process("parsers", "compare", "forgetful=2rc1", folder=tmp_path, PYTHONPATH=path)
+    assert (
+        "0 pages compared; forgetful=2rc1 found records on 0 of them, and failed on 1" in told.err
+    )
+
+
+FORGETFUL = """
+from dataclasses import replace
+
+from messor.extract.parsers.builtin import PRODUCTS
+
+
+class Forgetful:
+    name = "forgetful"
+    version = "1rc1"
+    kinds = PRODUCTS.kinds
+    is_generic = False
+
+    def accepts(self, page):
+        return True
+
+    def parse(self, page):
+        made = PRODUCTS.parse(page)[0]
+        return [replace(made, fields={k: v for k, v in made.fields.items() if k != "price"})]
+
+
+class Failing(Forgetful):
+    version = "2rc1"
+
+    def parse(self, page):
+        raise KeyError("price")
+
+
+FORGETFUL, FAILING = Forgetful(), Failing()
+"""

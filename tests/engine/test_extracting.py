@@ -16,10 +16,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from messor.engine.comparing import compare_archive
 from messor.engine.extracting import Extractor, Tally
 from messor.engine.orders import Answer as ReaderAnswer
 from messor.engine.readers import Readers
-from messor.extract import due
+from messor.extract import due, pins
 from messor.extract.health import health
 from messor.settings import Settings
 from messor.store.database import Connection, Database
@@ -481,6 +482,28 @@ async def test_a_replay_that_is_stopped_is_gone_on_with(tmp_path: Path, dsn: str
             assert (rest.pages, rest.changed, rest.new, rest.removed) == (6 - done, 0, 0, 0)
         assert await bench.rows("SELECT * FROM messor.products ORDER BY id") == before
         assert await bench.events("record.changed") == []
+
+
+async def test_what_a_stopped_replay_left_is_read_as_the_next_one_has_it(shop: Bench) -> None:
+    async with shop.opened() as database:
+        await shop.crawl(hours=0)
+        await shop.extract()
+        assert await due.replay(database, pin="products=0") == 2
+        assert await due.replay(database, pin="products=1") == 2
+        rows = await shop.rows("SELECT DISTINCT pin FROM messor.extraction_due")
+        assert [row["pin"] for row in rows] == ["products=1"]
+
+
+async def test_a_comparison_reads_by_what_is_pinned(shop: Bench) -> None:
+    async with shop.opened() as database:
+        await shop.crawl(hours=0)
+        await shop.extract()
+        archive = shop.settings.data_dir / "archive"
+        assert (await compare_archive(database, archive, processes=1)).pages == 2
+        async with database.transaction() as connection:
+            await pins.pin(connection, "products", "0", domain_id=None, actor="tester")
+        told = await compare_archive(database, archive, processes=1)
+        assert (told.pages, told.unreadable) == (0, 2)  # no such version is there
 
 
 async def test_one_that_follows_asks_an_empty_queue_by_one_connection_and_takes_what_comes(

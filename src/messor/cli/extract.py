@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +12,9 @@ from typing import Any
 
 import click
 
+from messor.cli.comparison import print_comparison
 from messor.cli.output import json_option, print_json, run, say
+from messor.cli.progress_line import end_line, progress_line
 from messor.cli.running import stopping_on_signals
 from messor.engine.asker import Asker
 from messor.engine.asking import asking_plan
@@ -32,9 +33,6 @@ from messor.store.database import Database
 from messor.store.session import Session, open_session
 
 CONNECTIONS = 8  # of the batches under way, and of the questions to a model
-
-# Between lines of progress where nobody watches: soon at first, for most runs are short.
-FIRST_TELL_SECONDS, TELL_SECONDS = 0.5, 5.0
 
 PROCESSES = click.option(
     "--processes", type=click.IntRange(1, 256), help="Reading processes; as many as cores if unset."
@@ -85,25 +83,30 @@ def replay(
       messor replay --parser products=2 --since 2026-05-01
       messor replay --resume
     """
+    if resume and (domain or parser or since or dry_run):
+        raise UsageError("--resume goes on with what was left, and takes nothing else to go by.")
     name, _, version = (parser or "").partition("=")
-    if name:
+    if parser is not None:
         installed_parsers().get(name, version or None)  # says so if there is none
-    moment = _moment(since)
-    work = _compare if dry_run else _replay
-    found = run(
-        work(
-            domain=domain,
-            since=moment,
-            name=name or None,
-            pin=parser if version else None,
-            resume=resume,
-            processes=processes,
-        )
-    )
-    if isinstance(found, Done):
-        _show(found, as_json)
+    chosen = Chosen(domain, _moment(since), name or None, parser if version else None)
+    if not dry_run:
+        _show(run(_replay(chosen, resume=resume, processes=processes)), as_json)
+        return
+    report = run(_compare(chosen, processes))
+    if as_json:
+        print_json(report)
     else:
-        print_json(found)
+        print_comparison(report, candidate=chosen.pin)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which pages are read anew, and by whom."""
+
+    domain: str | None
+    since: datetime | None
+    parser: str | None
+    pin: str | None  # of a version that was named, as NAME=VERSION
 
 
 async def _extract(*, follow: bool, processes: int | None) -> Done:
@@ -194,52 +197,41 @@ class Following:
         await self._extraction.run()
 
 
-async def _replay(
-    *,
-    domain: str | None,
-    since: datetime | None,
-    name: str | None,
-    pin: str | None,
-    resume: bool,
-    processes: int | None,
-) -> Done:
+async def _replay(chosen: Chosen, *, resume: bool, processes: int | None) -> Done:
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
-        domain_id = await _domain_id(session.database, domain)
+        database = session.database
         if not resume:
             # All pages of a domain are read by a named version; others only where it reads already.
-            parser = None if pin else name
             queued = await due.replay(
-                session.database, domain_id=domain_id, since=since, parser=parser, pin=pin
+                database,
+                domain_id=await _domain_id(database, chosen.domain),
+                since=chosen.since,
+                parser=None if chosen.pin else chosen.parser,
+                pin=chosen.pin,
             )
             say(f"{queued} pages are read anew.")
-        return await _work(settings, session, processes, follow=False)
+        done = await _work(settings, session, processes, follow=False)
+        left = (await due.waiting(database)).replayed
+    if left:
+        say(f"{left} pages are left. To go on: messor replay --resume")
+    return done
 
 
-async def _compare(
-    *,
-    domain: str | None,
-    since: datetime | None,
-    name: str | None,
-    pin: str | None,
-    resume: bool,
-    processes: int | None,
-) -> dict[str, Any]:
-    del resume
+async def _compare(chosen: Chosen, processes: int | None) -> dict[str, Any]:
     settings = Settings()
     async with open_session(settings) as session:
-        domain_id = await _domain_id(session.database, domain)
         report = await compare_archive(
             session.database,
             settings.data_dir / "archive",
             processes=processes,
-            domain_id=domain_id,
-            since=since,
-            kinds=_compared(settings, name),
-            pin=pin,
-            progress=_line(lambda pages: f"{pages} pages compared"),
+            domain_id=await _domain_id(session.database, chosen.domain),
+            since=chosen.since,
+            kinds=_compared(settings, chosen.parser),
+            pin=chosen.pin,
+            progress=progress_line(lambda pages: f"{pages} pages compared"),
         )
-    _end_line()
+    end_line()
     return report.as_json()
 
 
@@ -264,7 +256,7 @@ async def _work(
         async with stopping_on_signals(extraction):
             return await extraction.run(follow=follow)
     finally:
-        _end_line()
+        end_line()
 
 
 async def _domain_id(database: Database, domain: str | None) -> Any:
@@ -294,31 +286,7 @@ def _progress(waiting: int) -> Callable[[Tally], None]:
             f" {pace:.0f} pages/s, {left / pace if pace else 0:.0f} s left"
         )
 
-    return _line(line)
-
-
-def _line(text: Callable[[Any], str]) -> Callable[[Any], None]:
-    """One line that is written over on a terminal; elsewhere a line now and then."""
-    told, pause = time.monotonic(), FIRST_TELL_SECONDS
-
-    def tell(given: Any) -> None:
-        nonlocal told, pause
-        if _is_live():
-            click.echo(f"\r\x1b[K{text(given)}"[:160], nl=False, err=True)
-        elif time.monotonic() - told >= pause:
-            told, pause = time.monotonic(), min(2 * pause, TELL_SECONDS)
-            say(text(given))
-
-    return tell
-
-
-def _is_live() -> bool:
-    return sys.stderr.isatty()
-
-
-def _end_line() -> None:
-    if _is_live():
-        click.echo(err=True)
+    return progress_line(line)
 
 
 def _show(done: Done, as_json: bool) -> None:

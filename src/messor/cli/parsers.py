@@ -11,8 +11,10 @@ from uuid import UUID
 import click
 
 from messor.archive.reading import read_body
+from messor.cli.comparison import print_comparison
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.cli.progress_line import end_line, progress_line
 from messor.engine.comparing import compare_archive
 from messor.engine.repairing import propose_repairs
 from messor.errors import NotFoundError, UsageError
@@ -33,7 +35,9 @@ from messor.web.encodings import decode
 HEAD = ("parser", "version", "reads", "kinds", "from")
 PINS = ("parser", "version", "where", "before", "by", "since")
 HEALTH = ("domain", "parser", "kind", "held", "lost", "sure", "state")
-TRIALS = ("trial", "parser", "version", "where", "state", "pages", "agreement", "lost", "gained")
+TRIALS = (
+    "trial", "parser", "version", "where", "state", "pages", "agreement", "values lost", "gained",
+)  # fmt: skip
 
 # The page of a domain that says most, of those that were seen and hold.
 SAMPLE = """
@@ -199,7 +203,13 @@ def repair(domain: str, as_json: bool) -> None:
 @parsers.command()
 @click.argument("parser")
 @DOMAIN
-@click.option("--most", default=1000, show_default=True, help="Pages to compare at most.")
+@click.option(
+    "--most",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(1, 10_000_000),
+    help="Pages to compare at most.",
+)
 @click.option("--processes", type=click.IntRange(1, 256), help="Reading processes.")
 @json_option
 def compare(
@@ -217,6 +227,7 @@ def compare(
         print_json(found)
         return
     _print_trials([found])
+    print_comparison(found["report"], candidate=parser)
     say(f"To decide: messor parsers promote {found['id']}, or reject it.")
 
 
@@ -277,11 +288,13 @@ def _print_trials(rows: list[dict[str, Any]]) -> None:
 
 def _trial_row(row: dict[str, Any]) -> tuple[Any, ...]:
     fields = row["report"]["fields"].values()
-    same, other = (sum(field[name] for field in fields) for name in ("same", "different"))
+    same, other, lost, gained = (
+        sum(field[name] for field in fields) for name in ("same", "different", "lost", "gained")
+    )
     agreement = f"{same / (same + other):.3f}" if same + other else None
     return (
         row["id"], row["parser"], row["version"], row["domain"] or "everywhere", row["state"],
-        row["pages"], agreement, row["report"]["lost"], row["report"]["gained"],
+        row["pages"], agreement, lost, gained,
     )  # fmt: skip
 
 
@@ -341,7 +354,11 @@ async def _compare(
             kinds=frozenset(installed_parsers().get(name, version).kinds),
             pin=f"{name}={version}",
             most=most,
+            progress=progress_line(lambda pages: f"{pages} pages compared"),
         )
+        end_line()
+        if not report.looked_at:
+            raise NotFoundError("There is nothing to compare: no page there was extracted yet.")
         async with database.transaction() as connection:
             await trials.add(
                 connection, name, version, report.as_json(), domain_id=domain_id, actor=LOCAL_ADMIN

@@ -1,6 +1,6 @@
 """Comparing: the archive read by one version of the parsers, held against what is stored.
 
-Nothing is written. For each field of each kind, everywhere and by domain, it tells how often both
+All other parsers read as they would now: by their pins, and by what was learnt. Nothing is written. For each field of each kind, everywhere and by domain, it tells how often both
 state a value, one of them alone, whether they agree, and how often validation did not believe
 either: what a person needs to promote a version or to reject it.
 """
@@ -19,6 +19,7 @@ import msgspec
 
 from messor.engine.orders import Order, UnreadableError
 from messor.engine.readers import Readers
+from messor.extract import corrections
 from messor.extract.found import FoundPage
 from messor.store.database import Database
 
@@ -29,8 +30,11 @@ MOST_EXAMPLES = 20
 
 # The newest good snapshot of pages that were extracted, by page.
 PAGES = """
-SELECT x.page_id, d.domain, x.rejected, p.url, s.status_code, s.content_type, g.name AS segment, s.segment_offset,
-       s.segment_length
+SELECT x.page_id, d.domain, x.rejected, p.url, s.status_code, s.content_type,
+       g.name AS segment, s.segment_offset, s.segment_length,
+       (SELECT jsonb_object_agg(n.parser, n.version ORDER BY n.domain_id NULLS FIRST)
+          FROM messor.parser_pins n
+         WHERE n.domain_id IS NULL OR n.domain_id = x.domain_id)::text AS pins
   FROM messor.extractions x JOIN messor.pages p ON p.id = x.page_id
   JOIN messor.domains d ON d.id = x.domain_id
   JOIN messor.page_snapshots s ON s.id = x.snapshot_id
@@ -104,7 +108,10 @@ class StoredPage:
 class Report:
     """The outcome of a comparison."""
 
+    candidate: tuple[str, str] | None = None  # name and version; None: whatever reads now
     unreadable: int = 0
+    failed: int = 0  # pages on which the candidate failed, and that say nothing about it
+    read: int = 0  # pages on which the candidate found anything; others answer for the rest
     rejected: int = 0  # fields and records that validation would not believe
     gained: int = 0  # records
     lost: int = 0
@@ -116,11 +123,18 @@ class Report:
     def pages(self) -> int:
         return self.everywhere.pages
 
+    @property
+    def looked_at(self) -> int:
+        """Pages that there were, compared or not."""
+        return self.pages + self.unreadable + self.failed
+
     def as_json(self) -> dict[str, Any]:
         most = sorted(self.domains.items(), key=lambda each: (-each[1].differences, each[0]))
         return {
             **self.everywhere.as_json(),
             "unreadable": self.unreadable,
+            "failed": self.failed,
+            "read": self.read,
             "rejected": self.rejected,
             "gained": self.gained,
             "lost": self.lost,
@@ -132,8 +146,12 @@ class Report:
     def add(self, page: StoredPage, found: FoundPage, kinds: frozenset[str] | None) -> None:
         """Hold one page's records against the stored ones; `kinds` None means all.
 
-        Kinds whose reader failed are left out: no answer is not a different one.
+        Kinds whose reader failed are left out: no answer is not a different one. Nor is it the same
+        one where the candidate failed and another parser answered in its place.
         """
+        if self.candidate is not None and self.candidate[0] in found.failed:
+            self.failed += 1
+            return
         if found.unread and (kinds is None or kinds <= set(found.unread)):
             self.unreadable += 1
             return
@@ -143,6 +161,7 @@ class Report:
 
         candidate = {(r.kind, r.identity): r.data for r in found.records if counts(r.kind)}
         stored = {key: data for key, data in page.records.items() if counts(key[0])}
+        self.read += any((r.parser, r.parser_version) == self.candidate for r in found.records)
         disbelieved = [each for each in found.rejected if counts(each["kind"])]
         self.rejected += len(disbelieved)
         self.gained += len(candidate.keys() - stored.keys())
@@ -204,15 +223,21 @@ async def compare_archive(
     progress: Callable[[int], None] | None = None,
 ) -> Report:
     """Read the newest snapshot of each extracted page again and compare; writes nothing."""
-    report, readers, after = Report(), Readers(processes), 0
+    name, _, version = (pin or "").partition("=")
+    candidate = (name, version) if version else None
+    report, readers, after = Report(candidate), Readers(processes), 0
     try:
+        ranking = await corrections.in_force(database)
+        learnt = None if ranking is None else msgspec.json.encode(ranking)
         while most is None or report.pages < most:
             limit = PAGES_AT_ONCE if most is None else min(PAGES_AT_ONCE, most - report.pages)
             rows = await database.fetch(PAGES, after, domain_id, since, limit)
             if not rows:
                 break
             after = rows[-1]["page_id"]
-            found = await asyncio.gather(*(_read(readers, archive, row, pin) for row in rows))
+            found = await asyncio.gather(
+                *(_read(readers, archive, row, candidate, learnt) for row in rows)
+            )
             stored = await _stored(database, [row["page_id"] for row in rows])
             for row, page in zip(rows, found, strict=True):
                 if page is None:
@@ -229,8 +254,16 @@ async def compare_archive(
     return report
 
 
-async def _read(readers: Readers, archive: Path, row: Any, pin: str | None) -> FoundPage | None:
-    name, _, version = (pin or "").partition("=")
+async def _read(
+    readers: Readers,
+    archive: Path,
+    row: Any,
+    candidate: tuple[str, str] | None,
+    ranking: bytes | None,
+) -> FoundPage | None:
+    pins: dict[str, str] = msgspec.json.decode(row["pins"]) if row["pins"] else {}
+    if candidate is not None:
+        pins[candidate[0]] = candidate[1]
     order = Order(
         folder=str(archive),
         segment=row["segment"],
@@ -239,7 +272,8 @@ async def _read(readers: Readers, archive: Path, row: Any, pin: str | None) -> F
         content_type=row["content_type"],
         url=row["url"],
         status=row["status_code"],
-        pins={name: version} if version else {},
+        pins=pins,
+        ranking=ranking,
     )
     try:
         return await readers.read(order)

@@ -69,21 +69,32 @@ SELECT t.page_id, n.snapshot_id, coalesce(c.seen_at, t.last_fetched_at, (SELECT 
    AND NOT EXISTS (SELECT FROM messor.extraction_due q WHERE q.page_id = t.page_id)
 """
 
-# The newest good snapshot of each page, in the order in which they lie in the archive.
+# The newest good snapshot of each page, in the order in which they lie in the archive. What waits from
+# a replay that was stopped is read as this one has it; what waits for another reason is left to that.
 REPLAY = """
-INSERT INTO messor.extraction_due (page_id, snapshot_id, cause, pin, seen_at)
-SELECT t.page_id, t.snapshot_id, 'parser', $4, coalesce(c.seen_at, s.crawled_at)
-  FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
-  JOIN messor.page_snapshots s ON s.id = t.snapshot_id
-  LEFT JOIN LATERAL (SELECT c.state, c.seen_at FROM messor.page_changes c
-                      WHERE c.page_id = t.page_id ORDER BY c.seen_at DESC LIMIT 1) c ON true
- WHERE t.kind = 'page' AND ($1::uuid IS NULL OR h.domain_id = $1)
-   AND ($2::timestamptz IS NULL OR s.crawled_at >= $2)
-   AND ($3::text IS NULL OR EXISTS (SELECT FROM messor.records r WHERE r.page_id = t.page_id
-                                     AND r.parser = $3 AND r.state = 'current'))
-   AND NOT EXISTS (SELECT FROM messor.extraction_due q WHERE q.page_id = t.page_id)
-   AND c.state IS DISTINCT FROM 'removed'
- ORDER BY s.segment_id, s.segment_offset
+WITH chosen AS (
+  SELECT t.page_id, t.snapshot_id, coalesce(c.seen_at, s.crawled_at) AS seen_at,
+         s.segment_id, s.segment_offset
+    FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
+    JOIN messor.page_snapshots s ON s.id = t.snapshot_id
+    LEFT JOIN LATERAL (SELECT c.state, c.seen_at FROM messor.page_changes c
+                        WHERE c.page_id = t.page_id ORDER BY c.seen_at DESC LIMIT 1) c ON true
+   WHERE t.kind = 'page' AND ($1::uuid IS NULL OR h.domain_id = $1)
+     AND ($2::timestamptz IS NULL OR s.crawled_at >= $2)
+     AND ($3::text IS NULL OR EXISTS (SELECT FROM messor.records r WHERE r.page_id = t.page_id
+                                       AND r.parser = $3 AND r.state = 'current'))
+     AND c.state IS DISTINCT FROM 'removed'
+), left_over AS (
+  UPDATE messor.extraction_due q SET pin = $4 FROM chosen
+   WHERE q.page_id = chosen.page_id AND q.cause = 'parser' AND q.pin IS DISTINCT FROM $4
+  RETURNING q.id
+), added AS (
+  INSERT INTO messor.extraction_due (page_id, snapshot_id, cause, pin, seen_at)
+  SELECT page_id, snapshot_id, 'parser', $4, seen_at FROM chosen
+   WHERE NOT EXISTS (SELECT FROM messor.extraction_due q WHERE q.page_id = chosen.page_id)
+   ORDER BY segment_id, segment_offset RETURNING id
+)
+SELECT (SELECT count(*) FROM left_over) + (SELECT count(*) FROM added)
 """
 WAITING = """
 SELECT count(*)::int AS waiting, count(*) FILTER (WHERE cause = 'parser')::int AS replayed,
@@ -164,7 +175,8 @@ async def replay(
     """Queue pages to be read anew from the archive; answers how many."""
     async with database.transaction() as connection:
         await connection.execute(WHOLE_FRONTIER)
-        return _count(await connection.execute(REPLAY, domain_id, since, parser, pin))
+        queued: int = await connection.fetchval(REPLAY, domain_id, since, parser, pin)
+        return queued
 
 
 async def waiting(source: Connection | Database) -> Waiting:

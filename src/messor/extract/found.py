@@ -89,6 +89,7 @@ class FoundPage(msgspec.Struct, frozen=True, array_like=True):
     unread: list[str]  # kinds of which nothing is known, as their reader failed
     records: list[FoundRecord]
     kinds: list[str] | None = None  # that were looked for; None: all
+    failed: list[str] = []  # parsers that failed, also where another answered in their place
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -130,6 +131,7 @@ def found_page(extraction: Extraction, kinds: Collection[str] | None = None) -> 
         unread=sorted(extraction.unread),
         records=found_records(extraction.records),
         kinds=None if kinds is None else sorted(kinds),
+        failed=extraction.failed,
     )
 
 

@@ -52,6 +52,7 @@ class Extraction:
     unread: set[str] = field(
         default_factory=set
     )  # kinds whose reader failed: no answer is not none
+    failed: list[str] = field(default_factory=list)  # parsers that failed, by name
     warnings: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
@@ -165,6 +166,7 @@ class _Readers:
         accepted = self._ask(parser.name, lambda: parser.accepts(self._page), None)
         if accepted is None:
             self._found.unread |= wanted
+            self._found.failed.append(parser.name)
         return accepted is True
 
     def _wanted(self, kinds: AbstractSet[str]) -> AbstractSet[str]:
@@ -179,6 +181,7 @@ class _Readers:
             records = self._parsed(parser, wanted) if wanted else []
             if records is None:
                 found.unread |= wanted
+                found.failed.append(parser.name)
                 continue
             stated = [record for record in records if record.kind in open_kinds]
             if stated and not parser.is_generic:

@@ -163,6 +163,19 @@ async def test_who_has_nothing_to_read_has_no_segment_open(
     assert processes() == [pid]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_what_stops_the_whole_group_leaves_a_reader_to_whoever_asked(
+    number: signal.Signals, archive: Archive, readers: Readers
+) -> None:
+    pages = [archive.page(f"page{n}") for n in range(40)]
+    await readers.read(archive.page("first"))  # so that one is there
+    (process,) = processes()
+    answers = readers.ask(pages)
+    os.kill(process, number)
+    await asyncio.gather(*answers)
+    assert process in processes()
+
+
 async def test_a_process_that_ends_with_nothing_to_do_is_nobodys_fault(
     archive: Archive, readers: Readers
 ) -> None:

@@ -229,8 +229,8 @@ async def compare_archive(
     try:
         ranking = await corrections.in_force(database)
         learnt = None if ranking is None else msgspec.json.encode(ranking)
-        while most is None or report.pages < most:
-            limit = PAGES_AT_ONCE if most is None else min(PAGES_AT_ONCE, most - report.pages)
+        while most is None or report.looked_at < most:
+            limit = PAGES_AT_ONCE if most is None else min(PAGES_AT_ONCE, most - report.looked_at)
             rows = await database.fetch(PAGES, after, domain_id, since, limit)
             if not rows:
                 break
@@ -248,7 +248,7 @@ async def compare_archive(
                     before = StoredPage(row["domain"], row["url"], records, rejected)
                     report.add(before, page, kinds)
             if progress is not None:
-                progress(report.pages)
+                progress(report.looked_at)
     finally:
         await readers.close()
     return report

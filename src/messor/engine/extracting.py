@@ -110,7 +110,7 @@ class Extractor:
         self.tally = Tally()
 
     def stop(self) -> None:
-        """Finish the batches under way, then return."""
+        """Store what was read of the batches under way, then return; the rest of them waits."""
         self._stop.set()
 
     async def run(self, *, follow: bool = False) -> Tally:
@@ -190,7 +190,7 @@ class Extractor:
         clock = asyncio.get_running_loop().time
         until = clock() + SLICE_SECONDS
         for start in range(0, len(rows), SLICE):
-            if batch.size > MOST_CHARS or clock() >= until:
+            if batch.size > MOST_CHARS or clock() >= until or self._stop.is_set():
                 break
             await self._read_some(rows[start : start + SLICE], batch, learnt, until - clock())
         # In the order of keys, so that two batches never wait for each other in a circle.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import resource
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -144,6 +145,9 @@ def _orders(source: int, before_waiting: Callable[[], None]) -> Iterator[Order]:
 
 def main() -> None:
     """Answer orders in the order in which they come, until no more can."""
+    # Ctrl-C and a service's stop reach whole groups of processes; whoever asked decides when to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     memory, shared = map(int, sys.argv[1:3])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

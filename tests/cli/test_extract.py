@@ -113,6 +113,10 @@ def test_parsers_are_listed_and_begun(shop: Messor, tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "tests" / "page.html").read_text() == PRODUCT
     assert shop("parsers", "new", "shop.example", "--folder", str(tmp_path / "mine")).code == 2
     assert shop("parsers", "new", "nobody.example").code == 4
+    assert "pip install -e" in said.err
+    other = shop("parsers", "new", "shop.example", "--snapshot", "99", "--folder", "other")
+    assert (other.code, "There is no snapshot 99" in other.err) == (4, True)
+    assert shop("parsers", "new", "shop.example", "--snapshot", f"{10**20}").code == 2
 
 
 class _Candidate(ProductParser):
@@ -133,6 +137,9 @@ def test_a_candidate_is_compared_promoted_and_rolled_back(shop: Messor) -> None:
         assert shop("parsers", "promote", trial).code == 5
         (pin,) = shop("parsers", "pins", "--json").json
         assert (pin["parser"], pin["version"], pin["domain"]) == ("products", "2rc1", None)
+        rows = shop("parsers", "list", "--json").json
+        reads = {row["version"]: row["reads"] for row in rows if row["parser"] == "products"}
+        assert reads == {"1": "no", "2rc1": "yes"}
         assert shop("parsers", "roll-back", trial).code == 0
         assert shop("parsers", "pins", "--json").json == []
         assert shop("parsers", "trials", "--json").json[0]["state"] == "rolled_back"

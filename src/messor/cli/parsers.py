@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,12 @@ from messor.cli.progress_line import end_line, progress_line
 from messor.engine.comparing import compare_archive
 from messor.engine.repairing import propose_repairs
 from messor.errors import NotFoundError, UsageError
-from messor.extract import pins, trials
+from messor.extract import parser_figures, pins, trials
 from messor.extract.health import Health, health
+from messor.extract.parser_figures import Version
 from messor.extract.parsers import Parser
-from messor.extract.parsers.registry import is_candidate
 from messor.extract.parsers.scaffold import scaffold
+from messor.extract.pins import Pin
 from messor.extract.reading import installed_parsers
 from messor.extract.repairs import Proposal
 from messor.registry import domains as registry
@@ -74,9 +76,12 @@ def list_parsers(as_json: bool) -> None:
     Example:
       messor parsers list --json
     """
-    known = installed_parsers()
-    chosen = {(parser.name, parser.version) for parser in known.chosen()}
-    rows = [_described(parser, chosen) for parser in known]
+    pinned = run(_with_database(pins.listing))
+    known = list(installed_parsers())
+    reading = parser_figures.versions(
+        installed_parsers(), {pin.parser: pin.version for pin in pinned if pin.domain is None}
+    )
+    rows = [_described(*each, pinned) for each in zip(known, reading, strict=True)]
     if as_json:
         print_json(rows)
     else:
@@ -88,7 +93,11 @@ def list_parsers(as_json: bool) -> None:
 @click.option(
     "--folder", type=click.Path(file_okay=False, path_type=Path), help="Where to write it."
 )
-@click.option("--snapshot", type=int, help="The snapshot its test is made of.")
+@click.option(
+    "--snapshot",
+    type=click.IntRange(1, 2**63 - 1),
+    help="The snapshot its test is made of; otherwise that of the page that says most.",
+)
 def new(domain: str, folder: Path | None, snapshot: int | None) -> None:
     """Begin a parser for a domain: a package with a test on a page that was crawled.
 
@@ -102,6 +111,9 @@ def new(domain: str, folder: Path | None, snapshot: int | None) -> None:
     url, html = run(_sample(name, snapshot))
     for path in scaffold(folder, name, url, html):
         say(f"wrote {path}")
+    say(
+        f"It reads as the generic parser does. To go on: pip install -e {folder} && pytest {folder}"
+    )
 
 
 @parsers.command()
@@ -264,14 +276,23 @@ _deciding("reject", "rejected", "Have nothing more to do with a compared candida
 _deciding("roll-back", "rolled_back", "Undo a promotion: what read before reads again.")
 
 
-def _described(parser: Parser, chosen: set[tuple[str, str]]) -> dict[str, Any]:
-    reads = (parser.name, parser.version) in chosen
-    state = "yes" if reads else "candidate" if is_candidate(parser.version) else "no"
+def _described(parser: Parser, one: Version, pinned: Sequence[Pin]) -> dict[str, Any]:
+    where = [
+        pin.domain
+        for pin in pinned
+        if pin.domain is not None and (pin.parser, pin.version) == (one.name, one.version)
+    ]
+    if one.reads:
+        state = "yes"
+    elif where:
+        state = where[0] if len(where) == 1 else f"{len(where)} domains"
+    else:
+        state = "candidate" if one.is_candidate else "no"
     return {
-        "parser": parser.name,
-        "version": parser.version,
+        "parser": one.name,
+        "version": one.version,
         "reads": state,
-        "kinds": ", ".join(sorted(parser.kinds)),
+        "kinds": ", ".join(one.kinds),
         "from": type(parser).__module__,
     }
 
@@ -311,6 +332,8 @@ async def _sample(domain: str, snapshot: int | None) -> tuple[str, str]:
     async with open_session(settings, pool_size=1) as session:
         found = await registry.get(session.database, domain)
         row = await session.database.fetchrow(SAMPLE, found.id, snapshot)
+    if row is None and snapshot is not None:
+        raise NotFoundError(f"There is no snapshot {snapshot} that a page of {domain} shows now.")
     if row is None:
         raise NotFoundError(f"No page of {domain} is stored: crawl it first.")
     place = row["name"], row["segment_offset"], row["segment_length"]

@@ -494,6 +494,22 @@ async def test_what_a_stopped_replay_left_is_read_as_the_next_one_has_it(shop: B
         assert [row["pin"] for row in rows] == ["products=1"]
 
 
+async def test_a_change_waits_for_a_version_that_is_not_installed_here(shop: Bench) -> None:
+    async with shop.opened() as database:
+        async with database.transaction() as connection:
+            await pins.pin(connection, "products", "0", domain_id=None, actor="tester")
+        await shop.crawl(hours=0)
+        tally = await shop.extract()
+        assert (tally.pages, tally.put_off, tally.set_aside) == (0, 2, 0)
+        rows = await shop.rows("SELECT attempts FROM messor.extraction_due")
+        assert [row["attempts"] for row in rows] == [0, 0]
+        assert await shop.rows("SELECT * FROM messor.extractions") == []
+        async with database.transaction() as connection:
+            await pins.lift(connection, "products", domain_id=None, actor="tester")
+        shop.hours += 1
+        assert (await shop.extract()).pages == 2
+
+
 async def test_a_comparison_reads_by_what_is_pinned(shop: Bench) -> None:
     async with shop.opened() as database:
         await shop.crawl(hours=0)

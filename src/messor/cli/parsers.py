@@ -52,6 +52,10 @@ SELECT p.url, s.content_type, g.name, s.segment_offset, s.segment_length
  ORDER BY x.page_type = 'product' DESC NULLS LAST, x.records DESC NULLS LAST, s.size DESC LIMIT 1
 """
 
+RESTART = (
+    "If it was installed while workers run, start them again: they know what was there before."
+)
+
 DOMAIN = click.option("--domain", help="Only for pages of this domain; otherwise everywhere.")
 
 
@@ -129,6 +133,7 @@ def pin(parser: str, domain: str | None) -> None:
     name, version = _named(parser)
     run(_pin(name, version, domain))
     say(f"{name} {version} reads from now on. To read what is stored again: messor replay")
+    say(RESTART)
 
 
 @parsers.command()
@@ -265,6 +270,8 @@ def _deciding(name: str, state: str, words: str) -> None:
     def command(trial: UUID, reason: str | None) -> None:
         decided = run(_decide(trial, state, reason))
         say(f"{decided} was {state.replace('_', ' ')}.")
+        if state == "promoted":
+            say(RESTART)
 
     command.__doc__ = f'{words}\n\n\b\nExample:\n  messor parsers {name} TRIAL --reason "..."'
     option = click.option("--reason", help="Why, for the record.")

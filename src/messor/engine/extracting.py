@@ -3,7 +3,8 @@
 A batch is one transaction: rows of the queue are taken, their pages read by other processes, and
 records, history, products, flags, events and the rows' completion commit together. Whatever dies in
 between leaves everything as it was. A page that ends its reader, or whose findings PostgreSQL
-refuses, is tried again and then set aside with its reason. What a model can add is asked for as
+refuses, is tried again and then set aside with its reason. One that is to be read by a version that is
+not installed here waits. What a model can add is asked for as
 jobs and found out elsewhere. A batch of pages that take long or hold much is cut short, and what is
 left of it waits for the next one.
 """
@@ -33,7 +34,9 @@ from messor.extract.changes import Sighting
 from messor.extract.due import Due
 from messor.extract.found import FoundPage
 from messor.extract.image_rows import FoundImage
+from messor.extract.parsers.registry import UnknownParserError
 from messor.extract.products.ranking import Ranking
+from messor.extract.reading import installed_parsers
 from messor.extract.store import Outcome
 from messor.ledger import errors, events
 from messor.ledger.errors import Fault
@@ -77,6 +80,7 @@ class _Batch:
     images: list[tuple[int, str, FoundImage]] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
     failed: list[tuple[Due, MessorError]] = field(default_factory=list)
+    unreadable_here: list[int] = field(default_factory=list)  # a version is pinned that we lack
     size: int = 0  # characters to be stored, about
 
 
@@ -200,19 +204,24 @@ class Extractor:
     async def _read_some(
         self, rows: Sequence[Due], batch: _Batch, ranking: bytes | None, seconds: float
     ) -> None:
-        there = [row for row in rows if row.segment is not None]
+        there: list[tuple[Due, dict[str, str]]] = []
         for row in rows:
+            pins = _pins(row)
             if row.segment is None:
                 _take(row, None, batch)
+            elif _are_known(pins):
+                there.append((row, pins))
+            else:
+                batch.unreadable_here.append(row.id)
         if not there:
             return
-        answers = self._readers.ask([self._order(row, ranking) for row in there])
+        answers = self._readers.ask([self._order(*each, ranking) for each in there])
         try:
             await asyncio.wait(answers, timeout=seconds)
         finally:
             for answer in answers:
                 answer.cancel()
-        for row, answer in zip(there, answers, strict=True):
+        for (row, _), answer in zip(there, answers, strict=True):
             if answer.cancelled():  # it stays in the queue
                 continue
             try:
@@ -220,12 +229,8 @@ class Extractor:
             except UnreadableError as error:
                 batch.failed.append((row, error))
 
-    def _order(self, row: Due, ranking: bytes | None) -> Order:
+    def _order(self, row: Due, pins: dict[str, str], ranking: bytes | None) -> Order:
         assert row.segment is not None
-        pins: dict[str, str] = msgspec.json.decode(row.pins) if row.pins else {}
-        if row.pin:
-            name, _, version = row.pin.partition("=")
-            pins[name] = version
         return Order(
             folder=self._archive,
             segment=row.segment,
@@ -245,8 +250,9 @@ class Extractor:
         again = [row.id for row, _ in batch.failed if row.attempts + 1 < due.MAX_ATTEMPTS]
         aside = [each for each in batch.failed if each[0].attempts + 1 >= due.MAX_ATTEMPTS]
         await due.put_off(connection, again)
+        await due.wait(connection, batch.unreadable_here)
         await self._set_aside(connection, aside)
-        self.tally.put_off += len(again)
+        self.tally.put_off += len(again) + len(batch.unreadable_here)
 
     async def _set_aside(
         self, connection: Connection, rows: Sequence[tuple[Due, Exception]]
@@ -269,6 +275,27 @@ class Extractor:
             tally.new += len(outcome.changes.new)
             tally.changed += len(outcome.changes.changed)
             tally.removed += len(outcome.changes.removed)
+
+
+def _pins(row: Due) -> dict[str, str]:
+    """Versions that are to read a page, by their parsers' names."""
+    pins: dict[str, str] = msgspec.json.decode(row.pins) if row.pins else {}
+    if row.pin:
+        name, _, version = row.pin.partition("=")
+        pins[name] = version
+    return pins
+
+
+def _are_known(pins: dict[str, str]) -> bool:
+    """Whether all versions are there that parsers of ours are pinned to.
+
+    One that was installed since we started is not: a change of the page is not passed over for that.
+    """
+    try:
+        installed_parsers().chosen(pins=pins)
+    except UnknownParserError:
+        return False
+    return True
 
 
 def _take(row: Due, answer: Answer | None, batch: _Batch) -> None:

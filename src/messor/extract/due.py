@@ -51,6 +51,11 @@ UPDATE messor.extraction_due SET attempts = attempts + 1,
        due_at = (SELECT messor.clock()) + make_interval(secs => $2 * (attempts + 1))
  WHERE id = ANY ($1::bigint[])
 """
+# Not the page's fault: no attempt is counted.
+WAIT = """
+UPDATE messor.extraction_due SET due_at = (SELECT messor.clock()) + make_interval(secs => $2)
+ WHERE id = ANY ($1::bigint[])
+"""
 
 # These go through all tasks.
 WHOLE_FRONTIER = "SET LOCAL statement_timeout = '15min'"
@@ -155,6 +160,12 @@ async def put_off(connection: Connection, ids: Sequence[int]) -> None:
     """Try again later."""
     if ids:
         await connection.execute(LATER, ids, RETRY_SECONDS)
+
+
+async def wait(connection: Connection, ids: Sequence[int]) -> None:
+    """Leave rows to somebody who can read them, or to us when we can."""
+    if ids:
+        await connection.execute(WAIT, ids, RETRY_SECONDS)
 
 
 async def catch_up(database: Database) -> int:

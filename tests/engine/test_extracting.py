@@ -222,6 +222,20 @@ async def test_a_product_that_goes_and_comes_back(shop: Bench) -> None:
     assert [row["state"] for row in states] == ["new", "removed", "returned"]
 
 
+@pytest.mark.parametrize("after, told", [("17.50", [(19.9, 17.5)]), ("19.90", [])])
+async def test_a_price_that_was_not_stated_for_a_while_is_held_against_the_last_one(
+    after: str, told: list[tuple[float, float]], shop: Bench
+) -> None:
+    for price in ("19.90", "", after):
+        shop.set("/kettle", product(price))
+        await shop.crawl()
+        await shop.extract()
+    prices = await shop.rows("SELECT price FROM messor.product_prices ORDER BY seen_at")
+    assert [row["price"] and float(row["price"]) for row in prices] == [19.9, None, float(after)]
+    events = await shop.events("product.price_changed")
+    assert [(event["before"], event["after"]) for event in events] == told
+
+
 async def test_a_price_that_returns_to_what_it_was_is_a_change_again(shop: Bench) -> None:
     for price in ("19.90", "17.50", "19.90"):
         shop.set("/kettle", product(price))

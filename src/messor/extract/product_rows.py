@@ -21,7 +21,8 @@ from messor.web.urls import parse
 
 IMAGE = "image"
 
-# Of a row that was there before, `old_price` tells what it cost. Whatever moved has a line in the
+# Of a row that was there before, `old_price` tells what it cost, or what it last cost in this currency
+# if a price was not stated meanwhile. Whatever moved has a line in the
 # prices, with `cause` parser for pages in $23; read again by another parser, a moment's price may turn
 # out to have been another.
 SET = """
@@ -55,7 +56,12 @@ WITH given AS (
          content_hash = excluded.content_hash
   RETURNING id, page_id, snapshot_id, price, currency, availability
 ), told AS (
-  SELECT w.*, g.seen_at, b.page_id IS NOT NULL AS was_known, b.price AS old_price,
+  SELECT w.*, g.seen_at, b.page_id IS NOT NULL AS was_known,
+         CASE WHEN b.page_id IS NOT NULL AND b.price IS NULL AND w.price IS NOT NULL
+              THEN (SELECT q.price FROM messor.product_prices q
+                     WHERE q.product_id = w.id AND q.price IS NOT NULL
+                       AND q.currency IS NOT DISTINCT FROM w.currency
+                     ORDER BY q.seen_at DESC LIMIT 1) ELSE b.price END AS old_price,
          b.page_id IS NULL OR (w.price, w.currency, w.availability)
                               IS DISTINCT FROM (b.price, b.currency, b.availability) AS has_moved
     FROM written w JOIN given g ON g.page_id = w.page_id LEFT JOIN before b ON b.page_id = w.page_id

@@ -74,6 +74,7 @@ def test_a_parser_that_fails_costs_its_own_records_alone() -> None:
     assert found.records[0].parser == "products"
     assert len(found.warnings) == 1
     assert "brittle 1" in found.warnings[0]
+    assert found.failed == ["brittle"]
     assert found.unread == set()  # another parser answered for its kinds
 
 

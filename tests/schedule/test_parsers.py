@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import msgspec
+import pytest
+
+from messor.engine.orders import Answer
+from messor.extract.failures import failures
 from messor.schedule.orchestrators import Place
 from messor.schedule.parsers import step
 from tests.engine.test_extracting import Bench, opened_bench, product
@@ -38,3 +46,40 @@ async def test_a_parser_that_loses_its_records_is_told_of_once_a_day(
         assert "lost 6 of 6 product records" in about["what"]
         bench.hours += int(timedelta(days=2) / timedelta(hours=1))
         assert await look(bench) == 0  # what was lost two days ago is no news
+
+
+def _fail(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Readers in whose processes a parser of another package fails, and ours answer in its place."""
+
+    async def failing(answer: asyncio.Future[Answer]) -> Answer:
+        page = (await answer).page
+        assert page is not None
+        said = '["theirs 1: could not be read", "other 1: could be"]'
+        return Answer(page=msgspec.structs.replace(page, failed=["theirs"], warnings_json=said))
+
+    return lambda orders: [asyncio.ensure_future(failing(answer)) for answer in ask(orders)]
+
+
+async def test_a_parser_that_fails_is_told_of_though_nothing_is_lost(
+    tmp_path: Path, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms = {f"item{n}": product(f"{n}.50", name=f"Kettle {n}") for n in range(1, 7)}
+    async with opened_bench(tmp_path, dsn, **rooms) as bench:
+        await bench.crawl()
+        await bench.extract()
+        monkeypatch.setattr(bench.readers, "ask", _fail(bench.readers.ask))
+        for number, name in enumerate(rooms):
+            bench.set(f"/{name}", product(f"{number}.75", name=f"Kettle {name}"))
+        await bench.crawl()
+        assert (await bench.extract()).removed == 0
+        assert await look(bench) == 1
+        assert await look(bench) == 0
+        (said,) = await bench.events("parser.failing")
+        assert (said["parser"], said["failed"], said["pages"]) == ("theirs", 6, 6)
+        assert said["what"] == "theirs failed on 6 of 6 pages that were read in a day."
+        async with bench.opened() as database:
+            assert [one.said for one in await failures(database)] == [
+                "theirs failed on 6 of 6 pages that were read"
+            ]
+        (one, *_) = await bench.rows("SELECT error_message, detail FROM messor.error_logs")
+        assert one["error_message"] == "theirs 1: could not be read"

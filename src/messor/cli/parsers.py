@@ -20,6 +20,7 @@ from messor.engine.comparing import compare_archive
 from messor.engine.repairing import propose_repairs
 from messor.errors import NotFoundError, UsageError
 from messor.extract import parser_figures, pins, trials
+from messor.extract.failures import Failing, failures
 from messor.extract.health import Health, health
 from messor.extract.parser_figures import Version
 from messor.extract.parsers import Parser
@@ -176,13 +177,13 @@ def list_pins(as_json: bool) -> None:
 @click.option("--hours", default=24, show_default=True, type=click.IntRange(1, 8760))
 @json_option
 def show_health(hours: int, as_json: bool) -> None:
-    """Show what parsers still find, and what they lost on pages that are still there.
+    """Show what parsers still find, what they lost on pages that are still there, and where they fail.
 
     \b
     Example:
       messor parsers health --hours 48
     """
-    found = run(_with_database(lambda database: health(database, hours=hours)))
+    found, failing = run(_health(hours))
     if as_json:
         print_json([{**asdict(each), "alarming": each.is_alarming} for each in found])
         return
@@ -192,6 +193,8 @@ def show_health(hours: int, as_json: bool) -> None:
             say(
                 f"{each.domain}: {each.parser} lost {each.lost} of its {each.kind} records; look there."
             )
+    for one in failing:
+        say(f"{one.domain}: {one.said} (see error_logs).")
 
 
 @parsers.command()
@@ -360,6 +363,12 @@ async def _unpin(name: str, domain: str | None) -> str | None:
         domain_id = await _domain_id(session.database, domain)
         async with session.database.transaction() as connection:
             return await pins.lift(connection, name, domain_id=domain_id, actor=LOCAL_ADMIN)
+
+
+async def _health(hours: int) -> tuple[list[Health], list[Failing]]:
+    async with open_session(Settings(), pool_size=1) as session:
+        database = session.database
+        return await health(database, hours=hours), await failures(database, hours=hours)
 
 
 async def _repair(domain: str) -> list[Proposal]:

@@ -29,7 +29,7 @@ from messor.engine.looking import Looking, Turn
 from messor.engine.orders import Answer, Order, UnreadableError
 from messor.engine.readers import Readers
 from messor.errors import MessorError
-from messor.extract import corrections, due, image_rows, product_rows, store
+from messor.extract import corrections, due, failures, image_rows, product_rows, store
 from messor.extract.changes import Sighting
 from messor.extract.due import Due
 from messor.extract.found import FoundPage
@@ -185,6 +185,8 @@ class Extractor:
             await image_rows.store(connection, batch.images)
             await asking.ask(connection, self._plan, outcomes, flagged)
             await self._fail(connection, batch)
+            if faults := failures.faults_of(batch.read):
+                await errors.log(connection, faults)
             await due.finish(connection, batch.done)
         self._count(batch, outcomes)
 

@@ -102,6 +102,11 @@ class FoundPage(msgspec.Struct, frozen=True, array_like=True):
         return found
 
     @property
+    def warnings(self) -> list[str]:
+        found: list[str] = _decode(self.warnings_json)
+        return found
+
+    @property
     def size(self) -> int:
         """Characters to be stored, about."""
         return len(self.main_text) + len(self.markdown) + sum(map(_size, self.records))

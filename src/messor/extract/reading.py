@@ -163,10 +163,9 @@ class _Readers:
         wanted = self._wanted(parser.kinds)
         if not wanted:
             return False
-        accepted = self._ask(parser.name, lambda: parser.accepts(self._page), None)
+        accepted = self._ask(parser.name, lambda: parser.accepts(self._page), None, parser)
         if accepted is None:
             self._found.unread |= wanted
-            self._found.failed.append(parser.name)
         return accepted is True
 
     def _wanted(self, kinds: AbstractSet[str]) -> AbstractSet[str]:
@@ -181,7 +180,6 @@ class _Readers:
             records = self._parsed(parser, wanted) if wanted else []
             if records is None:
                 found.unread |= wanted
-                found.failed.append(parser.name)
                 continue
             stated = [record for record in records if record.kind in open_kinds]
             if stated and not parser.is_generic:
@@ -199,7 +197,7 @@ class _Readers:
     def _parsed(self, parser: Parser, wanted: AbstractSet[str]) -> list[Record] | None:
         """A parser's records, None when it failed; one that can is only asked for what is wanted."""
         name = f"{parser.name} {parser.version}"
-        return self._ask(name, lambda: self._answer(parser, wanted), None)
+        return self._ask(name, lambda: self._answer(parser, wanted), None, parser)
 
     def _answer(self, parser: Parser, wanted: AbstractSet[str]) -> list[Record]:
         selective = None if self._kinds is None else _selective(parser)
@@ -221,7 +219,11 @@ class _Readers:
             found.page_type = PageType("product", product.confidence, (reason,))
 
     def _ask(
-        self, name: str, reader: Callable[[], Answer], fallback: Fallback
+        self,
+        name: str,
+        reader: Callable[[], Answer],
+        fallback: Fallback,
+        parser: Parser | None = None,
     ) -> Answer | Fallback:
         if self._takes_too_long():
             self._found.warnings.append(f"{name}: left out, the page takes too long to read.")
@@ -231,6 +233,8 @@ class _Readers:
         except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
             sentence = f"{name}: could not be read ({type(error).__name__}: {error})"
             self._found.warnings.append(sentence[:500])
+            if parser is not None:
+                self._found.failed.append(parser.name)
             return fallback
 
     def _takes_too_long(self) -> bool:

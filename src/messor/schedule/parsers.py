@@ -1,4 +1,4 @@
-"""O-Parsers: somebody is told when a parser loses what it used to find on a domain.
+"""O-Parsers: somebody is told when a parser loses what it used to find on a domain, or fails there.
 
 An alarm is an event, so it reaches the log, the console and webhooks. It is given once a day for
 the same parser, kind and domain: the loss lasts until somebody has looked.
@@ -6,6 +6,7 @@ the same parser, kind and domain: the loss lasts until somebody has looked.
 
 from __future__ import annotations
 
+from messor.extract.failures import Failing, failures
 from messor.extract.health import Health, health
 from messor.ledger import events
 from messor.ledger.events import Event
@@ -25,20 +26,23 @@ SELECT d.id, d.domain, e.data ->> 'parser' AS parser, e.data ->> 'kind' AS kind
 
 async def step(connection: Connection, _: Place) -> Done:
     """Give the alarms that were not given within a day."""
-    alarming = [one for one in await health(connection) if one.is_alarming]
-    rows = await connection.fetch(TOLD, [one.domain for one in alarming], ALARM)
+    alarming = [_lost(one) for one in await health(connection) if one.is_alarming]
+    alarming += [_failing(one) for one in await failures(connection) if one.is_alarming]
+    rows = await connection.fetch(TOLD, [domain for domain, _ in alarming], ALARM)
     ids = {row["domain"]: row["id"] for row in rows}
     told = {(row["domain"], row["parser"], row["kind"]) for row in rows}
-    new = [one for one in alarming if (one.domain, one.parser, one.kind) not in told]
-    await events.record(
-        connection, [Event(ALARM, ACTOR, ids[one.domain], None, _said(one)) for one in new]
-    )
+    new = [
+        Event(ALARM, ACTOR, ids[domain], None, data)
+        for domain, data in alarming
+        if (domain, data["parser"], data.get("kind")) not in told
+    ]
+    await events.record(connection, new)
     return Done({"parsers_failing": len(new)})
 
 
-def _said(one: Health) -> dict[str, str | int]:
+def _lost(one: Health) -> tuple[str, dict[str, str | int]]:
     said = f"{one.parser} lost {one.lost} of {one.lost + one.held} {one.kind} records in a day"
-    return {
+    return one.domain, {
         "parser": one.parser,
         "kind": one.kind,
         "lost": one.lost,
@@ -47,9 +51,18 @@ def _said(one: Health) -> dict[str, str | int]:
     }
 
 
+def _failing(one: Failing) -> tuple[str, dict[str, str | int]]:
+    return one.domain, {
+        "parser": one.parser,
+        "failed": one.failed,
+        "pages": one.pages,
+        "what": f"{one.said} in a day.",
+    }
+
+
 PARSERS = Orchestrator(
     "O-Parsers",
-    "tells when a parser loses what it used to find on a domain",
+    "tells when a parser loses what it used to find on a domain, or fails there",
     "*/15 * * * *",
     step,
 )

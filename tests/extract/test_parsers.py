@@ -52,6 +52,14 @@ def test_ours_keep_to_the_protocol() -> None:
     assert [parser.name for parser in Parsers()] == ["amazon", "products", "generic"]
 
 
+def test_what_others_bring_is_asked_before_ours() -> None:
+    """Also where ours know the site, as with Amazon's, and whatever their names are."""
+    parsers = Parsers([*BUILTIN, Theirs(lambda _: []), Versioned("zebra")])
+    assert [parser.name for parser in parsers] == [
+        "theirs", "amazon", "zebra", "products", "generic",
+    ]  # fmt: skip
+
+
 def test_the_newest_version_reads_unless_another_is_pinned() -> None:
     parsers = Parsers([Versioned(version=version) for version in ("2", "10", "9", "11rc1")])
     assert [parser.version for parser in parsers.chosen()] == ["10"]

@@ -1,7 +1,7 @@
 """The parsers at hand, by name and version, and the order in which they are asked about a page.
 
 Other packages bring theirs as entry points of the group `messor.parsers`; each names a parser, or
-a class or function that makes one. Versions may be pinned, and a pin holds for all of a domain's
+a class or function that makes one, and is asked before ours. Versions may be pinned, and a pin holds for all of a domain's
 pages; without one the newest version reads. A candidate ("2rc1", "3-candidate") only reads when it
 is pinned.
 """
@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from messor.errors import UsageError
-from messor.extract.parsers.answers import misfit
+from messor.extract.parsers.answers import is_ours, misfit
 from messor.extract.parsers.builtin import BUILTIN
 from messor.extract.parsers.protocol import Parser
 
@@ -100,10 +100,11 @@ def is_candidate(version: str) -> bool:
     return _CANDIDATE.search(version) is not None
 
 
-def _place(parser: Parser) -> tuple[bool, bool, str, list[int]]:
-    """Those of a site first, products before other kinds, newest versions first."""
+def _place(parser: Parser) -> tuple[bool, bool, bool, str, list[int]]:
+    """Those of a site first, others' before ours, products before other kinds, newest versions first."""
     age = [-number for number in _age(parser)[0]]
-    return parser.is_generic, "product" not in parser.kinds, parser.name, age
+    makes_none = "product" not in parser.kinds
+    return parser.is_generic, is_ours(parser), makes_none, parser.name, age
 
 
 def _age(parser: Parser) -> tuple[list[int], str]:

@@ -196,9 +196,16 @@ def test_a_parser_that_cannot_be_loaded_is_named(
         Parsers.installed()
 
 
-def test_a_new_parser_passes_its_own_test(tmp_path: Path) -> None:
+NO_SHOP = """<!doctype html><html lang="en"><title>Clinic</title><h1>Riverside Clinic</h1>
+<p>Call us: <a href="tel:+493012345678">030 12345678</a>, or write to
+<a href="mailto:desk@clinic.example">desk@clinic.example</a>.</p></html>"""
+
+
+@pytest.mark.parametrize("html, values", [(PRODUCT, "19.9"), (NO_SHOP, "desk@clinic.example")])
+def test_a_new_parser_passes_its_own_test(html: str, values: str, tmp_path: Path) -> None:
     folder = tmp_path / "parser"
-    files = scaffold(folder, "shop.example", URL, PRODUCT.replace("\n", "\r\n"))
+    files = scaffold(folder, "shop.example", URL, html.replace("\n", "\r\n"))
+    assert values in (folder / "tests" / "expected.json").read_text()
     assert {path.name for path in files} >= {"pyproject.toml", "test_parser.py", "page.html"}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],

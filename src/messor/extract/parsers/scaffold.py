@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from messor.errors import UsageError
+from messor.extract.parsers.builtin import PRODUCTS, STATEMENTS
 from messor.extract.reading import read_records
 
 _PROJECT = Template("""\
@@ -42,23 +44,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from messor.extract.evidence import Field
-from messor.extract.parsers.builtin import PRODUCTS
+from messor.extract.parsers.builtin import $base
 from messor.extract.records import Record
 from messor.extract.view import PageView
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import host_of, parse
 
+KIND = "$kind"  # of the record that places put right, the first of a page
+
 # Field, selector, normaliser ("text", "amount", "availability" …); earlier ones go first.
 PLACES: tuple[tuple[str, str, str], ...] = (
-    # ("product_name", "h1.product-title", "text"),
-    # ("price", ".price-now", "shown_amount"),
+    # ("$field", ".$kind-$field", "$normaliser"),
 )
 
 
 class DomainParser:
     name = "$name"
     version = "1"
-    kinds = PRODUCTS.kinds
+    kinds = $base.kinds
     is_generic = False
 
     def accepts(self, page: PageView) -> bool:
@@ -66,13 +69,12 @@ class DomainParser:
         return url is not None and registrable_domain(host_of(url.host)) == "$domain"
 
     def parse(self, page: PageView) -> list[Record]:
-        records = PRODUCTS.parse(page)
-        if not records:
-            return []
-        product = records[0]
-        fields = {**product.fields, **self._known(page)}
-        own = replace(product, parser=self.name, parser_version=self.version, fields=fields)
-        return [own, *records[1:]]
+        records = list($base.parse(page))
+        places = [at for at, record in enumerate(records) if record.kind == KIND]
+        for at in places[:1]:
+            fields = {**records[at].fields, **self._known(page)}
+            records[at] = replace(records[at], fields=fields)
+        return records
 
     def _known(self, page: PageView) -> dict[str, Field]:
         found: dict[str, Field] = {}
@@ -132,25 +134,39 @@ def scaffold(folder: Path, domain: str, url: str, html: str) -> list[Path]:
     """Write the package of a new parser below `folder`; answers its files."""
     slug = re.sub(r"[^a-z0-9]+", "-", domain.lower()).strip("-")
     module = f"messor_parser_{slug.replace('-', '_')}"
+    base, example = _start(html, url)
+    expected = _expected(html, url, (PRODUCTS if base == "PRODUCTS" else STATEMENTS).kinds)
     names = {
         "slug": slug, "module": module, "name": slug, "domain": domain, "url": json.dumps(url),
+        "base": base, **example,
     }  # fmt: skip
     files = {
         "pyproject.toml": _PROJECT.substitute(names),
         f"{module}/__init__.py": _PARSER.substitute(names),
         "tests/test_parser.py": _TEST.substitute(names),
         "tests/page.html": html,
-        "tests/expected.json": json.dumps(_expected(html, url), indent=2, ensure_ascii=False)
-        + "\n",
+        "tests/expected.json": json.dumps(expected, indent=2, ensure_ascii=False) + "\n",
     }
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty: choose another folder with --folder.")
     return [_write(folder / name, text) for name, text in files.items()]
 
 
-def _expected(html: str, url: str) -> list[dict[str, Any]]:
+def _start(html: str, url: str) -> tuple[str, dict[str, str]]:
+    """Which of ours a parser starts from, and an example of what places may put right.
+
+    A page that states no product is seldom a shop's: what else it states is begun with.
+    """
+    stated = [record for record in read_records(html, url, generic=True).records if record.fields]
+    if any(record.kind in PRODUCTS.kinds for record in stated) or not stated:
+        return "PRODUCTS", {"kind": "product", "field": "price", "normaliser": "shown_amount"}
+    name, field = next(iter(stated[0].fields.items()))
+    said = {"kind": stated[0].kind, "field": name, "normaliser": field.evidence.normaliser}
+    return "STATEMENTS", said
+
+
+def _expected(html: str, url: str, kinds: AbstractSet[str]) -> list[dict[str, Any]]:
     """What is read today, for the test to hold on to."""
-    kinds = ("product", "product_offer", "product_variant", "image")
     found = read_records(html, url, generic=True)
     return [
         {name: field.value for name, field in record.fields.items()}

@@ -87,7 +87,9 @@ async def test_a_trial_is_read_promoted_and_rolled_back(
     reviewer: Visitor, database: Database
 ) -> None:
     path = f"/parsers/trials/{await add_trial(database, version=VERSION)}"
-    assert path in (await reviewer.get("/parsers")).text
+    listed = await reviewer.get("/parsers")
+    assert path in listed.text
+    assert "95.6 % 1 23" in " ".join(listed.said.split())  # agreement, values lost and gained
     page = await reviewer.get(path)
     for words in ("93.8 %", "99.0 %", "was 97.0", "100.0 %", "was 66.7", "59.9", "4 values"):
         assert words in page.said, words

@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import click
 
 from messor.archive.reading import read_body
-from messor.cli.comparison import print_comparison
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run, say
-from messor.cli.progress_line import end_line, progress_line
-from messor.engine.comparing import compare_archive
+from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, named, with_database
+from messor.cli.parser_trials import compare, list_trials, promote, reject, roll_back
 from messor.engine.repairing import propose_repairs
-from messor.errors import NotFoundError, UsageError
-from messor.extract import parser_figures, pins, trials
+from messor.errors import NotFoundError
+from messor.extract import parser_figures, pins
 from messor.extract.failures import Failing, failures
 from messor.extract.health import Health, health
 from messor.extract.parser_figures import Version
@@ -31,16 +29,12 @@ from messor.extract.repairs import Proposal
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings
-from messor.store.database import Database
 from messor.store.session import open_session
 from messor.web.encodings import decode
 
 HEAD = ("parser", "version", "reads", "kinds", "from")
 PINS = ("parser", "version", "where", "before", "by", "since")
 HEALTH = ("domain", "parser", "kind", "held", "lost", "sure", "state")
-TRIALS = (
-    "trial", "parser", "version", "where", "state", "pages", "agreement", "values lost", "gained",
-)  # fmt: skip
 
 # The page of a domain that says most, of those that were seen and hold.
 SAMPLE = """
@@ -52,12 +46,6 @@ SELECT p.url, s.content_type, g.name, s.segment_offset, s.segment_length
  WHERE h.domain_id = $1 AND t.kind = 'page' AND ($2::bigint IS NULL OR s.id = $2)
  ORDER BY x.page_type = 'product' DESC NULLS LAST, x.records DESC NULLS LAST, s.size DESC LIMIT 1
 """
-
-RESTART = (
-    "If it was installed while workers run, start them again: they know what was there before."
-)
-
-DOMAIN = click.option("--domain", help="Only for pages of this domain; otherwise everywhere.")
 
 
 @click.group()
@@ -81,7 +69,7 @@ def list_parsers(as_json: bool) -> None:
     Example:
       messor parsers list --json
     """
-    pinned = run(_with_database(pins.listing))
+    pinned = run(with_database(pins.listing))
     known = list(installed_parsers())
     reading = parser_figures.versions(
         installed_parsers(), {pin.parser: pin.version for pin in pinned if pin.domain is None}
@@ -131,7 +119,7 @@ def pin(parser: str, domain: str | None) -> None:
     Example:
       messor parsers pin products=1 --domain shop.example
     """
-    name, version = _named(parser)
+    name, version = named(parser)
     run(_pin(name, version, domain))
     say(f"{name} {version} reads from now on. To read what is stored again: messor replay")
     say(RESTART)
@@ -160,7 +148,7 @@ def list_pins(as_json: bool) -> None:
     Example:
       messor parsers pins
     """
-    found = run(_with_database(pins.listing))
+    found = run(with_database(pins.listing))
     if as_json:
         print_json(found)
         return
@@ -220,72 +208,6 @@ def repair(domain: str, as_json: bool) -> None:
         print_table(("field", "pages", "line for PLACES"), rows)
 
 
-@parsers.command()
-@click.argument("parser")
-@DOMAIN
-@click.option(
-    "--most",
-    default=1000,
-    show_default=True,
-    type=click.IntRange(1, 10_000_000),
-    help="Pages to compare at most.",
-)
-@click.option("--processes", type=click.IntRange(1, 256), help="Reading processes.")
-@json_option
-def compare(
-    parser: str, domain: str | None, most: int, processes: int | None, as_json: bool
-) -> None:
-    """Read stored pages with a candidate, NAME=VERSION, and compare; nothing changes.
-
-    \b
-    Example:
-      messor parsers compare products=2rc1 --domain shop.example
-    """
-    name, version = _named(parser)
-    found = run(_compare(name, version, domain, most, processes))
-    if as_json:
-        print_json(found)
-        return
-    _print_trials([found])
-    print_comparison(found["report"], candidate=parser)
-    say(f"To decide: messor parsers promote {found['id']}, or reject it.")
-
-
-@parsers.command(name="trials")
-@json_option
-def list_trials(as_json: bool) -> None:
-    """List candidates that were compared, the newest first.
-
-    \b
-    Example:
-      messor parsers trials
-    """
-    found = run(_with_database(trials.listing))
-    if as_json:
-        print_json(found)
-    else:
-        _print_trials(found)
-
-
-def _deciding(name: str, state: str, words: str) -> None:
-    """A command by which a person decides on a trial."""
-
-    def command(trial: UUID, reason: str | None) -> None:
-        decided = run(_decide(trial, state, reason))
-        say(f"{decided} was {state.replace('_', ' ')}.")
-        if state == "promoted":
-            say(RESTART)
-
-    command.__doc__ = f'{words}\n\n\b\nExample:\n  messor parsers {name} TRIAL --reason "..."'
-    option = click.option("--reason", help="Why, for the record.")
-    parsers.command(name=name)(click.argument("trial", type=click.UUID)(option(command)))
-
-
-_deciding("promote", "promoted", "Have a compared candidate read from now on.")
-_deciding("reject", "rejected", "Have nothing more to do with a compared candidate.")
-_deciding("roll-back", "rolled_back", "Undo a promotion: what read before reads again.")
-
-
 def _described(parser: Parser, one: Version, pinned: Sequence[Pin]) -> dict[str, Any]:
     where = [
         pin.domain
@@ -313,30 +235,6 @@ def _health_row(each: Health) -> tuple[Any, ...]:
     return each.domain, each.parser, each.kind, each.held, each.lost, sure, state
 
 
-def _print_trials(rows: list[dict[str, Any]]) -> None:
-    print_table(TRIALS, [_trial_row(row) for row in rows])
-
-
-def _trial_row(row: dict[str, Any]) -> tuple[Any, ...]:
-    fields = row["report"]["fields"].values()
-    same, other, lost, gained = (
-        sum(field[name] for field in fields) for name in ("same", "different", "lost", "gained")
-    )
-    agreement = f"{same / (same + other):.3f}" if same + other else None
-    return (
-        row["id"], row["parser"], row["version"], row["domain"] or "everywhere", row["state"],
-        row["pages"], agreement, lost, gained,
-    )  # fmt: skip
-
-
-def _named(parser: str) -> tuple[str, str]:
-    name, _, version = parser.partition("=")
-    if not version:
-        raise UsageError(f"Name a version as well: {name}=VERSION.")
-    installed_parsers().get(name, version)
-    return name, version
-
-
 async def _sample(domain: str, snapshot: int | None) -> tuple[str, str]:
     settings = Settings()
     async with open_session(settings, pool_size=1) as session:
@@ -353,14 +251,14 @@ async def _sample(domain: str, snapshot: int | None) -> tuple[str, str]:
 
 async def _pin(name: str, version: str, domain: str | None) -> None:
     async with open_session(Settings(), pool_size=1) as session:
-        domain_id = await _domain_id(session.database, domain)
+        domain_id = await domain_id_of(session.database, domain)
         async with session.database.transaction() as connection:
             await pins.pin(connection, name, version, domain_id=domain_id, actor=LOCAL_ADMIN)
 
 
 async def _unpin(name: str, domain: str | None) -> str | None:
     async with open_session(Settings(), pool_size=1) as session:
-        domain_id = await _domain_id(session.database, domain)
+        domain_id = await domain_id_of(session.database, domain)
         async with session.database.transaction() as connection:
             return await pins.lift(connection, name, domain_id=domain_id, actor=LOCAL_ADMIN)
 
@@ -378,47 +276,5 @@ async def _repair(domain: str) -> list[Proposal]:
         return await propose_repairs(session.database, settings.data_dir / "archive", known.id)
 
 
-async def _compare(
-    name: str, version: str, domain: str | None, most: int, processes: int | None
-) -> dict[str, Any]:
-    settings = Settings()
-    async with open_session(settings) as session:
-        database = session.database
-        domain_id = await _domain_id(database, domain)
-        report = await compare_archive(
-            database,
-            settings.data_dir / "archive",
-            processes=processes,
-            domain_id=domain_id,
-            kinds=frozenset(installed_parsers().get(name, version).kinds),
-            pin=f"{name}={version}",
-            most=most,
-            progress=progress_line(lambda pages: f"{pages} pages compared"),
-        )
-        end_line()
-        if not report.looked_at:
-            raise NotFoundError("There is nothing to compare: no page there was extracted yet.")
-        async with database.transaction() as connection:
-            await trials.add(
-                connection, name, version, report.as_json(), domain_id=domain_id, actor=LOCAL_ADMIN
-            )
-            return (await trials.listing(connection, 1))[0]
-
-
-async def _decide(trial: UUID, state: str, reason: str | None) -> str:
-    async with (
-        open_session(Settings(), pool_size=1) as session,
-        session.database.transaction() as connection,
-    ):
-        return await trials.decide(connection, trial, state, actor=LOCAL_ADMIN, reason=reason)
-
-
-async def _with_database(look: Any) -> Any:
-    async with open_session(Settings(), pool_size=1) as session:
-        return await look(session.database)
-
-
-async def _domain_id(database: Database, domain: str | None) -> UUID | None:
-    if domain is None:
-        return None
-    return (await registry.get(database, Submission.understand(domain).domain)).id
+for _command in (compare, list_trials, promote, reject, roll_back):
+    parsers.add_command(_command)

@@ -234,6 +234,15 @@ class Trial:
         both = same + sum(one.different for one in self.fields)
         return same / both if both else None
 
+    @property
+    def values_lost(self) -> int:
+        """Those that are stored and the candidate does not state; agreement knows nothing of them."""
+        return sum(one.lost for one in self.fields)
+
+    @property
+    def values_gained(self) -> int:
+        return sum(one.gained for one in self.fields)
+
 
 def _scores(tallies: dict[str, Any]) -> list[FieldScore]:
     scores = [FieldScore.of(*each) for each in tallies.get("fields", {}).items()]

@@ -13,6 +13,7 @@ from messor.errors import UsageError
 from messor.extract.ai import Ending, Subject, model_settings
 from messor.extract.ai.model import most_tokens
 from messor.extract.ai.prompting import prompt
+from messor.fetch.services.breaker import FAULTS_IN_A_ROW
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.world.services import Failure
@@ -107,6 +108,8 @@ async def test_the_same_question_at_once_is_asked_once(database: Database) -> No
         (Mood.LOOPING, Ending.TRUNCATED),
         (Mood.REFUSING, Ending.REFUSED),
         (Mood.FILTERED, Ending.REFUSED),
+        (Mood.TEXT_TOO_LONG, Ending.REFUSED),
+        (Mood.TEXT_FILTERED, Ending.REFUSED),
         (Mood.NO_QUOTA, Ending.REJECTED),
         (Mood.UNKNOWN_MODEL, Ending.REJECTED),
     ],
@@ -132,7 +135,7 @@ async def test_a_model_that_makes_no_sense(database: Database, mood: Mood, endin
         (Failure.UNAUTHORIZED, Ending.REJECTED, 3600, False),
         (Failure.NO_CREDITS, Ending.REJECTED, 3600, False),
         (Failure.INVALID, Ending.REJECTED, 0, False),
-        (Failure.REQUEST_TOO_LARGE, Ending.REJECTED, 0, False),
+        (Failure.REQUEST_TOO_LARGE, Ending.REFUSED, 0, False),
         (Failure.REDIRECT, Ending.REJECTED, 0, False),
         (Failure.TOO_MANY, Ending.OVERLOADED, 30, False),
         (Failure.TOO_MANY_UNTIL, Ending.OVERLOADED, 90, False),
@@ -197,10 +200,26 @@ async def test_an_endpoint_that_takes_less_is_asked_for_less(
         assert len(b.standin.asked) == asked + 1
 
 
-async def test_fenced_json_is_understood(database: Database) -> None:
+@pytest.mark.parametrize("mood", [Mood.FENCED, Mood.THINKING, Mood.IN_PARTS])
+async def test_json_in_a_fence_after_thoughts_or_in_parts_is_understood(
+    database: Database, mood: Mood
+) -> None:
     async with bench(database) as b:
-        b.standin.mood = Mood.FENCED
+        b.standin.mood = mood
         assert len((await b.read()).records) == 3
+
+
+@pytest.mark.parametrize("mood", [Mood.TEXT_TOO_LONG, Mood.TEXT_FILTERED])
+async def test_texts_that_an_endpoint_will_not_take_say_nothing_of_other_texts(
+    database: Database, mood: Mood
+) -> None:
+    async with bench(database) as b:
+        b.standin.mood = mood
+        for number in range(FAULTS_IN_A_ROW + 1):
+            await b.read(page(f"<p>Free tea {number}</p>"))
+        b.standin.mood = None
+        assert (await b.read()).is_complete
+        assert "max_tokens" in b.standin.asked[-1].body
 
 
 @pytest.mark.parametrize("mood", [Mood.NO_USAGE, Mood.ABSURD_USAGE])

@@ -6,6 +6,7 @@ tokens, a temperature or none. What one refuses is left out from then on. No too
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,11 @@ SLOW_DOWN = 30.0  # seconds, where an overloaded endpoint does not say how long
 _MOST_TOKENS = 100_000_000  # a count above this is a mistake
 # What to change when an endpoint refuses a part of the request.
 _CHANGES = ("max_tokens", "temperature", "response_format")
+# Refusals of one text rather than of us, by what endpoints call them.
+_TOO_LONG = re.compile(r"context[ _](?:length|size|window)", re.IGNORECASE)
+_FILTERED = frozenset(("content_filter", "content_policy_violation"))
+# What some models think aloud before they answer.
+_THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 
 # Tells why a value does not fit, None when it does.
 Check = Callable[[Any], str | None]
@@ -70,7 +76,7 @@ class Dialect:
 
     def learn(self, answer: Answer) -> bool:
         """Whether a refusal names a part that can be asked for in another way."""
-        if answer.status not in (400, 422):
+        if answer.status not in (400, 422) or _of_the_text(answer) is not None:
             return False
         part = _refused_part(answer.value)
         most = 2 if part == "response_format" else 1
@@ -81,8 +87,7 @@ class Dialect:
 
 
 def _refused_part(value: Any) -> str | None:
-    error = value.get("error") if isinstance(value, dict) else None
-    named = error.get("param") if isinstance(error, dict) else None
+    named = _error(value).get("param")
     said = f"{named if isinstance(named, str) else ''} {said_by(value)}"
     return next((part for part in _CHANGES if part in said), None)
 
@@ -122,10 +127,11 @@ def _content(message: Message, check: Check) -> Any:
     """The JSON of a message; raises ValueError, which says what the model did instead."""
     if message.tool_calls:
         raise ValueError("wants to use a tool, and there is none")
-    if not isinstance(message.content, str) or not message.content.strip():
+    content = _bare(_text(message.content))
+    if not content:
         raise ValueError("answered with nothing")
     try:
-        value = msgspec.json.decode(_bare(message.content))
+        value = msgspec.json.decode(content)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError("answered with something else than JSON") from error
     wrong = check(value)
@@ -134,15 +140,28 @@ def _content(message: Message, check: Check) -> Any:
     return value
 
 
+def _text(content: Any) -> str:
+    """The text of a message: some endpoints give it in parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else ()
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
+
+
 def _bare(content: str) -> str:
-    """JSON without the fence of markdown that some models put around it."""
-    text = content.strip()
+    """JSON without the thoughts before it and the fence of markdown around it."""
+    thoughts = _THOUGHTS.match(content)
+    text = content[thoughts.end() if thoughts else 0 :].strip()
     if text.startswith("```") and text.endswith("```") and len(text) > 6:
         text = text[3:-3].removeprefix("json").strip()
     return text
 
 
 def _of_status(answer: Answer) -> Reply:
+    about_the_text = _of_the_text(answer)
+    if about_the_text is not None:
+        return Reply(Ending.REFUSED, sentence=about_the_text)
     fault = fault_of_status(TITLE, answer)
     status = answer.status
     if status == 429 and _out_of_money(answer.value):
@@ -153,12 +172,29 @@ def _of_status(answer: Answer) -> Reply:
     return Reply(Ending.REJECTED, sentence=fault.sentence, wait=fault.hold)
 
 
+def _of_the_text(answer: Answer) -> str | None:
+    """How an endpoint refuses this one text, None where the refusal is about anything else."""
+    error = _error(answer.value)
+    if answer.status not in (400, 413, 422):
+        return None
+    if not _FILTERED.isdisjoint(_codes(error)):
+        return f"{TITLE}'s filter stops the text."
+    if answer.status == 413 or _TOO_LONG.search(" ".join((*_codes(error), said_by(answer.value)))):
+        return f"{TITLE} finds the text too long: a smaller MESSOR_AI_CHUNK_CHARS may help."
+    return None
+
+
 def _out_of_money(value: Any) -> bool:
+    return "insufficient_quota" in _codes(_error(value))
+
+
+def _error(value: Any) -> dict[str, Any]:
     error = value.get("error") if isinstance(value, dict) else None
-    return isinstance(error, dict) and "insufficient_quota" in (
-        error.get("code"),
-        error.get("type"),
-    )
+    return error if isinstance(error, dict) else {}
+
+
+def _codes(error: dict[str, Any]) -> list[str]:
+    return [code for name in ("code", "type") if isinstance(code := error.get(name), str)]
 
 
 def _usage(said: Tokens | None) -> Usage | None:

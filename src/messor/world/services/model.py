@@ -43,6 +43,8 @@ class Mood(StrEnum):
     BAD_JSON = "bad JSON"
     PROSE = "prose"
     FENCED = "fenced"  # sound JSON in a fence of markdown
+    THINKING = "thinking"  # aloud, before sound JSON
+    IN_PARTS = "in parts"  # sound JSON in a list of parts
     OTHER_SHAPE = "other shape"
     LOOPING = "looping"  # says the same until it is stopped
     REFUSING = "refusing"
@@ -54,6 +56,22 @@ class Mood(StrEnum):
     ABSURD_USAGE = "absurd usage"
     NO_QUOTA = "no quota"  # 429 that waiting does not mend
     UNKNOWN_MODEL = "unknown model"
+    TEXT_TOO_LONG = "text too long"  # for its context, with the limit of tokens counted in
+    TEXT_FILTERED = "text filtered"  # before the model saw it
+
+
+# Status, message, part and code of what each of these answers to everything.
+_REFUSALS: dict[Mood, tuple[int, str, str | None, str]] = {
+    Mood.NO_QUOTA: (429, "You exceeded your current quota.", None, "insufficient_quota"),
+    Mood.UNKNOWN_MODEL: (404, "The model does not exist.", "model", "model_not_found"),
+    Mood.TEXT_TOO_LONG: (
+        400,
+        "The maximum context length is 8192 tokens; reduce the messages or max_tokens.",
+        "messages",
+        "context_length_exceeded",
+    ),
+    Mood.TEXT_FILTERED: (400, "The prompt triggered our policy.", "prompt", "content_filter"),
+}
 
 
 class ModelStandIn(StandIn):
@@ -115,10 +133,10 @@ class ModelStandIn(StandIn):
 
     def _refusal(self, given: dict[str, Any]) -> Said | None:
         """Why a request is not taken, in the words of such endpoints."""
-        if self.mood is Mood.NO_QUOTA:
-            return _error(429, "You exceeded your current quota.", None, "insufficient_quota")
-        if given.get("model") != self.model or self.mood is Mood.UNKNOWN_MODEL:
-            return _error(404, "The model does not exist.", "model", "model_not_found")
+        if self.mood in _REFUSALS:
+            return _error(*_REFUSALS[self.mood])
+        if given.get("model") != self.model:
+            return _error(*_REFUSALS[Mood.UNKNOWN_MODEL])
         if not isinstance(given.get("messages"), list) or not given["messages"]:
             return _error(400, "'messages' is a required property", "messages")
         form = (given.get("response_format") or {}).get("type")
@@ -136,7 +154,7 @@ class ModelStandIn(StandIn):
         most = given.get("max_completion_tokens") or given.get("max_tokens") or 100_000
         message, reason = self._message(given)
         content = message.get("content") or ""
-        tokens = _TOKEN.findall(content)
+        tokens = _TOKEN.findall(content if isinstance(content, str) else json.dumps(content))
         if len(tokens) > most:
             message["content"], reason = "".join(tokens[:most]), "length"
         used = {
@@ -184,8 +202,20 @@ class ModelStandIn(StandIn):
                 reason = "tool_calls"
             case _:
                 said = json.dumps(self._think(given), ensure_ascii=False)
-                message["content"] = f"```json\n{said}\n```" if self.mood is Mood.FENCED else said
+                message["content"] = self._worded(said)
         return message, reason
+
+    def _worded(self, said: str) -> Any:
+        """Sound JSON in the way it was told to say it."""
+        match self.mood:
+            case Mood.FENCED:
+                return f"```json\n{said}\n```"
+            case Mood.THINKING:
+                return f"<think>\nIs {{this}} an offer?\n</think>\n\n{said}"
+            case Mood.IN_PARTS:
+                half = len(said) // 2
+                return [{"type": "text", "text": text} for text in (said[:half], said[half:])]
+        return said
 
     def _think(self, given: dict[str, Any]) -> Any:
         user = str(given["messages"][-1].get("content", ""))

@@ -44,7 +44,10 @@ async def site(database: Database) -> Site:
         page, "product", product_name="Steel kettle", brand="Zeta", category="Kitchen", price=120.0,
         currency="EUR", rating=3.2, availability="out_of_stock",
     )  # fmt: skip
-    assert await index(database) == 5
+    await made.page("この急須は手作りです。緑茶をいれる、り。", title="ja", language="ja")
+    await made.page("إبريق شَاي نحاسي", title="ar", language="ar")
+    await made.page("Herbal tea. Gieß\u00adkanne, zero\u200bwidth", title="thin", language="de")
+    assert await index(database) == 8
     assert await index(database) == 0
     return made
 
@@ -66,6 +69,21 @@ ANSWERS: dict[str, set[str]] = {
     "inj*": {"en"},
     "clin* copp*": {"Copper kettle"},
     "kettle -copp*": {"kettle", "Steel kettle"},
+    "der*": set(),
+    "her*": {"thin"},
+    "clinic her*": set(),
+    "cl* -the*": {"en", "Copper kettle"},
+    "急須": {"ja"},
+    "急須 緑茶": {"ja"},
+    "須急": set(),
+    "手*": {"ja"},
+    "緑茶* OR haus": {"ja", "de"},
+    "haus OR herbal -緑": {"de", "thin"},
+    "ابريق": {"ar"},
+    "شاي": {"ar"},
+    "giesskanne": {"thin"},
+    "zerowidth": {"thin"},
+    "herbal\u200b": {"thin"},
     "the": set(),
     "nowhere": set(),
 }
@@ -93,6 +111,8 @@ async def test_a_hit_shows_where_in_the_letters_of_the_text(
         Decimal("4.5"),
     )
     assert "[Copper]" in record.fragments[0].shown("[", "]")
+    (hit,) = (await search.search(database, "手作り")).hits
+    assert hit.fragments[0].shown("[", "]") == "この急須は[手作り]です。緑茶をいれる、り。"
 
 
 async def test_filters_and_facets(
@@ -229,13 +249,25 @@ async def test_no_question_breaks_the_search(database: Database, site: Site) -> 
         "it's \\ back",
         "\x00nul tea",
         "%_ a:b",
+        "ﷺﷺ*",
+        "tea -⑴⑵*",
+        "㈱㈱* ½½* __*",
+        "急*須 -日本*",
+        '急"須',
     ):
         await search.search(database, typed)
         await search.facets(database, typed)
 
 
 async def test_python_and_the_database_fold_alike(database: Database) -> None:
-    for text in ("Ångström œuvre Łódź straße ǆ ﬁ ① İı ΐ Ệ e\u0301\u0327", "한국어 日本語 ｱ", "Ðæ"):
+    for text in (
+        "Ångström œuvre Łódź straße ǆ ﬁ ① İı ΐ Ệ e\u0301\u0327",
+        "한국어 日本語 ｱ",
+        "Ðæ",
+        "ガラス が𠮷々〆、か\u3099",
+        "שָׁלוֹם إِبْرِيق ـ",
+        "so\u00adft ze\u200bro \ufeff\u2067x",
+    ):
         assert await database.fetchval("SELECT messor.fold($1)", text) == fold(text)
 
 

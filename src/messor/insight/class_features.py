@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from messor.insight.class_words import CALLED, DATA_KINDS, OWN, WORDS
-from messor.insight.highlights import fold
+from messor.insight.highlights import unaccented
 from messor.scout.judges.titles import Title
 
 CLASSES = (
@@ -126,7 +126,7 @@ def _of_name(domain: str) -> list[Feature]:
 def _of_title(domain: str, text: str) -> list[Feature]:
     """What the site is called: by its name in the title of its homepage, and by its domain."""
     title = Title.of(text.partition("\n")[0], domain)
-    name = f" {' '.join(_WORD.findall(fold(title.organisation).lower()))} "
+    name = f" {' '.join(_WORD.findall(unaccented(title.organisation).lower()))} "
     label = domain.partition(".")[0]
     words, whole = f" {label.replace('-', ' ')} ", label.replace("-", "")
     found = []
@@ -197,7 +197,7 @@ def _of_records(facts: Mapping[str, Any]) -> list[Feature]:
 
 
 def _of_text(text: str) -> list[Feature]:
-    folded = fold(text).lower()
+    folded = unaccented(text).lower()
     found = []
     if own := OWN.search(folded):
         found.append(Feature("text:own", f'its homepage says "{own[0]}"'))

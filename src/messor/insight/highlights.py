@@ -21,7 +21,16 @@ _SINGLE = str.maketrans(
         "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE",
     }
 )  # fmt: skip
-_MARKS = re.compile("[\u0300-\u036f]")
+# Accents and points, and what nobody sees: soft hyphens, letters without width.
+_MARKS = re.compile(
+    "[\u0300-\u036f\u00ad\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
+    "\u064b-\u065f\u0670\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
+)
+# Letters of languages that put no space between words, with the marks of their sounds.
+_UNSPACED = re.compile(
+    "([\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\U00020000-\U0003ffff][\u3099\u309a]?)"
+)
 _SPACE = re.compile(r"\s+")
 _EDGE = re.compile(r"\s")
 
@@ -42,11 +51,21 @@ class Fragment:
         return "".join(pieces) + self.text[last:]
 
 
-def fold(text: str) -> str:
-    """As `messor.fold` does it."""
+def unaccented(text: str) -> str:
+    """A text in its plain letters."""
     if text.isascii():
         return text
     return _MARKS.sub("", unicodedata.normalize("NFKD", text)).translate(_SINGLE)
+
+
+def fold(text: str) -> str:
+    """As `messor.fold` does it: plain letters, and a word of each that stands for a word."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", unaccented(text))
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether letters of this text are words of their own."""
+    return not text.isascii() and _UNSPACED.search(unaccented(text)) is not None
 
 
 def fragments(original: str, marked: str) -> list[Fragment]:
@@ -90,7 +109,22 @@ def _carried(original: str, spans: list[tuple[int, int]]) -> list[tuple[int, int
         starts.extend([at] * len(fold(letter)))
         if len(starts) >= spans[-1][1]:
             break
-    return [(starts[begin], _after(original, starts[end - 1])) for begin, end in spans]
+    return _joined(
+        [(starts[begin], _after(original, starts[end - 1])) for begin, end in spans], original
+    )
+
+
+def _joined(places: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+    """Letters that are words of their own as the words they make; where they make some, those alone."""
+    joined: list[tuple[int, int]] = []
+    for begin, end in places:
+        if joined and joined[-1][1] == begin:
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((begin, end))
+    if len(joined) == len(places):
+        return places
+    return [(b, e) for b, e in joined if e - b > 1 or not is_unspaced(text[b:e])]
 
 
 def _after(text: str, at: int) -> int:

@@ -1,7 +1,8 @@
 """Questions as people type them: words, "phrases", -exclusions, OR, and begin* for beginnings.
 
-The words themselves are understood by PostgreSQL; here only beginnings are told apart from the
-rest, which its reading of questions does not know.
+The words themselves are understood by PostgreSQL; here beginnings are told apart from the rest,
+which its reading of questions does not know, and words whose letters are indexed one by one
+become phrases.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import re
 from dataclasses import dataclass
 
 from messor.errors import UsageError
+from messor.insight.highlights import fold, is_unspaced
 
 MAX_LENGTH = 500
 MAX_BEGINNINGS = 10
 LEAST_LETTERS = 2  # of a beginning; one letter begins half of everything
 _PARTS = re.compile(r'-?"[^"]*"?|\S+')
 _BEGINNING = re.compile(r"(-?)(\w+)\*")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +35,23 @@ class Question:
         return "\x1f".join((self.words, *self.beginnings, "-", *self.unwanted))
 
 
+def _spelt(part: str) -> str:
+    """A part as it can be looked for: one whose letters are several words in their order."""
+    if '"' in part:
+        return part
+    beginning = _BEGINNING.fullmatch(part)
+    if is_unspaced(part) or (beginning and not _WORD.fullmatch(fold(beginning[2]))):
+        sign = "-" if part.startswith("-") else ""
+        return f'{sign}"{part.removeprefix("-").removesuffix("*")}"'
+    return part
+
+
 def understand(typed: str) -> Question:
     """A question as typed; raises with a sentence when nothing can be looked for by it."""
     clean = typed.replace("\x00", " ").strip()
     if len(clean) > MAX_LENGTH:
         raise UsageError(f"A question has {MAX_LENGTH} characters at most; this has {len(clean)}.")
-    parts = _PARTS.findall(clean)
+    parts = [_spelt(part) for part in _PARTS.findall(clean)]
     words: list[str] = []
     beginnings: dict[str, list[str]] = {"": [], "-": []}
     for at, part in enumerate(parts):

@@ -36,15 +36,18 @@ WITH RECURSIVE used (config) AS (
            ORDER BY d.config LIMIT 1) FROM used WHERE used.config IS NOT NULL
 ), parts AS (
   SELECT u.config, websearch_to_tsquery(u.config::regconfig, messor.fold($1)) AS words,
-         (SELECT string_agg(messor.fold(b) || ':*', ' & ') FROM unnest($2::text[]) b) AS beginnings,
-         (SELECT string_agg('!' || messor.fold(b) || ':*', ' & ') FROM unnest($3::text[]) b) AS unwanted
+         (SELECT string_agg(w.sign || w.word, ' & ') FROM (
+            -- A word that says nothing by itself begins others that do: "her" begins "herbal".
+            SELECT g.sign, coalesce(nullif(to_tsquery(u.config::regconfig, g.word)::text, ''),
+                                    to_tsquery('simple', g.word)::text) AS word
+              FROM (SELECT '' AS sign, messor.fold(b) || ':*' AS word FROM unnest($2::text[]) b
+                    UNION ALL
+                    SELECT '!', messor.fold(b) || ':*' FROM unnest($3::text[]) b) g) w
+           WHERE w.word <> '') AS beginnings
     FROM used u WHERE u.config IS NOT NULL
 ), asked AS MATERIALIZED (
   -- Adding nothing to a question leaves it as it is.
-  SELECT config, words
-         && coalesce(to_tsquery(config::regconfig, beginnings), ''::tsquery)
-         && coalesce(to_tsquery(config::regconfig, unwanted), ''::tsquery) AS question
-    FROM parts
+  SELECT config, words && coalesce(beginnings::tsquery, ''::tsquery) AS question FROM parts
 ), matched AS (
   SELECT d.*, n.domain, a.question FROM asked a
     -- Not "=": by that the planner would join all documents with their languages first.

@@ -36,6 +36,8 @@ async def test_pages_and_records_answer(viewer: httpx.AsyncClient, shop: Harvest
     several = {"q": "copper", "kind": ["product", "contact"], "brand": ["Zeta", "Acme"]}
     answer = (await viewer.get(V, params=several)).json()
     assert {item["title"] for item in answer["items"]} == {"Copper kettle", "Tea pot", "Cup"}
+    same = {**several, "domain": "https://WWW.Shop.example/"}
+    assert (await viewer.get(V, params=same)).json()["items"] == answer["items"]
     none = {"q": "copper", "domain": "other.example"}
     assert (await viewer.get(V, params=none)).json() == {"items": [], "next": None, "facets": None}
 

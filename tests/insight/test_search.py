@@ -111,6 +111,15 @@ async def test_a_hit_shows_where_in_the_letters_of_the_text(
         Decimal("4.5"),
     )
     assert "[Copper]" in record.fragments[0].shown("[", "]")
+    site_menu = (
+        '[![Acme *inc*](/logo.png)](/) - [Home](/home "x") - [Teapots](/teapots) # A [teapot]'
+    )
+    await site.page(site_menu, title="menu", language="en")
+    assert await index(database) == 1
+    (hit,) = (await search.search(database, "teapot")).hits
+    assert hit.fragments[0].shown("<", ">") == (
+        'Acme *inc* - [Home](/home "x") - <Teapots> # A [<teapot>]'
+    )
     (hit,) = (await search.search(database, "手作り")).hits
     assert hit.fragments[0].shown("[", "]") == "この急須は[手作り]です。緑茶をいれる、り。"
 

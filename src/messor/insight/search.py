@@ -26,6 +26,8 @@ COUNTED = 50_000  # matches that are counted for facets; more are "at least"
 VALUES = 20  # of a facet
 PRICE_EDGES = (10, 25, 50, 100, 250, 500, 1000)
 HEADLINE = 50_000  # characters of a text in which places are looked for
+# A link or picture of markdown; of a linked picture the inner one.
+_LINK = r"!?\[([^][]*)\]\([^()[:space:]]*\)"
 
 # The languages in use, by hopping through the index; each with the question in it.
 _ASKED = """
@@ -76,7 +78,10 @@ SELECT c.id, c.kind, c.page_id, c.record_id, c.snapshot_id, c.domain, p.url, c.t
   LEFT JOIN messor.records r ON r.id = c.record_id
   LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = c.snapshot_id AND c.record_id IS NULL
  CROSS JOIN LATERAL (
-   SELECT translate(left(coalesce(x.markdown,
+   SELECT translate(left(coalesce(
+            -- Links are shown by their words alone.
+            regexp_replace(regexp_replace(left(x.markdown, {2 * HEADLINE}),
+              '{_LINK}', '\\1', 'g'), '{_LINK}', '\\1', 'g'),
             (SELECT string_agg(v #>> '{{}}', ' · ') FROM jsonb_path_query(r.data, '$.**') v
               WHERE jsonb_typeof(v) = 'string'), ''), {HEADLINE}), E'\\x02\\x03', '  ') AS original) o
  ORDER BY c.rank DESC, c.id DESC

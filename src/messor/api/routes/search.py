@@ -13,6 +13,7 @@ from messor.api.house import Source
 from messor.api.models.base import NO_NUL
 from messor.api.models.extraction import FacetsOut, FoundOut, HitOut
 from messor.api.paging import CursorParam
+from messor.api.routes.domains import name_of
 from messor.insight import search as searching
 from messor.insight.search import MOST, Filters
 from messor.store.database import Database
@@ -56,7 +57,7 @@ async def search(
     """Pages and records by what they say, the best first, with the places that answer marked."""
     filters = Filters(
         tuple(kind or ()),
-        tuple(domain or ()),
+        tuple(name_of(each) for each in domain or ()),
         tuple(brand or ()),
         tuple(category or ()),
         tuple(availability or ()),

@@ -67,6 +67,19 @@ async def test_any_kind_is_read_by_its_schema(database: Database) -> None:
     assert aside == []
 
 
+async def test_a_name_is_no_amount_and_says_nothing_more_of_what_it_names(
+    database: Database,
+) -> None:
+    body = "<h1>CANARY-33</h1><p>It pays 2500 a year.</p>"
+    same = dict.fromkeys(("name", "funder", "amount", "region", "description"), "CANARY-33")
+    values, aside = await said(database, body, "funding_program", same)
+    assert values == [{"name": "CANARY-33"}]
+    assert {field for field, _ in aside} == {"funder", "amount", "region", "description"}
+    plain = {"name": "CANARY-33", "amount": "2500"}
+    values, aside = await said(database, f"{body}<p>Ask us.</p>", "funding_program", plain)
+    assert (values, aside) == ([plain | {"amount": 2500}], [])
+
+
 async def test_contacts_are_normalised_from_what_is_written(database: Database) -> None:
     values, aside = await said(
         database, PROGRAM, "contact", {"email": "roofs@bern.test", "phone": "+41 31 321 61 11"}

@@ -37,6 +37,7 @@ _DO = (
     r"|say|says|set|report|extract|print|write|include|add|append|record|note|treat|use|replace|emit"
     r"|copy|state|claim|list|attention|reading|read|muss|sollst|bitte|debes?|devez|doit"
 )
+_ANSWER = "output|results?|response|reply|answer|summary|extraction|json"
 _ORDERS = (
     re.compile(rf"\b(?:{_UNDO})\b.{{0,80}}?\b(?:{_RULES})\b"),
     re.compile(rf"\b(?:{_MACHINE})\b.{{0,80}}?\b(?:{_DO})\b"),
@@ -56,6 +57,15 @@ _ORDERS = (
     re.compile(
         r"\b(?:respond|reply|answer|output|emit|antworte|responde|repondez)\b"
         r".{0,40}?(?:\bjson\b|\bonly with\b|\bexactly\b|\bthe following\b|\bwith\b|\bmit\b|[{\[\"`:])"
+    ),
+    re.compile(
+        rf"\byour (?:{_ANSWER})\b.{{0,30}}?\b(?:contains?|includes?|mentions?|lists?|names?|reads?|starts?|ends?)\b"
+    ),
+    re.compile(
+        rf"\b(?:write|put|mention|include|name|state|say|list|repeat|cite)\b.{{0,60}}?\bin(?:to)? (?:your|the) (?:{_ANSWER})\b"
+    ),
+    re.compile(
+        r"\bautomat(?:ed|ic|ically)\b.{0,20}?\b(?:summar\w+|extract\w+|analy\w+|reading|answers?)\b.{0,20}?:"
     ),
     re.compile(
         r"\b(?:return|print|write|produce|copy|append)\b.{0,40}?(?:\bjson\b|\bverbatim\b|[{`]|!\[)"

@@ -7,6 +7,7 @@ about. They are kept aside as unverified, with the reason.
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,6 +25,8 @@ PARSER = "ai"
 CONFIDENCE = 0.7
 HEADS = ("title", "label", "name", "product_name", "question")  # what a record is about
 _BARE = 4  # a shorter number needs a currency beside it to be an amount
+# A number by itself, not the end of a name such as AB-33.
+_NUMBER = re.compile(r"(?<![\w\-\u2010-\u2015])\d[\d.,'\u2019\s]*(?![\w\-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,10 @@ class Prover:
         near: int | None = None
         found: dict[str, Field] = {}
         for name in sorted(stated, key=lambda each: each != head):
+            if name != head and head in found and _is_prose(name) and stated[name] == stated[head]:
+                said_of = f"Its words are those of the {head}."
+                self.unverified.append(Unverified(kind, name, stated[name], said_of))
+                continue
             proved = self._prove(kind, name, stated[name], near)
             if proved is None:
                 continue
@@ -98,7 +105,7 @@ class Prover:
 
     def _field(self, normaliser: str, begin: int, end: int) -> Field | None:
         quote = self._seen.source[begin:end]
-        if normaliser == "money_amount" and len(quote) < _BARE and not MONEY.search(quote):
+        if normaliser == "money_amount" and not MONEY.search(quote) and not _is_number(quote):
             return None
         field = make_field("html", normaliser, quote, confidence=CONFIDENCE, path="model")
         return field if field and supports(field, self._seen.source) else None
@@ -152,3 +159,13 @@ class Prover:
                 if begin is not None and end is not None:
                     self._links.append((begin, end, anchor))
         return self._links
+
+
+def _is_number(quote: str) -> bool:
+    """Whether a text without a currency can be an amount all the same."""
+    return len(quote) >= _BARE and _NUMBER.search(quote) is not None
+
+
+def _is_prose(name: str) -> bool:
+    """Whether any words would do for a field: those that name the record say nothing more of it."""
+    return normaliser_of(name) in ("text", "long_text")

@@ -50,6 +50,18 @@ ON CONFLICT (scope, key, month) DO UPDATE
    AND ($7::numeric IS NULL OR u.cost + excluded.cost <= $7::numeric)
 RETURNING true
 """
+# Whether a call would fit once those under way have given back all that they set aside.
+MAY_FIT = """
+SELECT ($4::bigint IS NULL OR u.tokens - h.tokens + $6::bigint <= $4::bigint)
+   AND ($5::numeric IS NULL OR u.cost - h.cost + $7::numeric <= $5::numeric)
+  FROM messor.ai_usage u CROSS JOIN LATERAL (
+    SELECT coalesce(sum(c.tokens), 0) AS tokens, coalesce(sum(c.cost), 0) AS cost
+      FROM messor.ai_calls c WHERE c.ending = 'asked' AND c.id <> $8
+       AND c.asked_at > (SELECT messor.clock()) - make_interval(secs => $9)
+       AND CASE $1 WHEN 'job' THEN c.job = $2 WHEN 'domain' THEN c.domain = $2 AND c.month = $3
+                   ELSE c.month = $3 END) h
+ WHERE u.scope = $1 AND u.key = $2 AND u.month = $3
+"""
 SETTLE = """
 UPDATE messor.ai_calls c
    SET ending = $2, detail = $3, tokens = $4, cost = $5, prompt_tokens = $6,
@@ -111,13 +123,15 @@ class Reservation:
 class OverCapError(Exception):
     """A call might have cost more than is left; undoes the transaction of its reservation."""
 
-    def __init__(self, scope: str, key: str, cap: Cap) -> None:
+    def __init__(self, scope: str, key: str, cap: Cap, *, is_passing: bool) -> None:
         limits = [f"{cap.tokens} tokens"] if cap.tokens is not None else []
         limits += [f"{cap.cost} of money"] if cap.cost is not None else []
         whose = {"job": f"job {key}", "domain": f"{key} in a month", "month": "a month"}[scope]
         self.sentence = (
-            f"The model was not asked: it might exceed the {' or '.join(limits)} for {whose}."
+            f"The model was not asked: it might exceed the {' or '.join(limits)} for {whose}"
+            f"{' while other questions are under way' if is_passing else ''}."
         )
+        self.is_passing = is_passing  # what others have set aside may be left when they are done
         super().__init__(self.sentence)
 
 
@@ -156,7 +170,11 @@ class Ledger:
                 if not await connection.fetchval(
                     SPEND, scope, key, when, tokens, cost, cap.tokens, cap.cost
                 ):
-                    raise OverCapError(scope, key, cap)
+                    passing = await connection.fetchval(
+                        MAY_FIT, scope, key, when, cap.tokens, cap.cost, tokens, cost, call_id,
+                        LOST_SECONDS,
+                    )  # fmt: skip
+                    raise OverCapError(scope, key, cap, is_passing=bool(passing))
         return Reservation(call_id, entry, month, tokens, cost)
 
     async def settle(self, held: Reservation, reply: Reply, tokens: int, cost: Decimal) -> None:

@@ -117,7 +117,9 @@ class Model:
                 entry, prompt_tokens + most, self.settings.cost(prompt_tokens, most)
             )
         except OverCapError as error:
-            return Reply(Ending.OVER_CAP, sentence=error.sentence)
+            wait = self.settings.service.timeout if error.is_passing else 0.0
+            ending = Ending.LEFT_ALONE if error.is_passing else Ending.OVER_CAP
+            return Reply(ending, sentence=error.sentence, wait=wait)
         if held is None:
             said = f"{TITLE} was not asked: the same question is being put just now."
             return Reply(Ending.IN_FLIGHT, sentence=said, wait=self.settings.service.timeout)

@@ -20,7 +20,9 @@ class Ending(StrEnum):
     REJECTED = "rejected"  # our key, our model's name, our request
     OVER_CAP = "over_cap"  # not asked: it might have cost more than is left
     IN_FLIGHT = "in_flight"  # not asked: somebody else is asking just that
-    LEFT_ALONE = "left_alone"  # not asked: the endpoint failed lately, or the ledger cannot be read
+    # Not asked: the endpoint failed lately, the ledger cannot be read, or what is left of a cap is
+    # set aside for questions under way.
+    LEFT_ALONE = "left_alone"
 
 
 # Asking the same again soon would bring, and cost, the same.

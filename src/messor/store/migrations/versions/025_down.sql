@@ -1,0 +1,1 @@
+DROP INDEX messor.ai_calls_under_way;

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from messor.extract.relevance import store
+from messor.extract.relevance.learning import Classifier, Trained
 from tests.cli.conftest import Messor
 
 URL = "https://fund.example/grants"
@@ -51,6 +53,21 @@ def test_learning_is_measured_before_it_judges(fund: Messor) -> None:
     assert refused.code == 5
     assert "may not judge" in refused.err
     assert fund("relevance", "switch", "funding", "rules").code == 0
+
+
+def test_what_judges_is_explained_by_its_strongest_terms(
+    fund: Messor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classifier = Classifier(0.0, {"grant": 2.0, "title:prices": -1.5, "deadline": 1.0})
+
+    async def learn(*_: object, **__: object) -> tuple[int, Trained]:
+        return 3, Trained(classifier, 50, None, None, may_judge=True, reason="It is better.")
+
+    monkeypatch.setattr(store, "learn", learn)
+    said = fund("relevance", "learn", "funding").out.splitlines()
+    assert said[1:] == ["for: grant, deadline", "against: title:prices"]
+    terms = fund("relevance", "learn", "funding", "--json").json["strongest"]
+    assert terms == {"for": ["grant", "deadline"], "against": ["title:prices"]}
 
 
 def test_what_is_not_there_is_said_in_a_sentence(fund: Messor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -119,10 +120,11 @@ def learn(vertical: str, as_json: bool) -> None:
     if as_json:
         facts = {"version": version, "on": trained.may_judge, "reason": trained.reason}
         facts |= {"learnt": trained.learnt, "rules": trained.rules, "decisions": trained.decisions}
-        print_json(facts)
+        print_json(facts | {"strongest": trained.classifier.strongest()})
         return
     judges = "judges from now on" if trained.may_judge else "does not judge"
     emit(f"Version {version}, of {trained.decisions} decisions, {judges}. {trained.reason}")
+    _emit_terms(trained.classifier.strongest())
 
 
 @relevance.command()
@@ -144,6 +146,10 @@ def versions(vertical: str, as_json: bool) -> None:
         print_json(found)
     elif found:
         print_table(VERSIONS, [_version_row(row) for row in found])
+        for row in found:
+            if row["state"] == "on":
+                emit(f"\nVersion {row['version']} judges by these terms above all:")
+                _emit_terms(row["measured"]["strongest"])
     else:
         say("Nothing was learnt yet; the rules judge.")
 
@@ -204,6 +210,12 @@ def _row(flag: FlagRow) -> tuple[Any, ...]:
         flag.page_id, said, f"{flag.score:.2f}", flag.model_version, flag.decided_by, because,
         flag.url,
     )  # fmt: skip
+
+
+def _emit_terms(strongest: Mapping[str, Sequence[str]]) -> None:
+    for side, terms in strongest.items():
+        if terms:
+            emit(f"{side}: {', '.join(terms)}")
 
 
 def _version_row(row: dict[str, Any]) -> tuple[Any, ...]:

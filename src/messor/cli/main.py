@@ -37,6 +37,7 @@ COMMANDS = {
     "keys": "messor.cli.keys:keys",
     "keywords": "messor.cli.keywords:keywords",
     "members": "messor.cli.members:members",
+    "model": "messor.cli.model:model",
     "pages": "messor.cli.pages:pages",
     "parsers": "messor.cli.parsers:parsers",
     "products": "messor.cli.records:products",

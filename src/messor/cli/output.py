@@ -1,8 +1,13 @@
-"""Output: data on stdout for machines or people, everything else on stderr."""
+"""Output: data on stdout for machines or people, everything else on stderr.
+
+Much of what is printed was written by strangers. What a terminal would obey instead of showing it
+is replaced wherever people read; JSON has it escaped.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict, is_dataclass
@@ -14,6 +19,8 @@ import msgspec
 from messor.errors import UsageError
 
 OUTPUT = "messor.output"
+# All controls but tabs and line ends, and what turns the direction of letters over.
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]")
 
 Answer = TypeVar("Answer")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -45,8 +52,12 @@ def _print_to(context: click.Context, _: click.Parameter, path: str | None) -> N
     context.call_on_close(file.close)
 
 
-def emit(line: str) -> None:
-    """A line of data: to stdout, or to the file given by `-o`."""
+def emit(line: str, *, bold: str = "") -> None:
+    """A line of data for people, after its `bold` beginning: to stdout, or to the file given by `-o`."""
+    _write(f"{click.style(_shown(bold), bold=True) if bold else ''}{_shown(line)}")
+
+
+def _write(line: str) -> None:
     context = click.get_current_context(silent=True)
     file = context.find_root().meta.get(OUTPUT) if context else None
     click.echo(line, file=file)
@@ -65,7 +76,7 @@ def print_json(value: Any) -> None:
     """One JSON value on stdout."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
-    emit(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode())
+    _write(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode())
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -81,7 +92,11 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 def say(text: str) -> None:
     """Tell a person something, on stderr."""
-    click.echo(text, err=True)
+    click.echo(_shown(text), err=True)
+
+
+def _shown(text: str) -> str:
+    return _OBEYED.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def _cell(value: Any) -> str:
@@ -89,4 +104,4 @@ def _cell(value: Any) -> str:
         return "-"
     if hasattr(value, "strftime"):
         return f"{value:%Y-%m-%d %H:%M:%S}"
-    return str(value)
+    return _shown(str(value))

@@ -119,7 +119,7 @@ def _as_json(found: Found, counted: Facets | None) -> dict[str, object]:
 
 def _print(hit: Hit) -> None:
     name = hit.kind if hit.record_id is None else f"{hit.kind} {hit.record_id}"
-    emit(f"{click.style(hit.title or '(no title)', bold=True)}  [{name}]")
+    emit(f"  [{name}]", bold=hit.title or "(no title)")
     emit(f"  {hit.url}")
     for piece in hit.fragments:
         emit("  … " + piece.shown("*", "*"))

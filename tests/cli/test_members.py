@@ -166,6 +166,16 @@ def test_links_for_the_first_admin_and_for_a_member(messor: Messor, dsn: str) ->
     assert other not in told
 
 
+def test_a_link_leads_to_where_the_console_is_served(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESSOR_LISTEN_HOST", "::1")
+    monkeypatch.setenv("MESSOR_LISTEN_PORT", "9000")
+    assert messor("members", "link").out.startswith("http://[::1]:9000/link/")
+    monkeypatch.setenv("MESSOR_PUBLIC_URL", "https://messor.example")
+    assert messor("members", "link").out.startswith("https://messor.example/link/")
+
+
 def test_a_keys_life(messor: Messor, dsn: str) -> None:
     assert "No keys" in messor("keys", "list").err
     messor("members", "add", "ada@example.org", "--name", "Ada", "--role", "reviewer")

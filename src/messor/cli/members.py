@@ -25,7 +25,6 @@ from messor.store.session import open_session
 
 Answer = TypeVar("Answer")
 
-CONSOLE = "http://127.0.0.1:8321"
 HEAD = ("e-mail", "name", "role", "state", "password", "last login", "created by")
 ROLES = [role.value for role in Role]
 _LONGEST_LINE = 8192
@@ -36,7 +35,7 @@ password_option = click.option(
     help="Read the password from standard input: it stays out of the shell's history.",
 )
 url_option = click.option(
-    "--url", default=CONSOLE, show_default=True, help="Where the console is reached."
+    "--url", help="Where the console is reached; where `messor up` serves it if unset."
 )
 
 
@@ -207,7 +206,7 @@ def password(email: str, password_stdin: bool, as_json: bool) -> None:
 @click.argument("email", required=False)
 @url_option
 @json_option
-def link(email: str | None, url: str, as_json: bool) -> None:
+def link(email: str | None, url: str | None, as_json: bool) -> None:
     """Print a link that logs a member in, once, within an hour.
 
     Without an address it is the link that makes the first admin; it holds for a day, and only
@@ -227,11 +226,19 @@ def link(email: str | None, url: str, as_json: bool) -> None:
         return await links.make_login(connection, member, by=LOCAL_ADMIN)
 
     made = run(_transact(act))
+    whole = made.url(url or _console(Settings()))
     if as_json:
-        print_json({"url": made.url(url), "expires_at": made.expires_at})
+        print_json({"url": whole, "expires_at": made.expires_at})
     else:
         say(f"Works once, until {made.expires_at:%Y-%m-%d %H:%M} UTC. Whoever has it can use it.")
-        emit(made.url(url))
+        emit(whole)
+
+
+def _console(settings: Settings) -> str:
+    """Where the settings say that people find the console."""
+    host = settings.listen_host
+    named = f"[{host}]" if ":" in host else host
+    return settings.public_url or f"http://{named}:{settings.listen_port}"
 
 
 def _ask_password() -> str:

@@ -70,7 +70,7 @@ async def test_a_product_shows_prices_offers_variants_and_evidence(
 ) -> None:
     kettle = await reviewer.get(f"/products/{await shop.product_id('/kettle')}")
     assert "49.90 EUR" in kettle.said
-    assert "Price EUR 49.9 now; between 49.9 and 64.9" in kettle.text
+    assert "Price EUR 49.90 now; between 49.90 and 64.90" in kettle.text
     assert '<path class="chart-line" d="M0 ' in kettle.text
     assert kettle.text.count(">snapshot ") == 4
     assert '"price": "49.90"' in kettle.said

@@ -31,6 +31,8 @@ async def test_records_are_narrowed_down(reviewer: Visitor, shop: Harvest) -> No
     for query in ("kind=contact&domain=other.example", "kind=nothing", "parser=amazon", "sure=low"):
         assert "No record is like that" in (await reviewer.get(f"/records?{query}")).said, query
     by_parser = await reviewer.get("/records?parser=products&sure=high&domain=SHOP.example")
+    pasted = "/records?parser=products&sure=high&domain=https://www.shop.example/kettle"
+    assert (await reviewer.get(pasted)).text.count("<tr") == by_parser.text.count("<tr") > 1
     assert "Copper kettle" in by_parser.said
     assert "hello@shop.example" not in by_parser.said
 

@@ -49,14 +49,22 @@ def draw(prices: Sequence[Price], until: datetime) -> PriceChart | None:
         if value is not None
     ]
     line, area = _paths(steps)
-    guides = ((scale.y(float(high)), f"highest: {high}"), (scale.y(float(low)), f"lowest: {low}"))
-    words = f"{currency or ''} {values[-1]:,}".strip()
+    least, most = _amount(low), _amount(high)
+    guides = ((scale.y(float(high)), f"highest: {most}"), (scale.y(float(low)), f"lowest: {least}"))
+    words = f"{currency or ''} {_amount(values[-1])}".strip()
     said = (
-        f"Price {words} now; between {low:,} and {high:,} since {since:%Y-%m-%d},"
+        f"Price {words} now; between {least} and {most} since {since:%Y-%m-%d},"
         f" in {len(values)} steps"
     )
     drawn = Line(line, area, float(high), float(values[-1]), said, WIDTH, HEIGHT, guides)
     return PriceChart(drawn, currency or "", low, high, since, until)
+
+
+def _amount(price: Decimal) -> str:
+    """A price as tables show it: cents in full or not at all."""
+    if price == price.to_integral_value():
+        return f"{price:,.0f}"
+    return f"{price:,.2f}" if price * 100 == (price * 100).to_integral_value() else f"{price:,}"
 
 
 @dataclass(frozen=True, slots=True)

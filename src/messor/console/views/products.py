@@ -13,6 +13,7 @@ from messor.console import evidence, price_chart
 from messor.console.addresses import with_query
 from messor.console.call import Call
 from messor.console.screens import get
+from messor.console.views import records
 from messor.errors import NotFoundError, UsageError
 from messor.extract import browsing, product_browsing
 from messor.extract.product_browsing import AVAILABILITIES, ORDERS, Place, Shelf, Wanted
@@ -101,7 +102,7 @@ def _narrowed(call: Call) -> dict[str, str]:
     choices: dict[str, Any] = {"availability": AVAILABILITIES, "state": STATES, "order": ORDERS}
     for name, known in choices.items():
         given[name] = call.query(name) if call.query(name) in known else ""
-    given["domain"] = call.query("domain").strip().lower()[:253]
+    given["domain"] = records.domain(call)
     given["currency"] = call.query("currency").strip().upper()[:3]
     return given
 

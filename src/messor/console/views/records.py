@@ -11,10 +11,12 @@ from messor.console import evidence
 from messor.console.addresses import with_query
 from messor.console.call import Call
 from messor.console.screens import get
+from messor.errors import UsageError
 from messor.extract import browsing, corrections
 from messor.extract.browsing import Wanted
 from messor.extract.products.pool import NORMALISER_OF
 from messor.extract.reading import installed_parsers
+from messor.registry.domains import Submission
 
 PER_PAGE = 50
 HISTORY = 50
@@ -76,11 +78,20 @@ def narrowed(call: Call) -> dict[str, str]:
     state, sure = call.query("state"), call.query("sure")
     return {
         "kind": call.query("kind").strip()[:100],
-        "domain": call.query("domain").strip().lower()[:253],
+        "domain": domain(call),
         "parser": call.query("parser").strip()[:100],
         "state": state if state in STATES else "",
         "sure": sure if sure in SURE else "",
     }
+
+
+def domain(call: Call) -> str:
+    """The domain that is meant, by its name, a host of it or an address; else what was typed."""
+    typed = call.query("domain").strip()[:2_000]
+    try:
+        return Submission.understand(typed).domain
+    except UsageError:
+        return typed.lower()[:253]
 
 
 def number(call: Call, name: str) -> int | None:

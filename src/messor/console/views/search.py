@@ -13,6 +13,7 @@ from messor.console import evidence
 from messor.console.addresses import with_query
 from messor.console.call import Call
 from messor.console.screens import get
+from messor.console.views import records
 from messor.console.views.products import figure
 from messor.errors import UsageError
 from messor.insight import search
@@ -76,7 +77,8 @@ async def show(call: Call) -> Response:
 
 
 def _given(call: Call) -> dict[str, str]:
-    return {name: call.query(name).strip()[:300] for name in NAMES}
+    given = {name: call.query(name).strip()[:300] for name in NAMES}
+    return given | {"domain": records.domain(call)}
 
 
 def _filters(given: dict[str, str]) -> Filters:

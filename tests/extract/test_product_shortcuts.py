@@ -174,3 +174,11 @@ def test_names_and_paths_out_of_proportion_are_not_kept_in_memory() -> None:
     assert named._part_of.cache_info().currsize == survey._judged.cache_info().currsize == 1
     assert pool.Pool(page).add("sku", "text", "In stock 5", 0.5, path=long) is not None
     assert pool._known.cache_info().currsize == 0
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [("1.25E7", 12_500_000), ("1.5e+3", 1_500), ("2.99E0", 2.99), ("1e400", None), ("1E+12", None)],
+)
+def test_powers_of_ten_are_what_programs_mean_by_them(text: str, found: float | None) -> None:
+    assert machine_amount(text) == found

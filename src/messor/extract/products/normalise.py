@@ -18,7 +18,10 @@ _MAX_SKU = 100
 _SHORT = 60
 
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
-_MACHINE_NUMBER = re.compile(r"\s*-?\d{1,13}(?:\.\d{1,10})?(?:[eE][+-]?\d)?\s*")
+# Programs often write large amounts in powers of ten: 1.25E7.
+_MACHINE_NUMBER = re.compile(
+    r"\s*-?\d{1,13}(?:\.\d{1,10})?\s*|\s*\d{1,13}(?:\.\d{1,17})?[eE][+-]?\d{1,3}\s*"
+)
 _TAGS_BETWEEN_DIGITS = re.compile(r"(?<=\d)((?:\s*+<[^<>]{0,300}>)++)\s*(?=\d\d(?!\d))")
 _HIDDEN = re.compile(
     r"<(script|style|template|noscript)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.errors import UsageError
+from messor.extract.relevance.unproductive import Barren, unproductive
 from messor.frontier import listing
 from messor.frontier.categories import CATEGORIES
 from messor.registry import domains as registry
@@ -18,6 +21,7 @@ HEAD = (
     "outcome", "status", "gate", "provider", "category", "depth", "words", "last crawl",
     "next crawl", "url",
 )  # fmt: skip
+BARREN_HEAD = ("last crawl", "last record", "next crawl", "url")
 
 
 @click.command()
@@ -25,10 +29,17 @@ HEAD = (
 @click.option("--outcome", help="Only pages that ended so: ok, robots, blocked, error …")
 @click.option("--category", type=click.Choice(CATEGORIES), metavar="CATEGORY",
               help=f"Only pages that seem to be: {', '.join(CATEGORIES)}.")  # fmt: skip
+@click.option("--barren", is_flag=True,
+              help="Only pages that led to no record in 90 days; they are looked at rarely.")  # fmt: skip
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
 @json_option
-def pages(
-    domain: str, outcome: str | None, category: str | None, limit: int, as_json: bool
+def pages(  # noqa: PLR0917 - one for each option
+    domain: str,
+    outcome: str | None,
+    category: str | None,
+    barren: bool,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """List the pages of a domain and what came of them.
 
@@ -36,7 +47,13 @@ def pages(
     Example:
       messor pages foodbank.org --outcome blocked
       messor pages foodbank.org --category contact
+      messor pages foodbank.org --barren
     """
+    if barren:
+        if outcome or category:
+            raise UsageError("--barren stands alone: such pages were all read well.")
+        _list_barren(domain, limit, as_json=as_json)
+        return
     rows = run(_pages(Submission.understand(domain).domain, outcome, category, limit))
     if as_json:
         print_json(rows)
@@ -44,6 +61,23 @@ def pages(
         print_table(HEAD, [_row(row) for row in rows])
     else:
         say(f"No such pages of {domain} are known.")
+
+
+def _list_barren(domain: str, limit: int, *, as_json: bool) -> None:
+    found = run(_barren(Submission.understand(domain).domain, limit))
+    if as_json:
+        print_json([asdict(one) for one in found])
+    elif found:
+        rows = [(one.last_fetched_at, one.last_record_at, one.due_at, one.url) for one in found]
+        print_table(BARREN_HEAD, rows)
+    else:
+        say(f"No page of {domain} led to nothing for 90 days.")
+
+
+async def _barren(domain: str, limit: int) -> list[Barren]:
+    async with open_session(Settings(), pool_size=1) as session:
+        found = await registry.get(session.database, domain)
+        return await unproductive(session.database, domain_id=found.id, most=limit)
 
 
 async def _pages(

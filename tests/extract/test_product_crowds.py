@@ -43,7 +43,7 @@ def told(parts: Parts) -> list[object]:
 @pytest.mark.parametrize("seed", range(60))
 def test_parts_are_the_same_whatever_is_known_of_the_site(seed: int) -> None:
     source = random.Random(seed)
-    for _ in range(6):
+    for number in range(6):
         often = source.sample(CLASSES, k=3)
         rare = source.sample(CLASSES, k=5)
         names = [*(often * 10), *rare]
@@ -51,7 +51,8 @@ def test_parts_are_the_same_whatever_is_known_of_the_site(seed: int) -> None:
         document = Page.read(html).document
         expected = told(Parts(document))
         for prices in (True, False):
-            assert told(Parts(document, "shop.example", prices=prices)) == expected
+            parts = Parts(document, "shop.example", prices=prices, long=number % 2 == 0)
+            assert told(parts) == expected
     known = crowd_of("shop.example", prices=True)
     assert known is not None
     assert known.others

@@ -13,7 +13,7 @@ from turbohtml import Element, Node
 
 from messor.extract.page import Page
 from messor.extract.products.headings import Named, heading_of
-from messor.extract.products.named import Parts
+from messor.extract.products.named import LONG, Parts
 from messor.extract.products.spoken import OTHER, STOCK, speaking_behind, spoken_at_all, spoken_of
 from messor.extract.products.texts import Line, Texts
 from messor.extract.products.words import ELSEWHERE, OFF_STAGE, OLD_PRICE
@@ -50,7 +50,9 @@ class Survey:
     @lazy
     def parts(self) -> Parts:
         """The elements that are named as a product's parts."""
-        return Parts(self.page.document, self._site, prices=self.wants_prices)
+        page = self.page
+        is_long = len(page.source.text) >= LONG
+        return Parts(page.document, self._site, prices=self.wants_prices, long=is_long)
 
     @lazy
     def _named(self) -> Named:

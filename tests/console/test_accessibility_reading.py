@@ -82,7 +82,7 @@ async def test_from_a_question_to_the_proof_without_scripts(
     await page.get_by_role("link", name="Copper kettle").first.click()
     await expect(page.get_by_text('"price": "49.90"')).to_be_visible()
     await page.get_by_role("link", name="The product").click()
-    await expect(page.get_by_role("img", name="Price EUR 49.9 now")).to_be_visible()
+    await expect(page.get_by_role("img", name="Price EUR 49.90 now")).to_be_visible()
     await page.get_by_role("link", name="snapshot", exact=False).first.click()
     await expect(page.get_by_role("heading", name="Copper kettle").first).to_be_visible()
     assert complaints == []

@@ -36,6 +36,9 @@ async def test_words_are_found_and_marked(reviewer: Visitor, shop: Harvest) -> N
     page = await reviewer.get("/search?q=boils+kettle")
     assert "Copper kettle" in titles(page)
     assert "<mark>boils</mark>" in page.text
+    # What a page says is set in the direction of its own letters.
+    assert page.text.count('dir="auto" class="hit-title"') == page.text.count("hit-title") > 0
+    assert 'class="hit-text" dir="auto"' in page.text
     phrase = await reviewer.get("/search?q=%22copper+kettle%22")
     assert set(titles(phrase)) == {"Copper kettle"}
     beginning = await reviewer.get("/search?q=porcel*")

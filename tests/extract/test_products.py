@@ -298,3 +298,13 @@ def test_the_price_that_is_asked_among_those_that_are_seen(prices: str) -> None:
 def test_a_price_that_is_struck_out_alone_is_a_price() -> None:
     body = f'<h1>{NAME}</h1><div class="price"><s>€ 59,00</s></div><p>SKU: BCS-1</p>'
     assert product(f"{body}<button>Add to cart</button>")["price"] == 59
+
+
+def test_prices_below_a_heading_of_other_products_are_theirs() -> None:
+    found = product(
+        f"""<h1>{NAME}</h1><div class="product-price"><span>Was £89.99</span> <span>£69.99</span>
+        <span>Save £20.00</span></div><p>In stock online. Out of stock in your local store.</p>
+        <p>SKU: BCS-1</p><button>Add to basket</button><h2>Customers also bought</h2>
+        <div class="card"><a href="/p/2">Socks</a> <span class="price">£29.99</span></div>"""
+    )
+    assert (found["price"], found["availability"]) == (69.99, "in_stock")

@@ -148,7 +148,12 @@ def _is_note(line: str, state: str | None) -> bool:
     """Whether a line that tells a state is a note: what is not to be had, sentences say as well."""
     if state is None or len(line) <= MAX_STOCK:
         return state is not None
-    return state == "out_of_stock" and _DEPENDS.match(line) is None
+    if state != "out_of_stock" or _DEPENDS.match(line):
+        return False
+    rest = one_space(line).lower()
+    for phrase in OUT_OF_STOCK:
+        rest = rest.replace(phrase, " ")
+    return availability(rest) is None  # else it says both, of the shop and of its branches
 
 
 def _last_parts(plain: list[str]) -> list[str]:

@@ -27,6 +27,7 @@ _STEPS = (10, 40, 1 + WINDOW)
 _SMALL = 300  # texts
 BEFORE = 15
 
+_HEADS = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _NOT_MAIN = frozenset(("nav", "footer", "aside"))
 
 
@@ -98,6 +99,16 @@ class Survey:
         if not heads:
             return lines
         return list(takewhile(lambda line: line[0] not in heads, lines))
+
+    @lazy
+    def others_at(self) -> int | None:
+        """Where in the source a heading begins a list of other products, None where none is near."""
+        heads = {text.strip() for text, kinds in self._speaking.items() if OTHER in kinds}
+        for text, node in self.after(1 + WINDOW)[1:] if heads else ():
+            holder = node.parent
+            if text in heads and isinstance(holder, Element) and holder.tag in _HEADS:
+                return self.page.start(holder)
+        return None
 
     @lazy
     def notes(self) -> list[tuple[int, str]]:

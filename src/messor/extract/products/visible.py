@@ -77,8 +77,11 @@ def read_prices(pool: Pool, found: Survey) -> None:
 def _price_score(found: Survey, element: Element, repeated: int) -> float:
     kin = kin_of(element, _FAR)
     score = 0.45
+    is_behind = False  # a heading of other products
     if found.at >= 0:
-        ahead = found.page.start(element) - found.at
+        start = found.page.start(element)
+        ahead = start - found.at
+        is_behind = found.others_at is not None and start > found.others_at
         shared = next((n for n, node in enumerate(kin) if node in found.way), _FAR)
         score += 0.2 - 0.02 * shared
         score += 0.1 if 0 < ahead < 30_000 else -0.05
@@ -86,7 +89,9 @@ def _price_score(found: Survey, element: Element, repeated: int) -> float:
         score -= 0.4
     if any(found.verdict(node)[1] for node in kin[:3]):
         score -= 0.2
-    if is_elsewhere(found, kin[:_LOOK_UP]):
+    if is_behind:
+        score -= 0.45
+    elif is_elsewhere(found, kin[:_LOOK_UP]):
         score -= 0.3
     if any(node.tag == "a" for node in kin[:6]):
         score -= 0.2
@@ -147,7 +152,8 @@ def _is_price_line(before: str, text: str, after: str) -> bool:
     if OLD_BEGINNING.match(text.lower()):
         return False
     low = before.lower()
-    return len(low) >= 40 or not mentions(low, OLD_LABELS)
+    # What stands beside a price of its own says nothing of the next one.
+    return len(low) >= 40 or not mentions(low, OLD_LABELS) or _is_money(before)
 
 
 def _is_money(text: str) -> bool:

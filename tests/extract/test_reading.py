@@ -237,3 +237,12 @@ def test_paragraphs_that_were_escaped_twice_are_text() -> None:
     (job,) = read_records(html, "https://jobs.example/1").records
     assert job.value("description") == "Dig, & sow. x < 3"
     assert unsupported(job, html) == []
+
+
+def test_the_type_of_a_product_s_page_is_as_sure_as_the_product() -> None:
+    html = """<html><head><title>Stool</title></head><body><h1>Stool</h1><p class="price">1,290 ₪</p>
+    <p>SKU: 7712</p><p class="stock">Sold out</p></body></html>"""
+    found = read_records(html, "https://shop.example/product/stool")
+    assert found.page_type.name == "product"
+    assert found.page_type.confidence == found.records[0].confidence
+    assert len(found.page_type.reasons) > 1

@@ -206,17 +206,18 @@ class _Readers:
         return answer if is_ours(parser) else answered(parser, answer, MAX_RECORDS)
 
     def _settle_type(self) -> None:
-        """A page on which a product was found for sure is a product's."""
+        """A page on which a product was found for sure is a product's, and as surely."""
         found = self._found
         product = found.records[0] if found.records else None
-        if product is None or product.kind != "product" or found.page_type.name == "product":
+        if product is None or product.kind != "product":
             return
         # What is sold may be a seat: the page of an event stays one.
         if found.page_type.name == "event" and any(each.kind == "event" for each in found.records):
             return
         if product.confidence >= max(_SURE, found.page_type.confidence):
+            reasons = found.page_type.reasons if found.page_type.name == "product" else ()
             reason = f"a product was found by {product.parser}"
-            found.page_type = PageType("product", product.confidence, (reason,))
+            found.page_type = PageType("product", product.confidence, (*reasons, reason))
 
     def _ask(
         self,

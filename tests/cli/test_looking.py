@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
+from messor.extract.parsers import registry
+from messor.extract.parsers.builtin import ProductParser
+from messor.extract.reading import installed_parsers
 from messor.world import WorldProcess
 from tests.cli.conftest import Messor
 
@@ -100,6 +104,7 @@ def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.Monkey
         "proxies": "ok",
         "secret key": "ok",
         "broker": "ok",
+        "parsers": "ok",
     }
     monkeypatch.setenv("MESSOR_CONTACT", "mailto:crawl@example.org")
     settings = {row["setting"]: row for row in messor("config", "show", "--json").json}
@@ -130,6 +135,31 @@ def test_doctor_tells_what_is_missing_and_how_to_mend_it(
     assert "0 active, 1 disabled, 1 domains" in found["proxies"]["found"]
     assert found["proxies"]["state"] == "bad"
     assert found["secret key"]["mend"].startswith("chmod 600 ")
+
+
+def test_doctor_names_parsers_that_cannot_read(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESSOR_CONTACT", "https://example.org/bot")
+    installed_parsers().add(Later())
+    try:
+        assert messor("parsers", "pin", "products=2rc1").code == 0
+    finally:
+        installed_parsers.cache_clear()
+    check = doctor(messor, code=1)["parsers"]
+    assert check["found"] == "products 2rc1 is pinned and not installed"
+    entry = EntryPoint("theirs", "nothing_there:PARSER", registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group else [])
+    installed_parsers.cache_clear()
+    try:
+        check = doctor(messor, code=1)["parsers"]
+    finally:
+        installed_parsers.cache_clear()
+    assert "The parser theirs (nothing_there:PARSER) cannot be loaded" in check["found"]
+
+
+class Later(ProductParser):
+    version = "2rc1"
 
 
 def test_doctor_asks_services_for_their_health_alone(

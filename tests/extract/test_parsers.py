@@ -83,7 +83,7 @@ def test_what_is_not_there_is_named() -> None:
 
 def test_two_of_one_name_and_version_are_refused() -> None:
     parsers = Parsers([Versioned()])
-    with pytest.raises(UsageError, match="two parsers"):
+    with pytest.raises(UsageError, match=r"two parsers called notes 1 \(in tests.extract"):
         parsers.add(Versioned())
 
 
@@ -194,6 +194,29 @@ def test_a_parser_that_cannot_be_loaded_is_named(
     monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group else [])
     with pytest.raises(UsageError, match="theirs"):
         Parsers.installed()
+
+
+class Half:
+    """Part of a parser."""
+
+    name = "half"
+    version = "1"
+    is_generic = True
+
+    def accepts(self, page: PageView) -> bool:
+        return bool(page.url)
+
+
+def leave() -> None:
+    raise SystemExit(7)
+
+
+def test_what_a_parser_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, words in (("Half", "it has no kinds and no parse"), ("leave", "cannot be loaded")):
+        entry = EntryPoint("theirs", f"tests.extract.test_parsers:{value}", registry.GROUP)
+        monkeypatch.setattr(registry, "entry_points", lambda group, one=entry: [one])
+        with pytest.raises(UsageError, match=words):
+            Parsers.installed()
 
 
 NO_SHOP = """<!doctype html><html lang="en"><title>Clinic</title><h1>Riverside Clinic</h1>

@@ -15,6 +15,9 @@ from messor.cli.config import without_password
 from messor.cli.crew import job_types, needing_broker
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.errors import MessorError
+from messor.extract import pins
+from messor.extract.parsers.answers import is_ours
+from messor.extract.reading import installed_parsers
 from messor.fetch.browser import why_unavailable
 from messor.fetch.browser.limits import find_chromium
 from messor.fetch.providers import FIRECRAWL, browser_limits
@@ -62,6 +65,7 @@ def doctor(as_json: bool) -> None:
         run(_service("crawl4ai", settings.crawl4ai_url)),
         run(_service("firecrawl", firecrawl)),
         run(_proxies(settings)),
+        run(_parsers(settings)),
         _secret_key(settings),
         _broker(settings),
     ]
@@ -173,6 +177,27 @@ async def _proxies(settings: Settings) -> Check:
     if active < len(known):
         return Check("proxies", "note", found, "messor proxies list, messor proxies probe ID")
     return Check("proxies", "ok", found)
+
+
+async def _parsers(settings: Settings) -> Check:
+    try:
+        known = installed_parsers()
+    except MessorError as error:
+        return Check("parsers", "bad", str(error), "mend its package, or pip uninstall it")
+    versions = {(parser.name, parser.version) for parser in known}
+    theirs = sum(not is_ours(parser) for parser in known)
+    try:
+        async with open_session(settings, pool_size=1) as session:
+            pinned = await pins.listing(session.database)
+    except MessorError:
+        pinned = []
+    for pin in pinned:
+        if (pin.parser, pin.version) not in versions:
+            found = f"{pin.parser} {pin.version} is pinned and not installed"
+            return Check(
+                "parsers", "bad", found, f"install it, or messor parsers unpin {pin.parser}"
+            )
+    return Check("parsers", "ok", f"{len(versions)} at hand, {theirs} from other packages")
 
 
 def _secret_key(settings: Settings) -> Check:

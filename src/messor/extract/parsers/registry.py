@@ -25,6 +25,7 @@ Pins = Mapping[str, str]
 
 _MAX_CHOICES = 256  # remembered; one for each way in which domains pin versions
 
+_PARTS = ("name", "version", "kinds", "is_generic", "accepts", "parse")  # of the protocol
 _NUMBERS = re.compile(r"\d+")
 _CANDIDATE = re.compile(r"rc|alpha|beta|dev|candidate", re.IGNORECASE)
 
@@ -58,8 +59,12 @@ class Parsers:
         if (wrong := misfit(parser)) is not None:
             raise UsageError(f"{type(parser).__qualname__} is not a parser: {wrong}.")
         key = parser.name, parser.version
-        if self._known.setdefault(key, parser) is not parser:
-            raise UsageError(f"There are two parsers called {parser.name} {parser.version}.")
+        other = self._known.setdefault(key, parser)
+        if other is not parser:
+            places = " and ".join(sorted({type(one).__module__ for one in (other, parser)}))
+            raise UsageError(
+                f"There are two parsers called {parser.name} {parser.version} (in {places})."
+            )
 
     def __iter__(self) -> Iterator[Parser]:
         return iter(sorted(self._known.values(), key=_place))
@@ -116,10 +121,11 @@ def _loaded(entry: EntryPoint) -> Parser:
     try:
         found: Any = entry.load()
         parser = found if isinstance(found, Parser) and not isinstance(found, type) else found()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(
             f"The parser {entry.name} ({entry.value}) cannot be loaded: {error}"
         ) from error
     if not isinstance(parser, Parser):
-        raise UsageError(f"{entry.value} is not a parser: it lacks part of the protocol.")
+        lacks = [part for part in _PARTS if not hasattr(parser, part)]
+        raise UsageError(f"{entry.value} is not a parser: it has no {' and no '.join(lacks)}.")
     return parser

@@ -15,8 +15,10 @@ from typing import Any
 import msgspec
 
 from messor.errors import ConflictError, NotFoundError, UsageError
+from messor.extract.evidence import make_field
 from messor.extract.products.pool import NORMALISER_OF
 from messor.extract.products.ranking import Learnt, Ranking
+from messor.extract.validation import STATES
 from messor.ledger import events
 from messor.ledger.events import Event
 from messor.store.database import Connection, Database
@@ -58,6 +60,11 @@ IN_FORCE = "SELECT version, fields FROM messor.rankings WHERE in_force"
 REST = "UPDATE messor.rankings SET in_force = false WHERE in_force"
 USE = "UPDATE messor.rankings SET in_force = true WHERE version = $1 RETURNING version"
 
+# Fields that are numbers, codes or states.
+STRICT = frozenset(
+    ("price", "list_price", "currency", "rating", "review_count", "gtin", "availability")
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Correction:
@@ -96,6 +103,8 @@ async def correct(
     said = None if value is None else value.strip()
     if said == "" or len(said or "") > 4000:
         raise UsageError("A correction has 1 to 4,000 characters.")
+    if said not in (None, row["found"]) and not _can_be(name, said):
+        raise UsageError(f"{said[:60]!r} cannot be the {name} of a product.")
     await connection.execute(
         KEEP, record_id, row["snapshot_id"], row["domain_id"], row["kind"], name, row["found"],
         said, actor,
@@ -104,6 +113,13 @@ async def correct(
     await events.record(
         connection, [Event("record.corrected", actor, row["domain_id"], None, data)]
     )
+
+
+def _can_be(name: str, said: str) -> bool:
+    """Whether a field that is no mere text may say so; nothing is learnt from what none does."""
+    if name not in STRICT or (name == "availability" and said in STATES):
+        return True
+    return make_field("reviewer", NORMALISER_OF[name], said, confidence=1.0) is not None
 
 
 async def confirm(connection: Connection, record_id: int, name: str, *, actor: str) -> None:

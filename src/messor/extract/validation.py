@@ -21,7 +21,7 @@ UNPROVEN = "Its quote is not on the page, or does not say this."
 _DOUBT = 0.85
 _FAULTY = re.compile(r"fields\.(\w+)")
 _CURRENCY = re.compile(r"[A-Z]{3}")
-_STATES = frozenset(
+STATES = frozenset(
     (
         "in_stock", "out_of_stock", "preorder", "pre_order", "backorder", "discontinued",
         "limited", "in_store_only", "online_only", "sold_out",
@@ -139,7 +139,7 @@ def _within(lowest: float, highest: float, noun: str) -> Rule:
 
 
 def _availability(value: Any) -> str | None:
-    return None if value in _STATES else "This state of stock is not known."
+    return None if value in STATES else "This state of stock is not known."
 
 
 def _name(value: Any) -> str | None:

@@ -13,6 +13,7 @@ import pytest
 
 from messor.engine.orders import Answer
 from messor.extract.failures import failures
+from messor.extract.health import health
 from messor.schedule.orchestrators import Place
 from messor.schedule.parsers import step
 from tests.engine.test_extracting import Bench, opened_bench, product
@@ -46,6 +47,27 @@ async def test_a_parser_that_loses_its_records_is_told_of_once_a_day(
         assert "lost 6 of 6 product records" in about["what"]
         bench.hours += int(timedelta(days=2) / timedelta(hours=1))
         assert await look(bench) == 0  # what was lost two days ago is no news
+
+
+async def test_a_field_that_goes_on_many_pages_is_told_of(tmp_path: Path, dsn: str) -> None:
+    rooms = {f"item{n}": product(f"{n}.50", name=f"Kettle {n}") for n in range(1, 7)}
+    async with opened_bench(tmp_path, dsn, **rooms) as bench:
+        await bench.crawl()
+        await bench.extract()
+        for number, name in enumerate(rooms, 1):
+            bench.set(f"/{name}", product("", name=f"Kettle {number}"))
+        await bench.crawl()
+        assert (await bench.extract()).removed == 0
+        assert await look(bench) == 1
+        (said,) = await bench.events("parser.failing")
+        assert (said["kind"], said["lost"], said["held"]) == ("product.price", 6, 0)
+        assert "products lost 6 of 6 product.price values in a day" in said["what"]
+        for number, name in enumerate(rooms, 1):
+            bench.set(f"/{name}", product(f"{number}.80", name=f"Kettle {number}"))
+        await bench.crawl()
+        await bench.extract()
+        async with bench.opened() as database:
+            assert "product.price" not in {one.kind for one in await health(database)}
 
 
 def _fail(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:

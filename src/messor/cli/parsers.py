@@ -178,9 +178,7 @@ def show_health(hours: int, as_json: bool) -> None:
     print_table(HEALTH, [_health_row(each) for each in found])
     for each in found:
         if each.is_alarming:
-            say(
-                f"{each.domain}: {each.parser} lost {each.lost} of its {each.kind} records; look there."
-            )
+            say(f"{each.domain}: {each.parser} lost {each.lost} of its {each.noun}; look there.")
     for one in failing:
         say(f"{one.domain}: {one.said} (see error_logs).")
 

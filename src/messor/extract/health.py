@@ -1,7 +1,8 @@
 """The health of parsers by domain: what they still find on pages that are there.
 
 A record that goes while its page stays is a change of the page or a failure of its parser. Many at
-once are the latter: a site was rebuilt, and somebody has to look.
+once are the latter: a site was rebuilt, and somebody has to look. The same goes for the few fields
+without which a product is of little use, where the record itself stays.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from messor.store.database import Connection, Database
 # What makes a loss worth a person's time: so many records, and this share of a kind.
 FEWEST = 5
 SHARE = 0.2
+# Fields of products that are missed; others come and go with sales and stock.
+MISSED = ("product_name", "price", "sku")
 
 HEALTH = """
 WITH lost AS (
@@ -26,17 +29,33 @@ WITH lost AS (
   SELECT r.domain_id, r.parser, r.kind, count(*)::int AS held, avg(r.confidence)::float8 AS sure
     FROM messor.records r
    WHERE r.state = 'current' AND ($2::text[] IS NULL OR r.kind = ANY ($2)) GROUP BY 1, 2, 3
+), missing AS (
+  SELECT r.domain_id, r.parser, c.field, count(DISTINCT r.id)::int AS lost
+    FROM messor.record_changes c JOIN messor.records r ON r.id = c.record_id
+   WHERE c.state = 'changed' AND c.field = ANY ($4) AND c.after = 'null'
+     AND c.changed_at >= (SELECT messor.clock()) - make_interval(hours => $1)
+     AND r.kind = 'product' AND r.state = 'current' AND NOT r.data ? c.field
+     AND ($2::text[] IS NULL OR r.kind = ANY ($2))
+   GROUP BY 1, 2, 3
+), told AS (
+  SELECT domain_id, parser, kind, coalesce(h.held, 0) AS held, coalesce(l.lost, 0) AS lost, h.sure
+    FROM held h FULL JOIN lost l USING (domain_id, parser, kind)
+   UNION ALL
+  SELECT m.domain_id, m.parser, 'product.' || m.field,
+         (SELECT count(*)::int FROM messor.records r
+           WHERE r.kind = 'product' AND r.domain_id = m.domain_id AND r.state = 'current'
+             AND r.parser = m.parser AND r.data ? m.field), m.lost, NULL
+    FROM missing m
 )
-SELECT d.domain, parser, kind, coalesce(h.held, 0) AS held, coalesce(l.lost, 0) AS lost, h.sure
-  FROM held h FULL JOIN lost l USING (domain_id, parser, kind)
-  JOIN messor.domains d ON d.id = domain_id
- ORDER BY coalesce(l.lost, 0) DESC, d.domain, parser, kind LIMIT $3
+SELECT d.domain, t.parser, t.kind, t.held, t.lost, t.sure
+  FROM told t JOIN messor.domains d ON d.id = t.domain_id
+ ORDER BY t.lost DESC, d.domain, t.parser, t.kind LIMIT $3
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a parser fares with one kind of record on one domain."""
+    """How a parser fares with one kind of record on one domain, or with a field: "product.price"."""
 
     domain: str
     parser: str
@@ -44,6 +63,11 @@ class Health:
     held: int  # records that stand
     lost: int  # lately, on pages that are still there
     sure: float | None  # the mean confidence of those that stand
+
+    @property
+    def noun(self) -> str:
+        """What is held and lost, in words."""
+        return f"{self.kind} {'values' if '.' in self.kind else 'records'}"
 
     @property
     def is_alarming(self) -> bool:
@@ -58,4 +82,4 @@ async def health(
     limit: int = 200,
 ) -> list[Health]:
     """By domain, parser and kind; the greatest losses of the last hours first."""
-    return [Health(**row) for row in await source.fetch(HEALTH, hours, kinds, limit)]
+    return [Health(**row) for row in await source.fetch(HEALTH, hours, kinds, limit, MISSED)]

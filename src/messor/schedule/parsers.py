@@ -41,7 +41,7 @@ async def step(connection: Connection, _: Place) -> Done:
 
 
 def _lost(one: Health) -> tuple[str, dict[str, str | int]]:
-    said = f"{one.parser} lost {one.lost} of {one.lost + one.held} {one.kind} records in a day"
+    said = f"{one.parser} lost {one.lost} of {one.lost + one.held} {one.noun} in a day"
     return one.domain, {
         "parser": one.parser,
         "kind": one.kind,

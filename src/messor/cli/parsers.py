@@ -200,7 +200,9 @@ def repair(domain: str, as_json: bool) -> None:
     if as_json:
         print_json([{**asdict(each), "line": each.line} for each in found])
     elif not found:
-        say(f"Nothing to propose: no product of {domain} was lost, or its values stand nowhere.")
+        say(
+            f"Nothing to propose: {domain} lost no product and no field, or its values stand nowhere."
+        )
     else:
         rows = [(each.field, f"{each.found} of {each.pages}", each.line) for each in found]
         print_table(("field", "pages", "line for PLACES"), rows)

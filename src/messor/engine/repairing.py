@@ -22,14 +22,24 @@ from messor.web.html import TooComplexError
 
 MOST_PAGES = 20
 
-# What was last read of a product that its page, which is still there, no longer gives.
+# What was last read of a product that its page, which is still there, no longer gives; or of fields
+# that went while the product stayed.
 LOST = """
-SELECT r.data, p.url, s.content_type, g.name AS segment, s.segment_offset, s.segment_length
-  FROM messor.records r JOIN messor.extractions x ON x.page_id = r.page_id
-  JOIN messor.pages p ON p.id = r.page_id JOIN messor.page_snapshots s ON s.id = x.snapshot_id
+SELECT l.data, p.url, s.content_type, g.name AS segment, s.segment_offset, s.segment_length
+  FROM (SELECT r.page_id, r.data, r.removed_at AS lost_at FROM messor.records r
+          JOIN messor.extractions x ON x.page_id = r.page_id
+         WHERE r.domain_id = $1 AND r.kind = 'product' AND r.state = 'removed'
+           AND x.snapshot_id <> r.snapshot_id
+         UNION ALL
+        SELECT r.page_id, jsonb_object_agg(c.field, c.before ORDER BY c.id), max(c.changed_at)
+          FROM messor.records r JOIN messor.record_changes c ON c.record_id = r.id
+         WHERE r.domain_id = $1 AND r.kind = 'product' AND r.state = 'current'
+           AND c.state = 'changed' AND c.after = 'null' AND NOT r.data ? c.field
+         GROUP BY r.id) l
+  JOIN messor.extractions x ON x.page_id = l.page_id
+  JOIN messor.pages p ON p.id = l.page_id JOIN messor.page_snapshots s ON s.id = x.snapshot_id
   JOIN messor.segments g ON g.id = s.segment_id
- WHERE r.domain_id = $1 AND r.kind = 'product' AND r.state = 'removed' AND s.id <> r.snapshot_id
- ORDER BY r.removed_at DESC LIMIT $2
+ ORDER BY l.lost_at DESC LIMIT $2
 """
 
 

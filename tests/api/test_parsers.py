@@ -95,3 +95,27 @@ async def test_trials_are_decided_once_and_by_those_who_may(
     problem(
         await reviewer.post(f"{nowhere}/decision", json={"decision": "promoted"}), 404, "not_found"
     )
+
+
+async def test_a_candidate_shadows_by_those_who_may(
+    reviewer: httpx.AsyncClient, as_role: AsRole, shop: Harvest
+) -> None:
+    given = {"parser": "products", "version": VERSION, "domain": "www.shop.example", "most": 50}
+    viewer = await as_role(Role.VIEWER)
+    problem(await viewer.post(f"{V}/trials", json=given), 403, "forbidden")
+    begun = await reviewer.post(f"{V}/trials", json=given)
+    assert begun.status_code == 201
+    trial = (await viewer.get(begun.headers["Location"])).json()
+    assert trial == begun.json()
+    assert (trial["state"], trial["pages"], trial["most"]) == ("shadowing", 0, 50)
+    assert (trial["domain"], trial["fields"], trial["agreement"]) == ("shop.example", [], None)
+    problem(await reviewer.post(f"{V}/trials", json=given), 409, "conflict")
+    unknown = {"parser": "products", "version": "none"}
+    problem(await reviewer.post(f"{V}/trials", json=unknown), 422, "unknown_parser")
+    nowhere = {**given, "domain": "nobody.example"}
+    problem(await reviewer.post(f"{V}/trials", json=nowhere), 404, "not_found")
+    problem(await reviewer.post(f"{V}/trials", json={**given, "most": 0}), 422, "invalid")
+    path = f"{V}/trials/{trial['id']}/decision"
+    problem(await reviewer.post(path, json={"decision": "promoted"}), 409, "conflict")
+    ended = await reviewer.post(path, json={"decision": "rejected", "reason": "Not now."})
+    assert ended.json()["state"] == "rejected"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from messor.extract.parsers.builtin import ProductParser
-from messor.extract.reading import installed_parsers
-from tests.cli.conftest import Messor, run_process
+from tests.candidates import pack_candidates
+from tests.cli.conftest import Messor, Said, run_process
 from tests.extract.test_reading import PRODUCT
 
 URL = "https://shop.example/kettle"
@@ -119,33 +116,65 @@ def test_parsers_are_listed_and_begun(shop: Messor, tmp_path: Path) -> None:
     assert shop("parsers", "new", "shop.example", "--snapshot", f"{10**20}").code == 2
 
 
-class _Candidate(ProductParser):
-    version = "2rc1"
-
-
-def test_a_candidate_is_compared_promoted_and_rolled_back(shop: Messor) -> None:
+def test_a_candidate_is_compared_promoted_and_rolled_back(shop: Messor, tmp_path: Path) -> None:
     shop("extract", "--processes", "1")
-    installed_parsers().add(_Candidate())
-    try:
-        # The readers' processes know no such version, and nothing they read is taken for an answer.
-        said = shop("parsers", "compare", "products=2rc1", "--processes", "1", "--json")
-        assert said.code == 0, said.err
-        trial = said.json["id"]
-        report = said.json["report"]
-        assert (report["pages"], report["unreadable"], report["lost"]) == (0, 1, 0)
-        assert shop("parsers", "promote", trial, "--reason", "better").code == 0
-        assert shop("parsers", "promote", trial).code == 5
-        (pin,) = shop("parsers", "pins", "--json").json
-        assert (pin["parser"], pin["version"], pin["domain"]) == ("products", "2rc1", None)
-        rows = shop("parsers", "list", "--json").json
-        reads = {row["version"]: row["reads"] for row in rows if row["parser"] == "products"}
-        assert reads == {"1": "no", "2rc1": "yes"}
-        assert shop("parsers", "roll-back", trial).code == 0
-        assert shop("parsers", "pins", "--json").json == []
-        assert shop("parsers", "trials", "--json").json[0]["state"] == "rolled_back"
-        assert "products" in shop("parsers", "trials").out
-    finally:
-        installed_parsers.cache_clear()
+    path = pack_candidates(tmp_path / "packages")
+
+    def messor(*args: str) -> Said:
+        return run_process(*args, folder=tmp_path, PYTHONPATH=path)
+
+    said = messor("parsers", "compare", "forgetful=1rc1", "--processes", "1", "--json")
+    assert said.code == 0, said.err
+    trial = said.json["id"]
+    assert (said.json["report"]["pages"], said.json["most"]) == (1, None)
+    said = messor("parsers", "promote", trial, "--reason", "better")
+    assert said.code == 0, said.err
+    assert messor("parsers", "promote", trial).code == 5
+    (pin,) = shop("parsers", "pins", "--json").json
+    assert (pin["parser"], pin["version"], pin["domain"]) == ("forgetful", "1rc1", None)
+    rows = messor("parsers", "list", "--json").json
+    reads = {row["version"]: row["reads"] for row in rows if row["parser"] == "forgetful"}
+    assert reads == {"1rc1": "yes", "2rc1": "candidate", "3rc1": "candidate"}
+    assert shop("parsers", "roll-back", trial).code == 0
+    assert shop("parsers", "pins", "--json").json == []
+    assert shop("parsers", "trials", "--json").json[0]["state"] == "rolled_back"
+    assert "forgetful" in shop("parsers", "trials").out
+
+
+def test_what_compared_no_page_is_not_promoted(shop: Messor, tmp_path: Path) -> None:
+    shop("extract", "--processes", "1")
+    path = pack_candidates(tmp_path / "packages")
+    said = run_process(
+        "parsers", "compare", "forgetful=2rc1", "--json", folder=tmp_path, PYTHONPATH=path
+    )
+    assert said.json["report"]["failed"] == 1
+    said = shop("parsers", "promote", said.json["id"])
+    assert said.code == 5
+    assert "has compared no page yet" in said.err
+
+
+def test_a_candidate_shadows_what_comes_in(shop: Messor, tmp_path: Path) -> None:
+    path = pack_candidates(tmp_path / "packages")
+
+    def messor(*args: str) -> Said:
+        return run_process(*args, folder=tmp_path, PYTHONPATH=path)
+
+    said = messor("parsers", "shadow", "forgetful=1rc1", "--domain", "www.shop.example")
+    assert said.code == 0, said.err
+    assert "0 of 1000" in said.out
+    assert messor("parsers", "shadow", "forgetful=1rc1", "--domain", "shop.example").code == 5
+    assert messor("parsers", "shadow", "forgetful=9").code == 2
+    assert messor("parsers", "shadow", "forgetful=1rc1", "--domain", "nobody.example").code == 4
+    assert messor("parsers", "shadow", "forgetful=1rc1", "--most", "0").code == 2
+    assert messor("extract", "--processes", "1").code == 0
+    (trial,) = messor("parsers", "trials", "--json").json
+    assert (trial["state"], trial["pages"], trial["most"]) == ("shadowing", 1, 1000)
+    assert trial["report"]["fields"]["product.price"]["lost"] == 1
+    assert "1 of 1000" in shop("parsers", "trials").out
+    (product,) = shop("products", "list", "--json").json
+    assert product["price"] == 19.9  # it changes nothing
+    assert messor("parsers", "reject", trial["id"], "--reason", "It loses prices.").code == 0
+    assert messor("parsers", "trials", "--json").json[0]["state"] == "rejected"
 
 
 def test_nothing_is_compared_where_nothing_was_extracted(shop: Messor) -> None:
@@ -159,15 +188,7 @@ def test_nothing_is_compared_where_nothing_was_extracted(shop: Messor) -> None:
 def test_a_comparison_tells_each_field_that_differs(shop: Messor, tmp_path: Path) -> None:
     """Not only where both state a value and disagree."""
     shop("extract", "--processes", "1")
-    package = tmp_path / "packages" / "forgetful"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text(FORGETFUL)
-    about = tmp_path / "packages" / "forgetful-1.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: forgetful\nVersion: 1\n")
-    names = "".join(f"{name} = forgetful:{name}\n" for name in ("FORGETFUL", "FAILING"))
-    (about / "entry_points.txt").write_text(f"[messor.parsers]\n{names}")
-    path = os.pathsep.join([str(tmp_path / "packages"), *sys.path])
+    path = pack_candidates(tmp_path / "packages")
     told = run_process("parsers", "compare", "forgetful=1rc1", folder=tmp_path, PYTHONPATH=path)
     assert told.code == 0, told.err
     assert "forgetful=1rc1 found records on 1 of them." in told.err
@@ -177,34 +198,3 @@ def test_a_comparison_tells_each_field_that_differs(shop: Messor, tmp_path: Path
     assert (
         "0 pages compared; forgetful=2rc1 found records on 0 of them, and failed on 1" in told.err
     )
-
-
-FORGETFUL = """
-from dataclasses import replace
-
-from messor.extract.parsers.builtin import PRODUCTS
-
-
-class Forgetful:
-    name = "forgetful"
-    version = "1rc1"
-    kinds = PRODUCTS.kinds
-    is_generic = False
-
-    def accepts(self, page):
-        return True
-
-    def parse(self, page):
-        made = PRODUCTS.parse(page)[0]
-        return [replace(made, fields={k: v for k, v in made.fields.items() if k != "price"})]
-
-
-class Failing(Forgetful):
-    version = "2rc1"
-
-    def parse(self, page):
-        raise KeyError("price")
-
-
-FORGETFUL, FAILING = Forgetful(), Failing()
-"""

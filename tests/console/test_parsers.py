@@ -148,6 +148,31 @@ async def test_a_trial_is_rejected_with_a_reason(reviewer: Visitor, database: Da
     assert await pins.listing(database) == []
 
 
+async def test_a_version_shadows_and_is_decided_on(reviewer: Visitor, database: Database) -> None:
+    await open_harvest(database, "kettles.example")
+    form = {"act": "shadow", "version": f"products={VERSION}", "domain": ""}
+    done = await reviewer.send("/parsers", "/parsers/pins", form)
+    assert "reads everywhere beside what reads them now" in (await reviewer.get(done.place)).said
+    page = await reviewer.get("/parsers")
+    assert "shadowing" in page.said
+    assert "0 of 1,000" in page.said
+    done = await reviewer.send("/parsers", "/parsers/pins", form)
+    assert "is shadowing there already" in (await reviewer.get(done.place)).said
+    for wrong, said in (
+        ({"version": "products=none"}, "none"),
+        ({"domain": "x.example"}, "x.example"),
+    ):
+        done = await reviewer.send("/parsers", "/parsers/pins", {**form, **wrong})
+        assert said in (await reviewer.get(done.place)).said
+    path = f"/parsers/trials/{await database.fetchval('SELECT id FROM messor.parser_trials')}"
+    page = await reviewer.get(path)
+    assert "0 of 1,000, as they come in" in page.said
+    done = await reviewer.send(path, f"{path}/decide", {"act": "promote"})
+    assert "compared no page yet" in (await reviewer.get(done.place)).said
+    await reviewer.send(path, f"{path}/decide", {"act": "reject", "reason": "Not now."})
+    assert "rejected" in (await reviewer.get(path)).said
+
+
 async def test_viewers_look_but_do_not_decide(
     console: str, enter: Enter, database: Database
 ) -> None:

@@ -12,6 +12,7 @@ from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run, say
 from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, named, with_database
 from messor.cli.progress_line import end_line, progress_line
+from messor.engine import shadowing
 from messor.engine.comparing import compare_archive
 from messor.errors import NotFoundError
 from messor.extract import trials
@@ -55,10 +56,41 @@ def compare(
     say(f"To decide: messor parsers promote {found['id']}, or reject it.")
 
 
+@click.command()
+@click.argument("parser")
+@DOMAIN
+@click.option(
+    "--most",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(1, 10_000_000),
+    help="Pages on which it is compared.",
+)
+@json_option
+def shadow(parser: str, domain: str | None, most: int, as_json: bool) -> None:
+    """Have a candidate, NAME=VERSION, read pages as they come in; nothing changes.
+
+    It reads each page right after the parsers in use, and is compared with them. Everywhere or on a
+    domain, until it has read --most pages or is promoted or rejected.
+
+    \b
+    Example:
+      messor parsers shadow products=2rc1 --domain shop.example --most 500
+    """
+    name, version = named(parser)
+    found = run(_shadow(name, version, domain, most))
+    if as_json:
+        print_json(found)
+        return
+    _print_trials([found])
+    say(RESTART)
+    say(f"How it fares: messor parsers trials. To decide: messor parsers promote {found['id']}.")
+
+
 @click.command(name="trials")
 @json_option
 def list_trials(as_json: bool) -> None:
-    """List candidates that were compared, the newest first.
+    """List candidates that were compared, or shadow what reads, the newest first.
 
     \b
     Example:
@@ -85,8 +117,8 @@ def _deciding(name: str, state: str, words: str) -> click.Command:
     return click.command(name=name)(click.argument("trial", type=click.UUID)(option(command)))
 
 
-promote = _deciding("promote", "promoted", "Have a compared candidate read from now on.")
-reject = _deciding("reject", "rejected", "Have nothing more to do with a compared candidate.")
+promote = _deciding("promote", "promoted", "Have a candidate of a trial read from now on.")
+reject = _deciding("reject", "rejected", "Have nothing more to do with a candidate.")
 roll_back = _deciding("roll-back", "rolled_back", "Undo a promotion: what read before reads again.")
 
 
@@ -102,8 +134,22 @@ def _trial_row(row: dict[str, Any]) -> tuple[Any, ...]:
     agreement = f"{same / (same + other):.3f}" if same + other else None
     return (
         row["id"], row["parser"], row["version"], row["domain"] or "everywhere", row["state"],
-        row["pages"], agreement, lost, gained,
+        _pages(row), agreement, lost, gained,
     )  # fmt: skip
+
+
+def _pages(row: dict[str, Any]) -> str:
+    return f"{row['pages']} of {row['most']}" if row["state"] == "shadowing" else str(row["pages"])
+
+
+async def _shadow(name: str, version: str, domain: str | None, most: int) -> dict[str, Any]:
+    async with open_session(Settings(), pool_size=1) as session:
+        domain_id = await domain_id_of(session.database, domain)
+        async with session.database.transaction() as connection:
+            await shadowing.begin(
+                connection, name, version, domain_id=domain_id, most=most, actor=LOCAL_ADMIN
+            )
+            return (await trials.listing(connection, 1))[0]
 
 
 async def _compare(

@@ -14,7 +14,7 @@ from messor.archive.reading import read_body
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run, say
 from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, named, with_database
-from messor.cli.parser_trials import compare, list_trials, promote, reject, roll_back
+from messor.cli.parser_trials import compare, list_trials, promote, reject, roll_back, shadow
 from messor.engine.repairing import propose_repairs
 from messor.errors import NotFoundError
 from messor.extract import parser_figures, pins
@@ -276,5 +276,5 @@ async def _repair(domain: str) -> list[Proposal]:
         return await propose_repairs(session.database, settings.data_dir / "archive", known.id)
 
 
-for _command in (compare, list_trials, promote, reject, roll_back):
+for _command in (compare, shadow, list_trials, promote, reject, roll_back):
     parsers.add_command(_command)

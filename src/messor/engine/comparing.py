@@ -1,8 +1,9 @@
 """Comparing: the archive read by one version of the parsers, held against what is stored.
 
-All other parsers read as they would now: by their pins, and by what was learnt. Nothing is written. For each field of each kind, everywhere and by domain, it tells how often both
-state a value, one of them alone, whether they agree, and how often validation did not believe
-either: what a person needs to promote a version or to reject it.
+All other parsers read as they would now: by their pins, and by what was learnt. Nothing is written.
+For each field of each kind, everywhere and by domain, it tells how often both state a value, one of
+them alone, whether they agree, and how often validation did not believe either: what a person needs
+to promote a version or to reject it. Candidates that shadow are told of in the same way.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ PAGES_AT_ONCE = 64
 # Domains of which a report tells each field; those that differ most come first.
 MOST_DOMAINS = 200
 MOST_EXAMPLES = 20
+OTHERS = "(others)"  # all further domains in one, where figures are added up over time
 
 # The newest good snapshot of pages that were extracted, by page.
 PAGES = """
@@ -47,6 +49,9 @@ STORED = """
 SELECT page_id, kind, identity, data FROM messor.records
  WHERE page_id = ANY ($1::bigint[]) AND state = 'current' AND parser <> 'ai'
 """
+
+# What a report counts besides fields.
+_COUNTED = ("unreadable", "failed", "read", "rejected", "gained", "lost")
 
 Records = dict[tuple[str, str], dict[str, Any]]  # values by kind and identity
 
@@ -74,6 +79,10 @@ class FieldTally:
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "agreement": self.agreement}
 
+    @classmethod
+    def of_json(cls, told: dict[str, Any]) -> FieldTally:
+        return cls(**{name: told[name] for name in cls.__slots__})
+
 
 @dataclass(slots=True)
 class Tallies:
@@ -92,6 +101,11 @@ class Tallies:
     def as_json(self) -> dict[str, Any]:
         fields = {name: tally.as_json() for name, tally in sorted(self.fields.items())}
         return {"pages": self.pages, "fields": fields}
+
+    @classmethod
+    def of_json(cls, told: dict[str, Any]) -> Tallies:
+        fields = {name: FieldTally.of_json(each) for name, each in told["fields"].items()}
+        return cls(told["pages"], fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +132,21 @@ class Report:
     everywhere: Tallies = field(default_factory=Tallies)
     domains: dict[str, Tallies] = field(default_factory=dict)
     examples: list[dict[str, Any]] = field(default_factory=list)
+    is_kept: bool = False  # between pages, as JSON: it tells no more domains than that holds
+
+    @classmethod
+    def of_json(cls, told: dict[str, Any], candidate: tuple[str, str]) -> Report:
+        """One that was kept, to be gone on with."""
+        counted = {name: told[name] for name in _COUNTED}
+        domains = {name: Tallies.of_json(each) for name, each in told["domains"].items()}
+        return cls(
+            candidate,
+            everywhere=Tallies.of_json(told),
+            domains=domains,
+            examples=told["examples"],
+            is_kept=True,
+            **counted,
+        )
 
     @property
     def pages(self) -> int:
@@ -132,12 +161,7 @@ class Report:
         most = sorted(self.domains.items(), key=lambda each: (-each[1].differences, each[0]))
         return {
             **self.everywhere.as_json(),
-            "unreadable": self.unreadable,
-            "failed": self.failed,
-            "read": self.read,
-            "rejected": self.rejected,
-            "gained": self.gained,
-            "lost": self.lost,
+            **{name: getattr(self, name) for name in _COUNTED},
             "domains": {name: tallies.as_json() for name, tallies in most[:MOST_DOMAINS]},
             "more_domains": max(0, len(most) - MOST_DOMAINS),
             "examples": self.examples,
@@ -166,7 +190,7 @@ class Report:
         self.rejected += len(disbelieved)
         self.gained += len(candidate.keys() - stored.keys())
         self.lost += len(stored.keys() - candidate.keys())
-        own = self.domains.setdefault(page.domain, Tallies())
+        own = self.domains.setdefault(self._place(page.domain), Tallies())
         for tallies in (self.everywhere, own):
             tallies.pages += 1
             for key in stored.keys() | candidate.keys():
@@ -177,6 +201,10 @@ class Report:
                 if counts(each["kind"]):
                     tallies.of(_field(each)).invalid_before += 1
         self._show(page.url, stored, candidate)
+
+    def _place(self, domain: str) -> str:
+        is_full = self.is_kept and len(self.domains) >= MOST_DOMAINS - 1
+        return OTHERS if is_full and domain not in self.domains else domain
 
     def _show(self, url: str, stored: Records, candidate: Records) -> None:
         """Keep some differences for people to look at."""

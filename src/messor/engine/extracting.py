@@ -5,7 +5,7 @@ records, history, products, flags, events and the rows' completion commit togeth
 between leaves everything as it was. A page that ends its reader, or whose findings PostgreSQL
 refuses, is tried again and then set aside with its reason. One that is to be read by a version that is
 not installed here waits. What a model can add is asked for as
-jobs and found out elsewhere. A batch of pages that take long or hold much is cut short, and what is
+jobs and found out elsewhere. Candidates that shadow read the same pages after them. A batch of pages that take long or hold much is cut short, and what is
 left of it waits for the next one.
 """
 
@@ -28,6 +28,7 @@ from messor.engine.images import KIND as IMAGE
 from messor.engine.looking import Looking, Turn
 from messor.engine.orders import Answer, Order, UnreadableError
 from messor.engine.readers import Readers
+from messor.engine.shadowing import Live, Shadows
 from messor.errors import MessorError
 from messor.extract import corrections, due, failures, image_rows, product_rows, store
 from messor.extract.changes import Sighting
@@ -177,7 +178,8 @@ class Extractor:
             turn.found(len(rows), most)
             if not rows:
                 return
-            batch = await self._read(rows, await corrections.in_force(connection))
+            shadows = await Shadows.now(connection)
+            batch = await self._read(rows, await corrections.in_force(connection), shadows)
             outcomes = await store.store(connection, batch.read)
             prices = await product_rows.store(connection, outcomes)
             await events.record(connection, events_of(outcomes, prices))
@@ -188,9 +190,10 @@ class Extractor:
             if faults := failures.faults_of(batch.read):
                 await errors.log(connection, faults)
             await due.finish(connection, batch.done)
+            await shadows.count(connection)  # last, for others wait to count, too
         self._count(batch, outcomes)
 
-    async def _read(self, rows: Sequence[Due], ranking: Ranking | None) -> _Batch:
+    async def _read(self, rows: Sequence[Due], ranking: Ranking | None, shadows: Shadows) -> _Batch:
         batch = _Batch()
         learnt = None if ranking is None else msgspec.json.encode(ranking)
         clock = asyncio.get_running_loop().time
@@ -198,38 +201,48 @@ class Extractor:
         for start in range(0, len(rows), SLICE):
             if batch.size > MOST_CHARS or clock() >= until or self._stop.is_set():
                 break
-            await self._read_some(rows[start : start + SLICE], batch, learnt, until - clock())
+            seen = await self._read_some(
+                rows[start : start + SLICE], batch, learnt, until - clock()
+            )
+            await shadows.read(self._readers, seen, until - clock())
         # In the order of keys, so that two batches never wait for each other in a circle.
         batch.read.sort(key=lambda each: each[0].page_id)
         return batch
 
     async def _read_some(
         self, rows: Sequence[Due], batch: _Batch, ranking: bytes | None, seconds: float
-    ) -> None:
-        there: list[tuple[Due, dict[str, str]]] = []
+    ) -> list[Live]:
+        """Read what is there; answers the pages that were read as they changed."""
+        there: list[tuple[Due, Order]] = []
         for row in rows:
             pins = _pins(row)
             if row.segment is None:
                 _take(row, None, batch)
             elif _are_known(pins):
-                there.append((row, pins))
+                there.append((row, self._order(row, pins, ranking)))
             else:
                 batch.unreadable_here.append(row.id)
         if not there:
-            return
-        answers = self._readers.ask([self._order(*each, ranking) for each in there])
+            return []
+        answers = self._readers.ask([order for _, order in there])
         try:
             await asyncio.wait(answers, timeout=seconds)
         finally:
             for answer in answers:
                 answer.cancel()
-        for (row, _), answer in zip(there, answers, strict=True):
+        seen: list[Live] = []
+        for (row, order), answer in zip(there, answers, strict=True):
             if answer.cancelled():  # it stays in the queue
                 continue
             try:
                 _take(row, answer.result(), batch)
             except UnreadableError as error:
                 batch.failed.append((row, error))
+                continue
+            page = answer.result().page
+            if page is not None and row.domain_id is not None and row.cause != "parser":
+                seen.append(Live(row.domain_id, order, page))
+        return seen
 
     def _order(self, row: Due, pins: dict[str, str], ranking: bytes | None) -> Order:
         assert row.segment is not None
@@ -293,6 +306,8 @@ def _are_known(pins: dict[str, str]) -> bool:
 
     One that was installed since we started is not: a change of the page is not passed over for that.
     """
+    if not pins:  # as nearly everywhere
+        return True
     try:
         installed_parsers().chosen(pins=pins)
     except UnknownParserError:

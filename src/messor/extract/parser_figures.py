@@ -70,7 +70,7 @@ SELECT d.domain, l.parser, l.kind, h.held, l.lost, h.sure
  ORDER BY l.lost DESC, d.domain, l.parser, l.kind
 """
 TRIALS = """
-SELECT t.id, t.parser, t.version, d.domain, t.state, t.pages, t.started_by, t.started_at,
+SELECT t.id, t.parser, t.version, d.domain, t.state, t.pages, t.most, t.started_by, t.started_at,
        t.decided_by, t.decided_at, t.reason, t.report
   FROM messor.parser_trials t LEFT JOIN messor.domains d ON d.id = t.domain_id
  WHERE $1::uuid IS NULL OR t.id = $1
@@ -199,7 +199,7 @@ def _share(good: int, bad: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate version held against what is stored, and what people made of it."""
+    """A candidate version held against what reads now, and what people made of it."""
 
     id: UUID
     parser: str
@@ -207,6 +207,7 @@ class Trial:
     domain: str | None  # None: everywhere
     state: str
     pages: int
+    most: int | None  # pages after which a shadow is compared
     started_by: str
     started_at: datetime
     decided_by: str | None

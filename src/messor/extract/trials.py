@@ -1,10 +1,12 @@
-"""Trials: a candidate version of a parser compared with what is stored, and a person's decision.
+"""Trials: a candidate version of a parser compared with what reads now, and a person's decision.
 
-Promoting pins the version, rolling back lifts the pin; neither reads anything again by itself.
+It is held against what is stored, all at once, or it shadows: it reads pages beside their reader as
+they come in, until it read enough of them or a person has seen enough. Promoting pins the version, rolling back lifts the pin; neither reads anything again by itself.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -22,13 +24,34 @@ ADD = """
 INSERT INTO messor.parser_trials (id, parser, version, domain_id, pages, report, started_by)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
+BEGIN = """
+INSERT INTO messor.parser_trials
+  (id, parser, version, domain_id, pages, report, started_by, state, most)
+VALUES ($1, $2, $3, $4, 0, $5, $6, 'shadowing', $7)
+"""
+# Two people who begin one at the same time wait for each other.
+ONE_BEGINS = "SELECT pg_advisory_xact_lock(hashtext('messor.parser_trials'))"
+SHADOWS = """
+SELECT id, parser, version, domain_id FROM messor.parser_trials
+ WHERE state = 'shadowing' ORDER BY id
+"""
+LOCK_SHADOW = """
+SELECT report::text FROM messor.parser_trials WHERE id = $1 AND state = 'shadowing' FOR UPDATE
+"""
+COUNT = """
+UPDATE messor.parser_trials SET report = $2, pages = $3,
+       state = CASE WHEN $3 >= most THEN 'compared' ELSE state END
+ WHERE id = $1 RETURNING parser, version, domain_id, state, started_by
+"""
 LIST = """
-SELECT t.id, t.parser, t.version, d.domain, t.state, t.pages, t.started_by, t.started_at,
+SELECT t.id, t.parser, t.version, d.domain, t.state, t.pages, t.most, t.started_by, t.started_at,
        t.decided_by, t.decided_at, t.reason, t.report
   FROM messor.parser_trials t LEFT JOIN messor.domains d ON d.id = t.domain_id
  ORDER BY t.id DESC LIMIT $1
 """
-LOCK = "SELECT parser, version, domain_id, state FROM messor.parser_trials WHERE id = $1 FOR UPDATE"
+LOCK = """
+SELECT parser, version, domain_id, state, pages FROM messor.parser_trials WHERE id = $1 FOR UPDATE
+"""
 DECIDE = """
 UPDATE messor.parser_trials SET state = $2, decided_by = $3, decided_at = (SELECT messor.clock()),
        reason = $4 WHERE id = $1
@@ -43,7 +66,22 @@ UPDATE messor.parser_trials SET report = jsonb_set(report #- ARRAY['domains', $1
 """
 
 # From which state a decision may be made.
-_FROM = {"promoted": "compared", "rejected": "compared", "rolled_back": "promoted"}
+_FROM = {
+    "promoted": ("compared", "shadowing"),
+    "rejected": ("compared", "shadowing"),
+    "rolled_back": ("promoted",),
+}
+MOST_SHADOWS = 5  # at a time: each reads every page once more
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """A candidate that reads pages beside their reader."""
+
+    id: UUID
+    parser: str
+    version: str
+    domain_id: UUID | None  # None: everywhere
 
 
 async def add(
@@ -66,6 +104,57 @@ async def add(
     return trial_id
 
 
+async def begin(
+    connection: Connection,
+    parser: str,
+    version: str,
+    report: dict[str, Any],
+    *,
+    domain_id: UUID | None,
+    most: int,
+    actor: str,
+) -> UUID:
+    """Have a candidate shadow what reads, until it was compared on so many pages."""
+    await connection.execute(ONE_BEGINS)
+    open_ = await shadows(connection)
+    if (parser, version, domain_id) in [(one.parser, one.version, one.domain_id) for one in open_]:
+        raise ConflictError(f"{parser} {version} is shadowing there already.")
+    if len(open_) >= MOST_SHADOWS:
+        raise ConflictError(
+            f"{len(open_)} candidates are shadowing, and each reads all pages once more: "
+            "decide on one of them first."
+        )
+    trial_id = new_id()
+    text = msgspec.json.encode(report).decode()
+    await connection.execute(BEGIN, trial_id, parser, version, domain_id, text, actor, most)
+    data = {"trial_id": str(trial_id), "parser": parser, "version": version, "most": most}
+    await events.record(connection, [Event("parser.shadowing", actor, domain_id, None, data)])
+    return trial_id
+
+
+async def shadows(connection: Connection) -> list[Shadow]:
+    """The candidates that are shadowing now."""
+    return [Shadow(*row) for row in await connection.fetch(SHADOWS)]
+
+
+async def lock_shadow(connection: Connection, trial_id: UUID) -> dict[str, Any] | None:
+    """What a shadow has counted so far, for whoever counts on; None when it is no longer one."""
+    text = await connection.fetchval(LOCK_SHADOW, trial_id)
+    found: dict[str, Any] | None = None if text is None else msgspec.json.decode(text)
+    return found
+
+
+async def count(connection: Connection, trial_id: UUID, report: dict[str, Any]) -> None:
+    """Keep what a locked shadow has counted; one that has seen enough pages is compared."""
+    text = msgspec.json.encode(report).decode()
+    row = await connection.fetchrow(COUNT, trial_id, text, report["pages"])
+    assert row is not None
+    if row["state"] == "compared":
+        data = {"trial_id": str(trial_id), "parser": row["parser"], "version": row["version"]}
+        event = Event("parser.compared", row["started_by"], row["domain_id"], None, data)
+        await events.record(connection, [event])
+
+
 async def listing(source: Connection | Database, limit: int = 50) -> list[dict[str, Any]]:
     rows = [dict(row) for row in await source.fetch(LIST, limit)]
     for row in rows:
@@ -85,8 +174,10 @@ async def decide(
     row = await connection.fetchrow(LOCK, trial_id)
     if row is None:
         raise NotFoundError(f"There is no trial {trial_id}.")
-    if row["state"] != _FROM[state]:
+    if row["state"] not in _FROM[state]:
         raise ConflictError(f"The trial is {row['state']}: it cannot be {state.replace('_', ' ')}.")
+    if state == "promoted" and not row["pages"]:
+        raise ConflictError("The trial has compared no page yet, so nothing speaks for it.")
     parser, version, domain_id = row["parser"], row["version"], row["domain_id"]
     if state == "promoted":
         installed_parsers().get(parser, version)  # says so if it is no longer there

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from messor.api.models.base import In, Name, Out, Reason, text
 
 RecordState = Literal["current", "removed"]
-TrialState = Literal["compared", "promoted", "rejected", "rolled_back"]
+TrialState = Literal["shadowing", "compared", "promoted", "rejected", "rolled_back"]
 
 
 def _number(value: Any) -> float | None:
@@ -274,6 +274,7 @@ class TrialOut(Out):
     domain: str | None
     state: TrialState
     pages: int
+    most: int | None = Field(description="Pages after which a shadow is compared")
     started_by: str
     started_at: datetime
     decided_by: str | None
@@ -289,8 +290,17 @@ class TrialsOut(Out):
     items: list[TrialOut]
 
 
+class ShadowIn(In):
+    """A candidate that is to read pages as they come in, beside what reads now."""
+
+    parser: Annotated[str, text(100, 1)]
+    version: Annotated[str, text(100, 1)]
+    domain: Name | None = Field(None, description="Only its pages; all pages when it is left out")
+    most: int = Field(1000, ge=1, le=10_000_000, description="Pages to be compared")
+
+
 class TrialDecisionIn(In):
-    """What a person makes of a compared candidate; why is needed unless it is promoted."""
+    """What a person makes of a candidate; why is needed unless it is promoted."""
 
     decision: Literal["promoted", "rejected", "rolled_back"]
     reason: Reason | None = None

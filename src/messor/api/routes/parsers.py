@@ -20,12 +20,14 @@ from messor.api.models.extraction import (
     PinIn,
     PinOut,
     PinsOut,
+    ShadowIn,
     TrialDecisionIn,
     TrialOut,
     TrialsOut,
 )
 from messor.api.routes.domains import name_of
 from messor.api.routes.tasks import DomainFilter
+from messor.engine import shadowing
 from messor.errors import UsageError
 from messor.extract import parser_figures, pins, trials
 from messor.extract.reading import installed_parsers
@@ -112,9 +114,21 @@ async def lift_pin(
 async def list_trials(
     source: Source, *, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> TrialsOut:
-    """Candidates that were compared, the newest first."""
+    """Candidates that were compared, or shadow what reads, the newest first."""
     found = await parser_figures.trials(source, limit)
     return TrialsOut(items=[TrialOut.model_validate(one) for one in found])
+
+
+@router.post("/trials", status_code=201)
+@needs(Act.DOMAINS_CONFIGURE)
+async def shadow_parser(given: ShadowIn, unit: Unit, who: Who, response: Response) -> TrialOut:
+    """Have a candidate read pages as they come in, beside what reads now, and be compared."""
+    domain_id = await _domain_id(unit, name_of(given.domain) if given.domain is not None else None)
+    trial_id = await shadowing.begin(
+        unit, given.parser, given.version, domain_id=domain_id, most=given.most, actor=who.actor
+    )
+    response.headers["Location"] = f"/api/v1/parsers/trials/{trial_id}"
+    return TrialOut.model_validate(await parser_figures.trial(unit, trial_id))
 
 
 @router.get("/trials/{trial_id}")
@@ -127,7 +141,7 @@ async def show_trial(trial_id: UUID, source: Source) -> TrialOut:
 @router.post("/trials/{trial_id}/decision")
 @needs(Act.DOMAINS_CONFIGURE)
 async def decide_trial(trial_id: UUID, given: TrialDecisionIn, unit: Unit, who: Who) -> TrialOut:
-    """Promote or reject a compared candidate, or roll a promotion back."""
+    """Promote or reject a candidate, or roll a promotion back."""
     if given.reason is None and given.decision != "promoted":
         raise UsageError(f"Say why: to have it {given.decision.replace('_', ' ')} needs a reason.")
     await trials.decide(unit, trial_id, given.decision, actor=who.actor, reason=given.reason)

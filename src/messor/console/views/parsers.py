@@ -16,7 +16,7 @@ from messor.console.call import Call
 from messor.console.charts import Bars
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
-from messor.engine import repairing
+from messor.engine import repairing, shadowing
 from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
 from messor.extract import parser_figures, pins, trials
 from messor.extract.parser_figures import DAYS, Movement
@@ -27,7 +27,11 @@ from messor.store.database import Connection
 
 TONES = {"found": "green", "changed": "azure", "lost": "red"}
 DECISIONS = {"promote": "promoted", "reject": "rejected", "roll_back": "rolled_back"}
-STATES = {"compared": "yellow", "promoted": "green", "rejected": "red", "rolled_back": "orange"}
+SHADOWED = 1_000  # pages on which a shadow is compared
+STATES = {
+    "shadowing": "azure", "compared": "yellow", "promoted": "green", "rejected": "red",
+    "rolled_back": "orange",
+}  # fmt: skip
 
 
 async def show_all(call: Call) -> Response:
@@ -47,6 +51,7 @@ async def show_all(call: Call) -> Response:
         pins=pinned,
         trials=compared,
         tones=STATES,
+        shadowed=SHADOWED,
         parser=parser,
         actors=await call.names(
             {pin.pinned_by for pin in pinned} | {one.started_by for one in compared}
@@ -100,15 +105,15 @@ async def decide(call: Call) -> Response:
 
 
 async def pin(call: Call) -> Response:
-    """Pin a version, or lift a pin: everywhere, or for one domain."""
-    act = call.form.text("act")
-    if act not in ("pin", "lift"):
-        raise UsageError("A version can be pinned, or its pin lifted.")
+    """Pin a version, lift a pin, or have a version shadow: everywhere, or for one domain."""
+    act = {"pin": _pin, "lift": _lift, "shadow": _shadow}.get(call.form.text("act"))
+    if act is None:
+        raise UsageError("A version can be pinned or shadow what reads, or its pin be lifted.")
     try:
         async with call.desk.database.transaction() as connection:
-            said = await (_pin if act == "pin" else _lift)(connection, call)
+            said = await act(connection, call)
     except MessorError as error:
-        if not isinstance(error, UsageError | NotFoundError):
+        if not isinstance(error, UsageError | NotFoundError | ConflictError):
             raise
         return call.go("/parsers", str(error), "danger")
     return call.go("/parsers", said)
@@ -127,6 +132,15 @@ async def _lift(connection: Connection, call: Call) -> str:
     domain_id, where = await _where(connection, call)
     version = await pins.lift(connection, name, domain_id=domain_id, actor=call.actor)
     return f"{name}: {version or 'the newest version'} reads {where} from now on."
+
+
+async def _shadow(connection: Connection, call: Call) -> str:
+    name, _, version = call.form.text("version").partition("=")
+    domain_id, where = await _where(connection, call)
+    await shadowing.begin(
+        connection, name, version, domain_id=domain_id, most=SHADOWED, actor=call.actor
+    )
+    return f"{name} {version} reads {where} beside what reads them now; its trial tells the rest."
 
 
 async def _where(connection: Connection, call: Call) -> tuple[UUID | None, str]:

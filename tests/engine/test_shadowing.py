@@ -105,13 +105,13 @@ async def test_a_shadow_that_has_seen_enough_is_compared_and_reads_no_more(shop:
     await shop.crawl()
     await shop.extract()
     trial = await told(shop, trial_id)
-    assert (trial["state"], trial["pages"]) == ("compared", 2)  # a batch is told as a whole
+    assert (trial["state"], trial["pages"]) == ("compared", 1)  # though two were read
     (event,) = await shop.events("parser.compared")
     assert event["trial_id"] == str(trial_id)
     shop.set("/kettle", product("25.00"))
     await shop.crawl()
     await shop.extract()
-    assert (await told(shop, trial_id))["pages"] == 2
+    assert (await told(shop, trial_id))["pages"] == 1
     assert await decide(shop, trial_id, "promoted") == "forgetful 1rc1"
     async with shop.opened() as database:
         assert [pin.version for pin in await pins.listing(database)] == ["1rc1"]
@@ -160,7 +160,7 @@ async def test_one_that_was_decided_on_meanwhile_is_left_alone(
     await shop.crawl()
     lock = trials.lock_shadow
 
-    async def decided(connection: Any, one: UUID) -> dict[str, Any] | None:
+    async def decided(connection: Any, one: UUID) -> tuple[dict[str, Any], int] | None:
         await decide(shop, one, "rejected")
         return await lock(connection, one)
 

@@ -23,18 +23,19 @@ from messor.store.session import open_session
 TRIALS = (
     "trial", "parser", "version", "where", "state", "pages", "agreement", "values lost", "gained",
 )  # fmt: skip
-
-
-@click.command()
-@click.argument("parser")
-@DOMAIN
-@click.option(
+MOST = click.option(
     "--most",
     default=1000,
     show_default=True,
     type=click.IntRange(1, 10_000_000),
     help="Pages to compare at most.",
 )
+
+
+@click.command()
+@click.argument("parser")
+@DOMAIN
+@MOST
 @click.option("--processes", type=click.IntRange(1, 256), help="Reading processes.")
 @json_option
 def compare(
@@ -59,13 +60,7 @@ def compare(
 @click.command()
 @click.argument("parser")
 @DOMAIN
-@click.option(
-    "--most",
-    default=1000,
-    show_default=True,
-    type=click.IntRange(1, 10_000_000),
-    help="Pages on which it is compared.",
-)
+@MOST
 @json_option
 def shadow(parser: str, domain: str | None, most: int, as_json: bool) -> None:
     """Have a candidate, NAME=VERSION, read pages as they come in; nothing changes.

@@ -94,12 +94,13 @@ class Shadows:
         ids = {seen.live.domain_id for each in self._seen.values() for seen in each}
         names = {row["id"]: row["domain"] for row in await connection.fetch(NAMES, list(ids))}
         for shadow in sorted(self._seen, key=lambda each: each.id):
-            told = await trials.lock_shadow(connection, shadow.id)
-            if told is None:  # a person decided meanwhile
+            locked = await trials.lock_shadow(connection, shadow.id)
+            if locked is None:  # a person decided meanwhile
                 continue
+            told, most = locked
             report = Report.of_json(told, (shadow.parser, shadow.version))
             for seen in self._seen[shadow]:
-                if seen.live.domain_id in names:
+                if seen.live.domain_id in names and report.pages < most:
                     _add(report, names[seen.live.domain_id], seen)
             await trials.count(connection, shadow.id, report.as_json())
 

@@ -36,7 +36,7 @@ SELECT id, parser, version, domain_id FROM messor.parser_trials
  WHERE state = 'shadowing' ORDER BY id
 """
 LOCK_SHADOW = """
-SELECT report::text FROM messor.parser_trials WHERE id = $1 AND state = 'shadowing' FOR UPDATE
+SELECT report::text, most FROM messor.parser_trials WHERE id = $1 AND state = 'shadowing' FOR UPDATE
 """
 COUNT = """
 UPDATE messor.parser_trials SET report = $2, pages = $3,
@@ -137,11 +137,13 @@ async def shadows(connection: Connection) -> list[Shadow]:
     return [Shadow(*row) for row in await connection.fetch(SHADOWS)]
 
 
-async def lock_shadow(connection: Connection, trial_id: UUID) -> dict[str, Any] | None:
-    """What a shadow has counted so far, for whoever counts on; None when it is no longer one."""
-    text = await connection.fetchval(LOCK_SHADOW, trial_id)
-    found: dict[str, Any] | None = None if text is None else msgspec.json.decode(text)
-    return found
+async def lock_shadow(connection: Connection, trial_id: UUID) -> tuple[dict[str, Any], int] | None:
+    """What a shadow has counted so far, for whoever counts on, and how many pages it may compare.
+
+    None when it is no longer one.
+    """
+    row = await connection.fetchrow(LOCK_SHADOW, trial_id)
+    return None if row is None else (msgspec.json.decode(row["report"]), row["most"])
 
 
 async def count(connection: Connection, trial_id: UUID, report: dict[str, Any]) -> None:

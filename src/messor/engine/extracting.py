@@ -5,8 +5,8 @@ records, history, products, flags, events and the rows' completion commit togeth
 between leaves everything as it was. A page that ends its reader, or whose findings PostgreSQL
 refuses, is tried again and then set aside with its reason. One that is to be read by a version that is
 not installed here waits. What a model can add is asked for as
-jobs and found out elsewhere. Candidates that shadow read the same pages after them. A batch of pages that take long or hold much is cut short, and what is
-left of it waits for the next one.
+jobs and found out elsewhere. Candidates that shadow read the same pages after them. A batch of pages
+that take long or hold much is cut short, and what is left of it waits for the next one.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What a candidate makes of a page is counted in its trial and stored nowhere else, in the transaction
 that stores what the live parsers found: each page counts once, whatever dies. A candidate that fails
-or ends its process costs nobody but itself.
+or ends its process costs nobody but itself; one that hangs also costs time, as long as a page may.
 """
 
 from __future__ import annotations

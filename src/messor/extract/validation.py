@@ -1,7 +1,7 @@
 """Validation: what a record says must be possible, or it is believed less or not at all.
 
-A field that cannot be true, or that its page does not prove, is dropped with a reason; a record that loses one is believed less; a
-record that loses what it is about is rejected.
+A field that cannot be true, or that its page does not prove, is dropped with a reason; a record that
+loses one is believed less; a record that loses what it is about is rejected.
 """
 
 from __future__ import annotations

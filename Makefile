@@ -35,9 +35,9 @@ fuzz: .venv/dev
 
 # Pins with hashes, from pyproject.toml; names no registry.
 lock:
-	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements.txt
-	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate -q -o requirements-dev.txt
-	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate -q -o requirements-bench.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-dev.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-bench.txt
 
 # $(1): requirements file. The package itself is installed in place, without asking for more.
 define install

@@ -1,0 +1,52 @@
+"""The pins suit pip alone: with hashes it takes a package's extras only as they are pinned."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+GROUPS = {"": (), "-dev": ("dev",), "-bench": ("dev", "bench")}
+# What a pinned package asks for that is not installed here, as its metadata have it.
+FOREIGN = {"procrastinate": ("psycopg[pool]",)}
+
+
+def _pinned(name: str) -> set[tuple[str, frozenset[str]]]:
+    text = (ROOT / f"requirements{name}.txt").read_text(encoding="utf-8")
+    found = re.findall(r"^([A-Za-z0-9._-]+)(?:\[([^\]]*)\])?==", text, re.MULTILINE)
+    return {
+        (canonicalize_name(each), frozenset(filter(None, re.split(r",\s*", extras))))
+        for each, extras in found
+    }
+
+
+def _asked(name: str, pinned: set[str]) -> set[tuple[str, frozenset[str]]]:
+    """The requirements with extras of the project itself and of all that is pinned."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    asked = list(project["project"]["dependencies"])
+    for group in GROUPS[name]:
+        asked += project["dependency-groups"][group]
+    for package in sorted(pinned):
+        try:
+            asked += metadata.requires(package) or ()
+        except metadata.PackageNotFoundError:
+            asked += FOREIGN.get(package, ())
+    wanted = map(Requirement, asked)
+    return {
+        (canonicalize_name(each.name), frozenset(each.extras))
+        for each in wanted
+        if each.extras and (each.marker is None or each.marker.evaluate({"extra": ""}))
+    }
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_pip_finds_every_extra_pinned(name: str) -> None:
+    pinned = _pinned(name)
+    missing = _asked(name, {package for package, _ in pinned}) - pinned
+    assert missing == set()

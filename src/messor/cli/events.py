@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
+from typing import Any
 
 import click
-import msgspec
 
 from messor.cli.actors import Names, names_in, with_names
-from messor.cli.output import emit, json_option, run, say
+from messor.cli.output import emit, emit_json, json_option, run, say
 from messor.ledger.events import Cursor, RecordedEvent, read_after
 from messor.settings import Settings
 from messor.store.session import open_session
@@ -41,7 +41,10 @@ async def _events(*, follow: bool, as_json: bool) -> None:
             actors = () if as_json else (each.event.actor for each in found)
             names = await names_in(session.database, actors)
             for event in found:
-                emit(_data(event) if as_json else _line(event, names))
+                if as_json:
+                    emit_json(_data(event))
+                else:
+                    emit(_line(event, names))
                 cursor = event.cursor
             if found:
                 continue
@@ -50,9 +53,8 @@ async def _events(*, follow: bool, as_json: bool) -> None:
             await asyncio.sleep(PAUSE_SECONDS)
 
 
-def _data(recorded: RecordedEvent) -> str:
-    fact = {"occurred_at": recorded.occurred_at, **asdict(recorded.event)}
-    return msgspec.json.encode(fact).decode()
+def _data(recorded: RecordedEvent) -> dict[str, Any]:
+    return {"occurred_at": recorded.occurred_at, **asdict(recorded.event)}
 
 
 def _line(recorded: RecordedEvent, names: Names) -> str:

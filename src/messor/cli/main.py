@@ -16,7 +16,9 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from messor import __version__
+from messor.cli.output import say, show_error
 from messor.errors import MessorError
+from messor.kit.terminal import guard_terminal
 from messor.settings import toml_file
 
 COMMANDS = {
@@ -97,29 +99,30 @@ def cli() -> None:
 
 def main() -> None:
     """Run a command; print one sentence and exit with a fitting code when it cannot be done."""
+    guard_terminal()
     try:
         done = cli(standalone_mode=False)  # the code of an early exit, if there was one
         if isinstance(done, int):
             sys.exit(done)
     except click.Abort:
-        click.echo("messor: interrupted", err=True)
+        say("messor: interrupted")
         sys.exit(130)
     except click.ClickException as error:
-        error.show()
+        show_error(error)
         sys.exit(error.exit_code)
     except ValidationError as error:
         first = error.errors()[0]
         name = "_".join(str(part) for part in first["loc"]).upper()
-        click.echo(f"messor: setting MESSOR_{name} is wrong: {first['msg']}", err=True)
+        say(f"messor: setting MESSOR_{name} is wrong: {first['msg']}")
         sys.exit(2)
     except SettingsError as error:
         found = re.search(r'field "(\w+)"', str(error))
         name = found[1].upper() if found else "*"
-        click.echo(f"messor: setting MESSOR_{name} cannot be read: it must be JSON", err=True)
+        say(f"messor: setting MESSOR_{name} cannot be read: it must be JSON")
         sys.exit(2)
     except tomllib.TOMLDecodeError as error:
-        click.echo(f"messor: {toml_file()} is not valid TOML: {error}", err=True)
+        say(f"messor: {toml_file()} is not valid TOML: {error}")
         sys.exit(2)
     except MessorError as error:
-        click.echo(f"messor: {error}", err=True)
+        say(f"messor: {error}")
         sys.exit(error.exit_code)

@@ -1,12 +1,14 @@
 """Output: data on stdout for machines or people, everything else on stderr.
 
 Much of what is printed was written by strangers. What a terminal would obey instead of showing it
-is replaced wherever people read; JSON has it escaped.
+is replaced wherever people read. JSON has it escaped instead, so that its data stay the same; log
+lines and tracebacks go the same way.
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
 import re
 import sys
 from collections.abc import Callable, Coroutine, Sequence
@@ -17,10 +19,10 @@ import click
 import msgspec
 
 from messor.errors import UsageError
+from messor.kit.terminal import escaped, shown
 
 OUTPUT = "messor.output"
-# All controls but tabs and line ends, and what turns the direction of letters over.
-_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]")
+_BREAKS = re.compile(r"\s*[\n\t]\s*")
 
 Answer = TypeVar("Answer")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -54,7 +56,12 @@ def _print_to(context: click.Context, _: click.Parameter, path: str | None) -> N
 
 def emit(line: str, *, bold: str = "") -> None:
     """A line of data for people, after its `bold` beginning: to stdout, or to the file given by `-o`."""
-    _write(f"{click.style(_shown(bold), bold=True) if bold else ''}{_shown(line)}")
+    _write(f"{click.style(shown(bold), bold=True) if bold else ''}{shown(line)}")
+
+
+def emit_json(value: Any) -> None:
+    """One JSON value as one line, for streams of them."""
+    _write(_as_json(value))
 
 
 def _write(line: str) -> None:
@@ -76,7 +83,11 @@ def print_json(value: Any) -> None:
     """One JSON value on stdout."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
-    _write(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode())
+    _write(msgspec.json.format(_as_json(value), indent=2))
+
+
+def _as_json(value: Any) -> str:
+    return escaped(msgspec.json.encode(value, enc_hook=str).decode())
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -92,11 +103,14 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 def say(text: str) -> None:
     """Tell a person something, on stderr."""
-    click.echo(_shown(text), err=True)
+    click.echo(shown(text), err=True)
 
 
-def _shown(text: str) -> str:
-    return _OBEYED.sub("\ufffd", text.replace("\r\n", "\n"))
+def show_error(error: click.ClickException) -> None:
+    """What click says of a wrong call: it repeats what was typed or pasted."""
+    told = io.StringIO()
+    error.show(file=told)
+    say(told.getvalue().rstrip("\n"))
 
 
 def _cell(value: Any) -> str:
@@ -104,4 +118,5 @@ def _cell(value: Any) -> str:
         return "-"
     if hasattr(value, "strftime"):
         return f"{value:%Y-%m-%d %H:%M:%S}"
-    return _shown(str(value))
+    # A line end within a cell would pass for another row.
+    return shown(_BREAKS.sub(" ", str(value)))

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from messor.cli.output import say
+from messor.kit.terminal import shown
 
 # Between lines where nobody watches: soon at first, for most runs are short.
 FIRST_TELL_SECONDS, TELL_SECONDS = 0.5, 5.0
@@ -22,7 +23,7 @@ def progress_line(text: Callable[[Any], str]) -> Callable[[Any], None]:
     def tell(given: Any) -> None:
         nonlocal told, pause
         if _is_live():
-            click.echo(f"\r\x1b[K{text(given)}"[:160], nl=False, err=True)
+            click.echo(f"\r\x1b[K{shown(text(given))}"[:160], nl=False, err=True)
         elif time.monotonic() - told >= pause:
             told, pause = time.monotonic(), min(2 * pause, TELL_SECONDS)
             say(text(given))

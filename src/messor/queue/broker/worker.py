@@ -19,6 +19,7 @@ from celery.exceptions import Reject
 from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 
+from messor.kit.terminal import CleanFormatter
 from messor.queue.broker.app import build_app, queue_of, register
 from messor.queue.broker.engine_thread import Compose, EngineThread, NewLoop
 from messor.queue.broker.options import Options
@@ -38,7 +39,9 @@ def run_celery_worker(
     new_loop: NewLoop = asyncio.new_event_loop,
 ) -> int:
     """Work until SIGTERM or SIGINT; answers the exit code. For the main thread of a process."""
-    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
+    clean = logging.StreamHandler()
+    clean.setFormatter(CleanFormatter(LOG_FORMAT))
+    logging.basicConfig(level=logging.WARNING, handlers=[clean])
     logging.getLogger("celery.app.trace").setLevel(logging.ERROR)  # a refusal is no trouble
     name = f"{socket.gethostname()}:{os.getpid()}"
     app = build_app(options)

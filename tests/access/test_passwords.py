@@ -26,6 +26,22 @@ ADA = {"email": "ada.lovelace@example.org", "name": "Ada Lovelace"}
         ("ada lovelace", "name or e-mail"),
         ("Ada-Lovelace!!", "name or e-mail"),
         ("adalovelaceadalovelace", "name or e-mail"),
+        ("adalovelace1815", "name or e-mail"),
+        ("messor-lovelace", "name or e-mail"),
+        ("Messor-Console-1", "product's name"),
+        ("messor12345678", "too common"),
+        ("password1234", "too common"),
+        ("P@ssw0rd1234", "too common"),
+        ("123456789012", "too common"),
+        ("qwertyuiop123", "too common"),
+        ("1q2w3e4r5t6y", "too common"),
+        ("!@#$%^&*()_+", "too common"),
+        ("iloveyou1234567", "too common"),
+        ("passwort12345!", "too common"),
+        ("changeme1234", "too common"),
+        ("administrator1", "too common"),
+        ("Summer2026!!!", "too common"),
+        ("password" * 9 + "p", "too common"),
     ],
 )
 def test_weak_passwords_are_refused_with_a_sentence(password: str, sentence: str) -> None:
@@ -42,7 +58,9 @@ def test_weak_passwords_are_refused_with_a_sentence(password: str, sentence: str
         "пароль из слов",
         "\ud800 lone surrogate",
         "a\x00b null bytes",
-        "!@#$%^&*()_+",
+        "gx7!kpwq29zt",
+        "tall green lamp seven",
+        "four words, " * 80,
     ],
 )
 async def test_all_else_is_taken_and_recognised(password: str, passwords: Passwords) -> None:

@@ -9,12 +9,14 @@ import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 import argon2
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from messor.access.errors import WeakPasswordError
+from messor.access.guessing import check_guessing
 
 SHORTEST = 12
 LONGEST = 1024
@@ -33,7 +35,7 @@ class PasswordHash:
 
 
 def check_rules(password: str, *, email: str, name: str) -> None:
-    """Refuse a password that is short, or that the account itself gives away."""
+    """Refuse a password that is short, common, or that the account itself gives away."""
     text = _normal(password)
     if len(text) < SHORTEST:
         raise WeakPasswordError(
@@ -43,9 +45,7 @@ def check_rules(password: str, *, email: str, name: str) -> None:
         raise WeakPasswordError(f"A password has at most {LONGEST} characters.")
     if len(set(text.casefold())) < _FEWEST_KINDS:
         raise WeakPasswordError("The password repeats too few characters; mix in others.")
-    own = {_bare(email), _bare(email.partition("@")[0]), _bare(name)} - {""}
-    if any(_bare(text) == word * times for word in own for times in (1, 2, 3, 4)):
-        raise WeakPasswordError("The password must not be the member's name or e-mail address.")
+    check_guessing(text, email=email, name=name)
 
 
 class Passwords:
@@ -77,7 +77,7 @@ class Passwords:
 
     async def hash(self, password: str, *, email: str, name: str) -> PasswordHash:
         """Check the rules, then hash."""
-        check_rules(password, email=email, name=name)
+        await self._run(partial(check_rules, password, email=email, name=name))
         return await self.renew(password)
 
     async def renew(self, password: str) -> PasswordHash:
@@ -110,10 +110,6 @@ def _normal(password: str) -> str:
 
 def _bytes(password: str) -> bytes:
     return _normal(password).encode("utf-8", "surrogatepass")
-
-
-def _bare(text: str) -> str:
-    return "".join(one for one in text.casefold() if one.isalnum())
 
 
 def _base64(raw: bytes) -> str:

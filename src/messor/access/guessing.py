@@ -1,0 +1,63 @@
+"""How soon a password would be guessed: by lists of leaked ones, and by what an account tells.
+
+zxcvbn knows the passwords, names and words people use most, keyboard rows, dates, and letters
+replaced by signs. It is loaded with the first password that is chosen: most processes need none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from messor.access.errors import WeakPasswordError
+
+FEWEST_GUESSES = 10**9  # refuses "Summer2026!!!" and takes three or four words in a row
+OWN_WORDS = ("messor", "crawler", "console")
+_LOOKED_AT = 72  # characters; the search takes time that grows with their square
+_SHORTEST_WORD = 3
+_FEWEST_BESIDE = 6  # letters and digits beside the account's own words
+_BETWEEN = re.compile(r"[\W_]+")
+
+
+def check_guessing(password: str, *, email: str, name: str) -> None:
+    """Refuse what is common, or made of the account's own words; expects it normalised."""
+    own = _words(email, name)
+    if _beside(password, own) < _FEWEST_BESIDE:
+        raise WeakPasswordError(
+            "The password must not be the member's name or e-mail address, or the product's name, "
+            "with little else. Choose something unrelated, such as four random words."
+        )
+    if _guesses(password, own) < FEWEST_GUESSES:
+        raise WeakPasswordError(
+            "This password is too common or too easy to guess. Use four random words, or have a "
+            "password manager make one."
+        )
+
+
+def _words(*texts: str) -> list[str]:
+    """The texts and their parts, in lower case, the longest first."""
+    found = {_bare(text) for text in texts} | set(OWN_WORDS)
+    for text in texts:
+        found.update(_bare(part) for part in _BETWEEN.split(text))
+    return sorted((word for word in found if len(word) >= _SHORTEST_WORD), key=len, reverse=True)
+
+
+def _beside(password: str, own: Iterable[str]) -> int:
+    """How many letters and digits are left without those words."""
+    rest = _bare(password)
+    if not rest:
+        return len(password)
+    for word in own:
+        rest = rest.replace(word, "")
+    return len(rest)
+
+
+def _guesses(password: str, own: list[str]) -> int:
+    from zxcvbn import zxcvbn  # noqa: PLC0415 - 16 MB of words, which most processes never need
+
+    seen = password[:_LOOKED_AT].encode("utf-8", "replace").decode()
+    return int(zxcvbn(seen, user_inputs=list(own))["guesses"])
+
+
+def _bare(text: str) -> str:
+    return "".join(one for one in text.casefold() if one.isalnum())

@@ -146,6 +146,10 @@ class Settings(BaseSettings):
     public_url: str | None = Field(
         default=None, description="Where people reach the console, behind a proxy for example"
     )
+    allowed_hosts: list[str] = Field(
+        default_factory=list,
+        description="More names the console and API answer to, such as *.example.org; * is all",
+    )
     trusted_proxies: list[str] = Field(
         default_factory=list,
         description="Reverse proxies whose X-Forwarded-For and -Proto are believed",

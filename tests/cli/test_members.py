@@ -131,7 +131,9 @@ def test_a_password_from_standard_input(
         assert "another one" not in text
 
 
-@pytest.mark.parametrize("line", [b"", b"\n", b"short\n", b"\xff\xfe\xfd\n", b"ada@example.org\n"])
+@pytest.mark.parametrize(
+    "line", [b"", b"\n", b"short\n", b"\xff\xfe\xfd\n", b"ada@example.org\n", b"password1234\n"]
+)
 def test_a_password_that_is_none_is_refused(
     messor: Messor, monkeypatch: pytest.MonkeyPatch, line: bytes
 ) -> None:

@@ -108,6 +108,10 @@ async def test_the_first_admin(console: str, enter: Enter, database: Database) -
     assert 'value="Ada"' in refused.text
     weak = await visitor.send(path, path, {**form, "password": "short", "again": "short"})
     assert weak.status == 422
+    common = await visitor.send(
+        path, path, {**form, "password": "changeme1234", "again": "changeme1234"}
+    )
+    assert (common.status, "too common" in common.said) == (422, True)
     answer = await visitor.send(path, path, {**form, "again": PASSWORD})
     assert (answer.status, answer.place) == (303, "/")
     assert "Ada" in (await visitor.get("/")).text

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 
 from messor.access import keys
 from messor.access.origin import Origin
 from messor.access.roles import Role
+from messor.settings import Settings
 from messor.store.database import Database
-from tests.console.conftest import PASSWORD, Enter, Visitor
+from tests.console.conftest import PASSWORD, Enter, Serve, Visitor
 
 ONCE = re.compile(r'<div class="once">([^<]+)</div>')
 
@@ -63,6 +65,30 @@ async def test_an_address_that_is_taken_or_none_is_told_in_the_form(admin: Visit
         )
         assert page.status == 422
         assert 'role="alert"' in page.text
+
+
+async def test_a_link_leads_to_the_console_whatever_the_host_header_says(
+    serve: Serve, enter: Enter, tmp_path: Path
+) -> None:
+    form = {"name": "Bo", "email": "bo@example.org", "role": "viewer"}
+    console = await serve()
+    admin = await enter(console, Role.ADMIN)
+    token = await admin.token("/members")
+    admin.session.headers["Host"] = "evil.example"
+    page = await admin.post("/members", form, csrf=token)
+    assert "evil.example" not in page.text
+    assert unescape(ONCE.search(page.text)[1]).startswith("http://127.0.0.1:8321/link/")  # type: ignore[index]
+    public = await serve(Settings(data_dir=tmp_path, public_url="https://messor.example"))
+    admin.base = public
+    page = await admin.send("/members", "/members", {**form, "email": "cy@example.org"})
+    assert unescape(ONCE.search(page.text)[1]).startswith("https://messor.example/link/")  # type: ignore[index]
+
+
+async def test_a_common_password_is_refused_when_changed(reviewer: Visitor) -> None:
+    common = {"current": PASSWORD, "new": "password1234", "again": "password1234"}
+    page = await reviewer.send("/account", "/account/password", common)
+    assert page.status == 422
+    assert "too common" in page.said
 
 
 async def test_a_key_is_shown_once_works_and_is_revoked(

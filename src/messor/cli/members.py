@@ -19,6 +19,7 @@ from messor.access.roles import Role
 from messor.access.wording import understand_email, understand_name
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
 from messor.errors import UsageError
+from messor.serve.hosts import console_url
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
@@ -226,19 +227,12 @@ def link(email: str | None, url: str | None, as_json: bool) -> None:
         return await links.make_login(connection, member, by=LOCAL_ADMIN)
 
     made = run(_transact(act))
-    whole = made.url(url or _console(Settings()))
+    whole = made.url(url or console_url(Settings()))
     if as_json:
         print_json({"url": whole, "expires_at": made.expires_at})
     else:
         say(f"Works once, until {made.expires_at:%Y-%m-%d %H:%M} UTC. Whoever has it can use it.")
         emit(whole)
-
-
-def _console(settings: Settings) -> str:
-    """Where the settings say that people find the console."""
-    host = settings.listen_host
-    named = f"[{host}]" if ":" in host else host
-    return settings.public_url or f"http://{named}:{settings.listen_port}"
 
 
 def _ask_password() -> str:

@@ -14,6 +14,7 @@ from messor.api.app import make_api
 from messor.console.app import make_console
 from messor.console.cookies import SESSION
 from messor.errors import UnavailableError
+from messor.serve.hosts import HostCheck, console_url
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -40,7 +41,7 @@ class Doors:
         )
         self._socket = _listen(settings.listen_host, settings.listen_port)
         config = uvicorn.Config(
-            self._answer,
+            HostCheck(self._answer, settings),
             interface="asgi3",
             lifespan="off",
             log_config=None,
@@ -56,9 +57,16 @@ class Doors:
     @property
     def url(self) -> str:
         """Where people find the console."""
-        host, port = self._socket.getsockname()[:2]
-        named = f"[{host}]" if ":" in host else host
-        return self._settings.public_url or f"http://{named}:{port}"
+        return console_url(self._settings, self.port)
+
+    @property
+    def port(self) -> int:
+        number: int = self._socket.getsockname()[1]
+        return number
+
+    @property
+    def is_open(self) -> bool:
+        return self._server.started
 
     def stop(self) -> None:
         self._api.state.house.is_closing = True  # streams of events end by themselves

@@ -14,6 +14,7 @@ from messor.console.call import Call
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
 from messor.errors import ConflictError, NotFoundError, UsageError
+from messor.serve.hosts import link_base
 from messor.store.database import Connection
 
 MOST = 500
@@ -113,7 +114,7 @@ async def _page(
     status: int = 200,
 ) -> Response:
     rows = await members.listing(call.desk.database, MOST)
-    base = call.desk.settings.public_url or str(call.request.base_url)
+    base = link_base(call.desk.settings, call.request)
     return await call.page(
         "members/list.html",
         status=status,

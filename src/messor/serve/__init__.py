@@ -1,0 +1,1 @@
+"""How do the doors stay open to members while strangers lean on them?"""

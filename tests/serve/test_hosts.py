@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -10,8 +12,8 @@ from messor.settings import Settings
 from tests.serve.conftest import Open, ask
 
 
-def accepts(header: str, local_address: str | None = None, **settings: object) -> bool:
-    return HostNames(Settings(**settings)).accept(header, local_address=local_address)  # type: ignore[arg-type]
+def accepts(header: str, local_address: str | None = None, **settings: Any) -> bool:
+    return HostNames(Settings(**settings)).accept(header, local_address=local_address)
 
 
 @pytest.mark.parametrize(
@@ -32,10 +34,12 @@ def test_other_names_are_refused(header: str) -> None:
 
 
 def test_the_public_url_and_named_hosts_are_accepted() -> None:
-    public = {"public_url": "https://Messor.example.org:8443/"}
+    public: dict[str, Any] = {"public_url": "https://Messor.example.org:8443/"}
     assert accepts("messor.example.org", **public)
     assert not accepts("example.org", **public)
-    named = {"allowed_hosts": ["harvest.internal", "*.example.net", "[2001:db8::1]"]}
+    named: dict[str, Any] = {
+        "allowed_hosts": ["harvest.internal", "*.example.net", "[2001:db8::1]"]
+    }
     for header in ("harvest.internal:8321", "a.b.example.net", "[2001:db8::1]:8321"):
         assert accepts(header, **named)
     assert not accepts("example.net", **named)

@@ -5,7 +5,8 @@
     ├── PartlyTakenError    some lines of a batch were not taken  exit 3
     ├── NotFoundError       what was asked for is not there       exit 4
     ├── ConflictError       a rule of the registry forbids it     exit 5
-    │   └── NeedsApprovalError  somebody has to approve it first
+    │   ├── NeedsApprovalError  somebody has to approve it first
+    │   └── TrafficHaltedError  all traffic to sites is halted
     ├── UnavailableError    a server or folder cannot be used     exit 6
     ├── NothingHarvestedError  a crawl or an import brought no page at all  exit 7
     ├── ImpoliteError       an audit found what should not have happened  exit 8
@@ -47,6 +48,11 @@ class ConflictError(MessorError):
 
 class NeedsApprovalError(ConflictError):
     code = "needs_approval"
+    retryable = True
+
+
+class TrafficHaltedError(ConflictError):
+    code = "traffic_halted"
     retryable = True
 
 

@@ -27,6 +27,8 @@ class Act(StrEnum):
     INGEST_RUN = "ingest.run"
     JOBS_CONTROL = "jobs.control"  # dead letters: requeue, purge
     SCHEDULE_CONTROL = "schedule.control"
+    TRAFFIC_HALT = "traffic.halt"  # stop all requests to sites
+    TRAFFIC_RESUME = "traffic.resume"
     PROXIES_MANAGE = "proxies.manage"  # see them, too
     WEBHOOKS_MANAGE = "webhooks.manage"  # see them, too
     AUDIT_READ = "audit.read"  # who logged in, who changed whom
@@ -51,6 +53,8 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = MappingProxyType(
         Act.INGEST_RUN: _ALL_BUT_VIEWERS,
         Act.JOBS_CONTROL: _ADMINS,
         Act.SCHEDULE_CONTROL: _ADMINS,
+        Act.TRAFFIC_HALT: _REVIEWERS,
+        Act.TRAFFIC_RESUME: _ADMINS,
         Act.PROXIES_MANAGE: _ADMINS,
         Act.WEBHOOKS_MANAGE: _ADMINS,
         Act.AUDIT_READ: _ADMINS,

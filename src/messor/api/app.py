@@ -36,6 +36,7 @@ from messor.api.routes import (
     search,
     serps,
     tasks,
+    traffic,
     verticals,
     webhooks,
 )
@@ -62,6 +63,7 @@ ROUTERS = (
     rules.router,
     ingestion.router,
     jobs.router,
+    traffic.router,
     proxies.router,
     webhooks.router,
     people.router,

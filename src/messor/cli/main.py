@@ -53,6 +53,7 @@ COMMANDS = {
     "scout": "messor.cli.scout:scout",
     "search": "messor.cli.search:search",
     "tasks": "messor.cli.tasks:tasks",
+    "traffic": "messor.cli.traffic:traffic",
     "up": "messor.cli.worker:up",
     "verticals": "messor.cli.verticals:verticals",
     "webhooks": "messor.cli.webhooks:webhooks",

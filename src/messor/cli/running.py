@@ -13,6 +13,7 @@ from uuid import UUID
 
 import click
 
+from messor.courtesy import traffic
 from messor.engine import progress
 from messor.engine.worker import Worker
 from messor.settings import Settings
@@ -59,6 +60,7 @@ async def crawl_until_idle(
 
     A host that asked for silence is waited for when it is over within `patience` seconds.
     """
+    await traffic.require_running(session.database)
     worker = Worker(settings, session.database, repair=session.repair)
     async with stopping_on_signals(worker):
         running = asyncio.create_task(worker.run())
@@ -68,7 +70,7 @@ async def crawl_until_idle(
         await running
         watching.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await watching
+            await watching  # raises when traffic was halted meanwhile
     return await progress.outcomes(session.database, domain_ids)
 
 
@@ -83,6 +85,7 @@ async def _watch(
         now = time.monotonic()
         try:
             standing = await progress.standing(session.database, domain_ids, patience)
+            await traffic.require_running(session.database)
         except LOST_CONNECTION:  # the worker brings it back
             await asyncio.sleep(0.5)
             continue

@@ -81,11 +81,16 @@ class Call:
 
     async def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """A whole page, with the menu and what there is to say."""
-        waiting = None
+        waiting = halt = None
+        names: dict[str, str] = {}
+        if self.may(Act.READ):
+            halt = await self.desk.board.halt.get()
+            names = await self.names({halt.halted_by}) if halt else {}
         if self.may(Act.DOMAINS_REVIEW):
             waiting = await review.count(self.desk.database)
         said = cookies.unseal(cookies.read(self.request, cookies.SAID), self.cookie)
-        response = self.bare(template, status=status, said=said, waiting=waiting, **values)
+        given = {"said": said, "waiting": waiting, "halt": halt, "halt_names": names}
+        response = self.bare(template, status=status, **{**given, **values})
         if cookies.read(self.request, cookies.SAID) is not None:
             cookies.clear(self.request, response, cookies.SAID)
         return response
@@ -109,6 +114,7 @@ class Call:
             "Act": Act,
             "said": None,
             "waiting": None,
+            "halt": None,
         }
         return self.desk.templates.get_template(template).render({**given, **values})
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from messor.access import members
+from messor.courtesy import traffic
 from messor.kit.fresh import Fresh
 from messor.ledger import recent
 from messor.ledger.recent import Recent
@@ -42,6 +43,7 @@ class Board:
         self._risky = Fresh(5.0, lambda: overview.risky(database))
         self._next = Fresh(5.0, lambda: overview.next_runs(database))
         self._events = Fresh(0.25, self._newest)
+        self.halt = Fresh(0.5, lambda: traffic.in_force(database))  # told on every page
         self._rings = 0
         self.bell = Bell(database)
         self.jobs = Fresh(0.0, lambda: listing.stats(database), is_costly=listing.are_many)

@@ -61,6 +61,7 @@ MENU = (
     ),
     Entry("Schedule", "/schedule", "calendar-days", Act.READ, on_phone=False),
     Entry("Health", "/admin/orbits/health", "heart-pulse", Act.READ, on_phone=False),
+    Entry("Traffic", "/traffic", "traffic-light", Act.READ, on_phone=False),
     Entry("Proxies", "/proxies", "network-wired", Act.PROXIES_MANAGE, on_phone=False),
     Entry("Webhooks", "/webhooks", "bell", Act.WEBHOOKS_MANAGE, on_phone=False),
     Entry("Members", "/members", "users", Act.MEMBERS_MANAGE, on_phone=False),

@@ -90,7 +90,16 @@ def event_tone(kind: str) -> str:
     last = kind.rpartition(".")[2]
     if last in ("approved", "trusted", "resumed", "kept", "completed"):
         return "green"
-    if last in ("rejected", "blacklisted", "failed", "detected", "purged", "erased", "blocked"):
+    if last in (
+        "rejected",
+        "blacklisted",
+        "failed",
+        "detected",
+        "purged",
+        "erased",
+        "blocked",
+        "halted",
+    ):
         return "red"
     return "yellow" if last in ("suspended", "paused", "review_asked", "throttled") else "blue"
 

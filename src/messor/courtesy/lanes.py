@@ -23,7 +23,11 @@ from messor.store.database import Connection, Database
 # rhythm does not depend on when somebody looked.
 LOOK_AHEAD = 0.25
 
-CLAIM = "SELECT * FROM messor.claim_lanes($1, $2, $3, $4, $5, $6)"
+# Nothing is claimed while traffic is halted, by whatever worker and whenever it started.
+CLAIM = """
+SELECT * FROM messor.claim_lanes($1, CASE WHEN EXISTS (
+  SELECT FROM messor.traffic_halts WHERE lifted_at IS NULL) THEN 0 ELSE $2 END, $3, $4, $5, $6)
+"""
 
 # In a statement after: what a flush committed while the claim waited for it must be seen.
 DESCRIBE = """

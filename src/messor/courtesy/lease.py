@@ -74,6 +74,7 @@ class WorkerLease:
         self.id = lease_id
         self.seconds = seconds
         self.deadline = granted_at + seconds
+        self.is_halted = False  # all traffic to sites was halted: nothing may be sent
         self.database_clock = DatabaseClock()
 
     @classmethod

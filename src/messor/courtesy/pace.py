@@ -37,6 +37,8 @@ class Permit:
         now = clock.now()
         if self.used_at or now >= self._pace.lease.deadline:
             raise LeaseLostError("The right to send this request has run out.")
+        if self._pace.lease.is_halted:
+            raise LeaseLostError("All traffic to sites is halted.")
         self.used_at = now
         self.delay = self._pace.delay
         # The transport sends what was written at the end of this turn of the loop, so the next

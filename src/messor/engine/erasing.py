@@ -98,6 +98,8 @@ PEOPLE = (
     ("schedules", "overridden_by"),
     ("schedule_runs", "started_by"),
     ("standstill", "actor"),
+    ("traffic_halts", "halted_by"),
+    ("traffic_halts", "lifted_by"),
     ("webhooks", "created_by"),
     ("members", "created_by"),
     ("one_time_links", "created_by"),

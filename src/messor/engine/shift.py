@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 
 from messor import __version__
 from messor.archive.segments import SegmentWriter
-from messor.courtesy import lanes
+from messor.courtesy import lanes, traffic
 from messor.courtesy.lanes import LOOK_AHEAD, Lane
 from messor.courtesy.lease import WorkerLease
 from messor.courtesy.robots import RobotsShelf
@@ -50,6 +50,7 @@ UPKEEP_SECONDS = 12 * 3600.0
 URGENT_SECONDS = 0.01  # how long an urgent flush waits for company
 DRAIN_SECONDS = 25.0
 TEND_SECONDS = 2.0
+HALT_SECONDS = 0.2  # how often a worker asks whether traffic is halted
 SLOW_SHARE = 4  # a quarter of the visits, at most, wait for hosts that take long
 
 Repair = Callable[[], Awaitable[None]]
@@ -135,6 +136,7 @@ class Shift:
         others = [
             asyncio.create_task(self._claim_loop()),
             asyncio.create_task(self._watch_lease()),
+            asyncio.create_task(self._watch_halt()),
             asyncio.create_task(self._reap_loop()),
             asyncio.create_task(self._upkeep_loop()),
             asyncio.create_task(self._tend_loop()),
@@ -253,6 +255,17 @@ class Shift:
                     visit.cancel()
             await asyncio.sleep(max(remaining, 0.05))
 
+    async def _watch_halt(self) -> None:
+        """Cut off what is under way within a moment of a halt; its pages stay due."""
+        while True:
+            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
+                halted = await traffic.in_force(self._database) is not None
+                begins = halted and not self._lease.is_halted
+                self._lease.is_halted = halted  # first: no permit is used from here on
+                for visit in list(self._visits) if begins else ():
+                    visit.cancel()
+            await asyncio.sleep(HALT_SECONDS)
+
     async def _reap_loop(self) -> None:
         while True:
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
@@ -271,7 +284,8 @@ class Shift:
         """Keep the pool of proxies: what they did, which are active, which may come back."""
         while True:
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
-                await self._pool.tend()
+                if not self._lease.is_halted:  # it probes through proxies
+                    await self._pool.tend()
             await asyncio.sleep(TEND_SECONDS)
 
     async def _flush_loop(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from messor.courtesy import hosts
+from messor.courtesy import hosts, traffic
 from messor.courtesy.hosts import Host
 from messor.courtesy.robots import RobotsShelf
 from messor.engine import facts as say
@@ -75,7 +75,9 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
     if domain is None:
         unknown = f"{name} was never submitted: messor domains submit {name}"
         return Explanation(url.href, "denied", [Fact("registry", "no", unknown)])
-    facts = say.domain_facts(domain)
+    halt = await traffic.in_force(database)
+    facts = [Fact("traffic", "later", halt.said)] if halt else []
+    facts += say.domain_facts(domain)
     host = await hosts.find(database, url.authority, settings.default_delay)
     if host is not None:
         facts += say.host_facts(host)

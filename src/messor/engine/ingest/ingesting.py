@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from messor.courtesy import traffic
 from messor.engine.ingest import asking, gathering, governance, runs
 from messor.engine.ingest.discovery import discover, sources
 from messor.engine.ingest.fetching import fetch
@@ -56,6 +57,7 @@ async def _begin(
 ) -> tuple[Run, list[tuple[int, str]]]:
     """In one transaction: the domain admitted, the run begun, its first pages known."""
     async with database.transaction() as connection:
+        await traffic.require_running(connection)
         domain = await governance.admit(connection, errand)
         if domain.status == "approved" and domain.active:
             key = await runs.open_run(connection, errand, domain)

@@ -1,0 +1,43 @@
+"""The halt: its form, and what lifts it. That it stands is told on every page."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console.call import Call
+from messor.console.screens import get, post
+from messor.courtesy import traffic
+from messor.errors import UsageError
+
+
+async def show(call: Call) -> Response:
+    return await _page(call)
+
+
+async def halt(call: Call) -> Response:
+    try:
+        async with call.desk.database.transaction() as connection:
+            await traffic.halt(connection, reason=call.form.text("reason"), actor=call.actor)
+    except UsageError as error:
+        return await _page(call, wrong=str(error), status=422)
+    call.desk.board.halt.spoil()
+    return call.go("/traffic", "All traffic to sites is halted.", "warning")
+
+
+async def resume(call: Call) -> Response:
+    async with call.desk.database.transaction() as connection:
+        await traffic.resume(connection, actor=call.actor)
+    call.desk.board.halt.spoil()
+    return call.go("/traffic", "Traffic runs again.")
+
+
+async def _page(call: Call, *, wrong: str | None = None, status: int = 200) -> Response:
+    return await call.page("traffic/page.html", status=status, wrong=wrong)
+
+
+SCREENS = (
+    get("/traffic", Act.READ, show),
+    post("/traffic/halt", Act.TRAFFIC_HALT, halt),
+    post("/traffic/resume", Act.TRAFFIC_RESUME, resume),
+)

@@ -1,0 +1,86 @@
+"""The halt: one switch that stops all requests to sites, on every machine, until it is lifted.
+
+It lives in the database, so it survives restarts. Claims look at it in their own statement, and
+workers poll it to cut off what is under way; search engines, models and webhooks are not sites.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from messor.errors import ConflictError, TrafficHaltedError, UsageError
+from messor.ledger import events
+from messor.ledger.events import Event
+from messor.store.database import Connection, Database
+
+LONGEST_REASON = 500
+
+IN_FORCE = """
+SELECT halted_at, halted_by, reason FROM messor.traffic_halts WHERE lifted_at IS NULL
+"""
+
+HALT = """
+INSERT INTO messor.traffic_halts (halted_by, reason) VALUES ($1, $2)
+ON CONFLICT ((true)) WHERE lifted_at IS NULL DO NOTHING RETURNING halted_at, halted_by, reason
+"""
+
+LIFT = """
+UPDATE messor.traffic_halts SET lifted_at = messor.clock(), lifted_by = $1
+ WHERE lifted_at IS NULL RETURNING halted_at, halted_by, reason
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """A halt in force: since when, by whom, and why."""
+
+    halted_at: datetime
+    halted_by: str
+    reason: str
+
+    @property
+    def said(self) -> str:
+        since = f"{self.halted_at:%Y-%m-%d %H:%M} UTC"
+        return f"All traffic to sites was halted by {self.halted_by} on {since}: {self.reason}"
+
+
+async def in_force(source: Connection | Database) -> Halt | None:
+    """The halt that stands, if one does."""
+    row = await source.fetchrow(IN_FORCE)
+    return None if row is None else _halt(row)
+
+
+async def require_running(source: Connection | Database) -> None:
+    """Raise TrafficHaltedError while a halt stands."""
+    halt = await in_force(source)
+    if halt is not None:
+        raise TrafficHaltedError(f"{halt.said}. An admin can lift it: messor traffic resume")
+
+
+async def halt(connection: Connection, *, reason: str, actor: str) -> Halt:
+    """Halt all traffic to sites; a halt that stands already is kept as it is."""
+    reason = " ".join(reason.split())
+    if not reason or len(reason) > LONGEST_REASON:
+        raise UsageError(f"Give a reason of 1 to {LONGEST_REASON} characters.")
+    row = await connection.fetchrow(HALT, actor, reason)
+    if row is None:
+        raise ConflictError("Traffic is halted already; the halt and its reason stay as they are.")
+    await events.record(connection, [Event("traffic.halted", actor, data={"reason": reason})])
+    return _halt(row)
+
+
+async def resume(connection: Connection, *, actor: str) -> Halt:
+    """Lift the halt that stands; returns it."""
+    row = await connection.fetchrow(LIFT, actor)
+    if row is None:
+        raise ConflictError("Traffic is not halted: there is nothing to resume.")
+    lifted = _halt(row)
+    data = {"halted_by": lifted.halted_by, "reason": lifted.reason}
+    await events.record(connection, [Event("traffic.resumed", actor, data=data)])
+    return lifted
+
+
+def _halt(row: Any) -> Halt:
+    return Halt(row["halted_at"], row["halted_by"], row["reason"])

@@ -1,0 +1,33 @@
+"""`messor traffic` as a person meets it, and what the other commands say while traffic is halted."""
+
+from __future__ import annotations
+
+from tests.cli.conftest import Messor
+
+REASON = "a site complained"
+
+
+def test_a_halt_is_told_refuses_crawls_and_is_lifted(messor: Messor) -> None:
+    assert messor("traffic", "status").out == "Traffic runs.\n"
+    halted = messor("traffic", "halt", "--reason", REASON)
+    assert halted.code == 0
+    assert "messor traffic resume" in halted.err
+    assert "halted by local-admin on 20" in messor("traffic", "status").out
+    assert messor("traffic", "status", "--json").json["halt"]["reason"] == REASON
+    for words in (["crawl", "https://example.org/"], ["https://example.org/", "--mode", "light"]):
+        said = messor(*words)
+        assert said.code == 5
+        assert f"{REASON}. An admin can lift it: messor traffic resume" in said.err
+    lifted = messor("traffic", "resume")
+    assert (lifted.code, REASON in lifted.err) == (0, True)
+    assert messor("traffic", "status", "--json").json == {"halted": False, "halt": None}
+
+
+def test_what_does_not_fit_is_refused_with_what_to_do(messor: Messor) -> None:
+    assert messor("traffic", "halt").code == 2
+    assert "1 to 500 characters" in messor("traffic", "halt", "--reason", " ").err
+    assert messor("traffic", "resume").code == 5
+    messor("traffic", "halt", "--reason", REASON)
+    again = messor("traffic", "halt", "--reason", "another")
+    assert (again.code, "halted already" in again.err) == (5, True)
+    assert messor("traffic", "status", "--json").json["halt"]["reason"] == REASON

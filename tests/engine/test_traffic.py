@@ -1,0 +1,87 @@
+"""A halt ends all requests to sites within a second, on every worker; nothing is lost by it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from messor.courtesy import traffic
+from messor.engine.why import explain
+from messor.store.database import Database
+from messor.world import Answer
+from tests.crawling import admit, at_work, idle, until
+from tests.little_web import LittleWeb, page
+
+WITHIN = 1.0  # seconds: the bar
+SNAPSHOTS = "SELECT count(*) FROM messor.page_snapshots"
+
+
+async def halt(database: Database) -> None:
+    async with database.transaction() as connection:
+        await traffic.halt(connection, reason="a complaint", actor="tester")
+
+
+async def resume(database: Database) -> None:
+    async with database.transaction() as connection:
+        await traffic.resume(connection, actor="tester")
+
+
+def busy_site() -> dict[str, Answer]:
+    """More pages than a test waits for."""
+    links = [f"/{number}" for number in range(300)]
+    return {"/": page("home", *links), **{link: page(f"page {link}") for link in links}}
+
+
+async def test_every_worker_falls_silent_within_a_second_and_stays_so_over_a_restart(
+    database: Database, tmp_path: Path
+) -> None:
+    hosts = [f"site{number}.test" for number in range(4)]
+    async with LittleWeb(tmp_path, {host: busy_site() for host in hosts}) as web:
+        for host in hosts:
+            await admit(database, f"http://{host}/", delay=0.05)
+        async with at_work(web.settings(), database), at_work(web.settings(), database):
+            await until(lambda: all(len(web.requests(host)) > 5 for host in hosts))
+            await halt(database)
+            await asyncio.sleep(WITHIN)
+            sent = len(web.requests())
+            await asyncio.sleep(1.5)
+            assert len(web.requests()) == sent
+            async with at_work(web.settings(), database):
+                await asyncio.sleep(1.0)
+            assert len(web.requests()) == sent
+            await resume(database)
+            await until(lambda: len(web.requests()) > sent + 10)
+
+
+async def test_a_request_under_way_is_cut_off_and_its_page_is_fetched_afterwards(
+    database: Database, tmp_path: Path
+) -> None:
+    slow = Answer(200, (("Content-Type", "text/html"),), b"<p>late</p>", pause_s=8.0)
+    async with LittleWeb(tmp_path, {"slow.test": {"/": slow}}) as web:
+        await admit(database, "http://slow.test/")
+        async with at_work(web.settings(), database) as worker:
+            await until(lambda: "/" in web.paths("slow.test"))
+            await halt(database)
+            shift = worker.shift
+            assert shift is not None
+            await until(lambda: not shift.visits, 3.0)
+            assert await database.fetchval(SNAPSHOTS) == 0
+            web.houses["slow.test"].rooms["/"] = page("home")
+            await resume(database)
+            await idle(database)
+    assert await database.fetchval(SNAPSHOTS) == 1
+
+
+async def test_why_tells_of_the_halt(database: Database, tmp_path: Path) -> None:
+    async with LittleWeb(tmp_path, {"shop.test": {"/": page("home")}}) as web:
+        await admit(database, "http://shop.test/")
+        await halt(database)
+        told = await explain(database, web.settings(), "http://shop.test/")
+        assert told.verdict == "deferred"
+        assert told.facts[0].step == "traffic"
+        assert "halted by tester" in told.facts[0].sentence
+        assert told.facts[0].sentence.endswith(": a complaint")
+        await resume(database)
+        assert (await explain(database, web.settings(), "http://shop.test/")).facts[
+            0
+        ].step != "traffic"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 MOST_RUNS = 200
 MOST_FETCHES = 5_000
+# A request may take 30 s, and what it brought waits a few seconds for a flush.
+ON_ITS_WAY = "interval '1 minute'"
 
 RUNS = f"""
 WITH runs AS (
@@ -40,8 +42,16 @@ SELECT count(*) AS examined, count(fault) AS broken,
   FROM judged
 """
 
-# What a run says it fetched must be in the log, as far as its pages are still there.
-EVIDENCE = f"""{RUNS}, judged AS (
+# What a run says it fetched must be in the log, as far as its pages are still there. A request that
+# was on its way when the run began is dated before it, and its answer came during the run.
+EVIDENCE = f"""{RUNS}, answered AS (
+  SELECT r.id AS run_id, count(DISTINCT f.page_id) AS pages
+    FROM runs r JOIN messor.ingestion_pages i ON i.run_id = r.id
+    JOIN messor.http_fetches f ON f.page_id = i.page_id
+     AND f.fetched_at BETWEEN r.started_at - {ON_ITS_WAY} AND r.completed_at
+     AND f.fetched_at >= (SELECT messor.clock()) - $1::interval - {ON_ITS_WAY}
+   GROUP BY 1
+), judged AS (
   SELECT r.id AS run_id, r.trace_id, r.outcome = 'blocked' AS is_special, CASE
     WHEN r.evidence ->> 'traceId' IS DISTINCT FROM r.trace_id THEN 'its traceId is not its own'
     WHEN r.evidence ->> 'nm_policyVersion' IS DISTINCT FROM $2
@@ -54,7 +64,7 @@ EVIDENCE = f"""{RUNS}, judged AS (
     WHEN (r.nm ->> 'pagesUsed')::numeric > (r.nm ->> 'pagesPlanned')::numeric
       THEN 'it used more pages than it planned'
     WHEN (r.nm ->> 'pagesFetched')::numeric >
-         (SELECT count(DISTINCT f.page_id) FROM fetches f WHERE f.run_id = r.id)
+         coalesce((SELECT a.pages FROM answered a WHERE a.run_id = r.id), 0)
          + (SELECT count(*) FROM messor.ingestion_pages i WHERE i.run_id = r.id
              AND NOT EXISTS (SELECT FROM messor.pages p WHERE p.id = i.page_id))
       THEN 'it says it fetched pages that the log does not have'
@@ -147,31 +157,36 @@ FRICTION = f"""{RUNS}, judged AS (
      before.signals > 0 OR (f.status_code IN (403, 429, 503) AND f.outcome = 'blocked'))
 ){ANSWER}"""
 
-# Five minutes at the edge are forgiven: a plan takes a moment. What was fetched more than two days
-# before all runs is no cache's any more, and that part of the log is not opened.
+# The cache counts as it was when the page was planned: others may have fetched it since the run
+# began. Five minutes at the edge are forgiven: a plan takes a moment. What was fetched more than two
+# days before all runs is no cache's any more, and that part of the log is not opened.
 CACHING = f"""{RUNS}, earliest AS MATERIALIZED (
   SELECT messor.clock() - $1::interval - interval '2 days' AS at
 ), planned AS (
-  SELECT r.id AS run_id, r.trace_id, r.nm, i.cached, p.url,
+  SELECT r.id AS run_id, r.trace_id, r.nm, i.cached, p.url, r.started_at,
+         coalesce(i.planned_at, r.completed_at) AS planned_at,
          EXISTS (SELECT FROM fetches f WHERE f.run_id = r.id AND f.page_id = i.page_id) AS asked,
-         greatest(
-           (SELECT max(f.fetched_at) FROM messor.http_fetches f
-             WHERE f.page_id = i.page_id AND f.fetched_at < r.started_at
-               AND f.fetched_at >= (SELECT at FROM earliest)
-               AND f.outcome IN ('ok', 'unchanged', 'redirected')),
-           (SELECT max(s.crawled_at) FROM messor.page_snapshots s
-             WHERE s.page_id = i.page_id AND s.crawled_at < r.started_at AND s.verdict IS NULL)
-         ) AS had_at,
-         (SELECT f.outcome FROM messor.http_fetches f
-           WHERE f.page_id = i.page_id AND f.fetched_at < r.started_at
-             AND f.fetched_at >= (SELECT at FROM earliest)
-           ORDER BY f.fetched_at DESC LIMIT 1) IN ('ok', 'unchanged') AS was_good,
-         r.started_at
+         EXISTS (SELECT FROM messor.http_fetches f
+                  WHERE f.page_id = i.page_id AND f.outcome IN ('ok', 'unchanged', 'redirected')
+                    AND f.fetched_at >= (SELECT at FROM earliest)
+                    AND f.fetched_at BETWEEN
+                        coalesce(i.planned_at, r.started_at) - interval '24 hours 5 minutes'
+                        AND coalesce(i.planned_at, r.completed_at))
+           OR EXISTS (SELECT FROM messor.page_snapshots s
+                  WHERE s.page_id = i.page_id AND s.verdict IS NULL AND s.crawled_at BETWEEN
+                        coalesce(i.planned_at, r.started_at) - interval '24 hours 5 minutes'
+                        AND coalesce(i.planned_at, r.completed_at)) AS at_hand,
+         before.fetched_at AS had_at, before.outcome IN ('ok', 'unchanged') AS was_good
     FROM runs r JOIN messor.ingestion_pages i ON i.run_id = r.id
     JOIN messor.pages p ON p.id = i.page_id
+    LEFT JOIN LATERAL (
+      SELECT f.fetched_at, f.outcome FROM messor.http_fetches f
+       WHERE f.page_id = i.page_id AND f.fetched_at < r.started_at
+         AND f.fetched_at >= (SELECT at FROM earliest)
+       ORDER BY f.fetched_at DESC LIMIT 1) before ON true
 ), judged AS (
   SELECT run_id, trace_id, cached AS is_special, CASE
-    WHEN cached AND coalesce(had_at < started_at - interval '24 hours 5 minutes', true)
+    WHEN cached AND NOT at_hand
       THEN url || ' was taken from the cache, but was not fetched within a day before'
     WHEN NOT cached AND asked AND was_good AND had_at > started_at - interval '23 hours 55 minutes'
       THEN url || ' was fetched again within a day'

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from messor.fetch.retry_after import LONGEST
 from messor.registry.domains import EVENT_TYPES
+from messor.registry.preflights import MOST_REQUESTS
 from messor.store.database import Connection
 
 ROWS_PER_FETCH = 2000
@@ -35,9 +36,13 @@ LOOK_BACK = timedelta(hours=1)
 LONGEST_SILENCE = timedelta(seconds=LONGEST)
 
 STATUS_EVENTS = ["domain.submitted", *EVENT_TYPES.values()]
+# After these a domain waits for review, and somebody may have it looked at.
+PENDING_EVENTS = ["domain.submitted", "domain.resubmitted", "domain.review_asked"]
 
 # Before its own domain is approved, a host's robots.txt may be read for one that redirects to it:
-# then the host still belongs to the domain that asked.
+# then the host still belongs to the domain that asked. A pre-flight that somebody asked for may visit
+# a domain that waits for review; `look` is that pre-flight, `look_place` which of its requests this
+# was, and `look_most` how many it had after what its robots.txt said.
 READ = """
 DECLARE fetch_log NO SCROLL CURSOR FOR
 WITH told AS (
@@ -60,6 +65,18 @@ WITH told AS (
   SELECT domain_id, range_agg(tstzrange(started_at,
            coalesce(completed_at, started_at + $8::interval) + $7::interval)) AS spans
     FROM messor.ingestion_runs WHERE mode = 'user_assisted' GROUP BY domain_id
+), looks AS (
+  SELECT f.id, f.fetched_at, a.id AS look, CASE a.report ->> 'robots' WHEN 'deny_all' THEN 1
+           ELSE $11 - (a.report ->> 'robots_allows' = 'false')::int END AS most,
+         row_number() OVER (PARTITION BY f.page_id, coalesce(a.id::text, f.visit_token::text)
+                            ORDER BY f.fetched_at, f.id) AS place
+    FROM messor.http_fetches f JOIN messor.hosts h ON h.id = f.host_id
+    LEFT JOIN LATERAL (
+      SELECT p.id, p.report FROM messor.preflights p
+       WHERE p.domain_id = h.domain_id AND p.requested_at <= f.fetched_at + $5::interval
+       ORDER BY p.requested_at DESC LIMIT 1) a ON true
+   WHERE f.rule = 'preflight' AND ($1::uuid IS NULL OR h.domain_id = $1)
+     AND ($2::timestamptz IS NULL OR f.fetched_at >= $2 - $9::interval)
 )
 SELECT f.host_id, coalesce(h.host, '#' || f.host_id) AS host, f.fetched_at,
        coalesce(f.fetched_at >= $2, true) AS counted, f.visit_token, f.waited_ms, f.delay_ms,
@@ -70,14 +87,18 @@ SELECT f.host_id, coalesce(h.host, '#' || f.host_id) AS host, f.fetched_at,
        r.crawl_delay * 1000.0::float8 AS crawl_delay_ms,
        c.type AS closed_by, c.occurred_at AS closed_at,
        CASE WHEN NOT coalesce(f.fetched_at <@ a.spans, false) THEN lower(k.span) END
-         AS critical_since
+         AS critical_since,
+       f.rule = 'preflight' AS is_look, o.look IS NOT NULL AS look_asked, o.place AS look_place,
+       coalesce(o.most, $11) AS look_most
   FROM messor.http_fetches f
   LEFT JOIN messor.hosts h ON h.id = f.host_id
   LEFT JOIN messor.pages p ON p.id = f.page_id
   LEFT JOIN messor.crawl_tasks t ON t.page_id = f.page_id
   LEFT JOIN messor.robots_files r ON r.id = f.robots_id
+  LEFT JOIN looks o ON o.id = f.id AND o.fetched_at = f.fetched_at
   LEFT JOIN closed c ON c.domain_id = h.domain_id AND f.fetched_at <@ c.span
-        AND NOT (f.rule = 'preflight' OR (c.type = 'domain.submitted' AND t.kind = 'robots'))
+        AND NOT (f.rule = 'preflight' AND o.look IS NOT NULL AND c.type = ANY ($12::text[]))
+        AND NOT (c.type = 'domain.submitted' AND t.kind = 'robots')
   LEFT JOIN critical k ON k.host_id = f.host_id AND f.fetched_at <@ k.span
   LEFT JOIN assisted a ON a.domain_id = h.domain_id
  WHERE ($1::uuid IS NULL OR f.host_id IN (SELECT id FROM messor.hosts WHERE domain_id = $1))
@@ -110,6 +131,10 @@ class Request:
     closed_by: str | None  # the event after which the domain was not approved
     closed_at: datetime | None
     critical_since: datetime | None
+    is_look: bool  # made by a pre-flight
+    look_asked: bool  # somebody asked for it
+    look_place: int | None  # which of its requests
+    look_most: int  # how many it may make after what its robots.txt said
 
     @property
     def was_sent(self) -> bool:
@@ -138,6 +163,8 @@ async def read(
         LONGEST_RUN,
         LOOK_BACK,
         LONGEST_SILENCE,
+        MOST_REQUESTS,
+        PENDING_EVENTS,
     )
     while rows := await connection.fetch(f"FETCH {ROWS_PER_FETCH} FROM fetch_log"):
         yield [Request(*row) for row in rows]

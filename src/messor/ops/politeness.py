@@ -4,7 +4,8 @@ Gaps within a visit are exact to the millisecond. Gaps between visits are differ
 `fetched_at`, the database's time as each worker knows it; `ACROSS_MS` forgives by how much two of
 them may differ. A delay that people raised between two visits (terms, a mode, the setting) is asked of the
 request after; what robots.txt asks for counts at once. Addresses are judged by the robots.txt
-that the row names, as this release and the agent of today's settings read it.
+that the row names, as this release and the agent of today's settings read it; requests of a
+pre-flight, which stores no robots.txt, by how many its report says it was left.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from messor.ops import fetch_log
 from messor.ops.fetch_log import STAMP_ERROR, Request
 from messor.ops.report import EARLY, Finding, Gap, LaneReport, Report, RobotsUse
 from messor.registry.domains import Domain
+from messor.registry.preflights import MOST_REQUESTS
 from messor.store.database import Database
 
 WITHIN_MS = 5.0  # gaps are cut to whole milliseconds, and so are delays
@@ -90,7 +92,7 @@ class _Auditor:
 
     async def _ask_robots(self, request: Request) -> list[Objection]:
         """Judge a page by the version of robots.txt that was in force; robots.txt is always free."""
-        if request.kind == "robots":
+        if request.kind == "robots" or request.is_look:  # a look reads robots.txt itself
             return []
         if request.kind is not None and request.robots_id is None:
             return [("no_robots", "no version of robots.txt was in force")]
@@ -123,6 +125,8 @@ class _LaneAuditor:
         yield from self._judge_gap(request)
         if request.closed_by is not None:
             yield "not_approved", _standing(request)
+        if request.is_look:
+            yield from _judge_look(request)
         silence = self._silence_at(request.at)
         if silence is not None:
             asked, until = _time(silence[0]), _time(silence[1])
@@ -204,6 +208,17 @@ def _due_across(last: Request, request: Request) -> float:
     delay = float(request.delay_ms or 0)
     agreed = min(delay, float(last.delay_ms or 0))
     return max(agreed, min(delay, request.crawl_delay_ms or 0.0))
+
+
+def _judge_look(request: Request) -> Iterator[Objection]:
+    """A pre-flight has few requests, and fewer where its robots.txt keeps it out."""
+    place, most = request.look_place or 1, request.look_most
+    if place > MOST_REQUESTS:
+        why = f"a pre-flight may make {MOST_REQUESTS} requests; this was number {place}"
+        yield "not_approved", why
+    elif place > most:
+        left = f"after its robots.txt the pre-flight had {most} of {MOST_REQUESTS} requests"
+        yield "robots", f"{left}; this was number {place}"
 
 
 def _standing(request: Request) -> str:

@@ -1,0 +1,1 @@
+ALTER TABLE messor.ingestion_pages DROP planned_at;

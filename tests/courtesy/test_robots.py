@@ -7,7 +7,7 @@ import pytest
 from messor.courtesy import robots
 from messor.courtesy.lanes import Lane
 from messor.courtesy.lease import WorkerLease
-from messor.courtesy.robots import RobotsFile, RobotsInForce, RobotsShelf
+from messor.courtesy.robots import Adopted, RobotsFile, RobotsInForce, RobotsShelf
 from messor.ledger.decisions import Verdict
 from messor.store.database import Database
 from tests.held_lanes import claim, lane_row, lease, make_domain, make_lanes
@@ -75,8 +75,9 @@ async def put_in_force(
 ) -> int | None:
     file = RobotsFile.from_answer(status, body, AGENT)
     async with database.transaction() as connection:
-        ids = await robots.store(connection, holder.id, [(lane.host_id, lane.token, file)])
-    return ids.get(lane.host_id)
+        adopted = Adopted(lane.host_id, lane.token, "https", file)
+        ids = await robots.store(connection, holder.id, [adopted])
+    return ids.get((lane.host_id, "https"))
 
 
 async def test_the_crawl_delay_reaches_the_lane_at_once(database: Database) -> None:

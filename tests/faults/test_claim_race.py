@@ -67,4 +67,4 @@ async def test_a_lane_comes_with_the_robots_that_a_flush_just_put_in_force(
         await connection.execute("UPDATE messor.hosts SET robots_id = $1", robots_id)
         await lanes.give_back(connection, holder.id, [lanes.GivenBack(lane, 1, "done")])
     (again,) = await claiming
-    assert again.robots_id == robots_id
+    assert again.robots_ids == {"https": robots_id, "http": robots_id}

@@ -106,6 +106,8 @@ async def _crawl(
         )
         say("by its robots.txt, one request at a time. Ctrl-C stops cleanly.")
         outcomes = await crawl_until_idle(settings, session, [domain.id])
+        for host, error in await progress.over_http(session.database, domain.id):
+            say(f"{host} was harvested over http: https cannot be connected ({error}).")
         if not HARVESTED & outcomes.keys():
             why = await progress.obstacle(session.database, url)
             raise NothingHarvestedError(f"Nothing was harvested from {url.href}: {why}.")

@@ -158,6 +158,8 @@ def _robots(host: Host) -> str | None:
 def _notes(host: Host) -> Iterator[str]:
     if host.is_main:
         yield "main host"
+    if host.https_error is not None:
+        yield f"talked to over http: https cannot be connected ({host.https_error})"
     if host.is_left_alone:
         yield f"left alone until {host.critical_until:%Y-%m-%d %H:%M}"
     if host.silent_until is not None:

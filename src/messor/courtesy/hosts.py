@@ -29,11 +29,13 @@ SELECT h.id, h.host, coalesce(h.id = d.main_host_id, false) AS is_main,
        d.crawl_delay_seconds AS own_delay, CASE WHEN l.mode_until > n.t THEN l.mode_delay END
          AS mode_delay, l.worker_id IS NOT NULL AS held, l.ready_at, h.last_request_at, n.t AS now,
        h.robots_id, h.robots_checked_at, r.verdict AS robots, r.reason AS robots_reason,
-       r.crawl_delay, r.redirected_to AS robots_at, w.url AS robots_awaited
+       greatest(r.crawl_delay, o.crawl_delay) AS crawl_delay, r.redirected_to AS robots_at,
+       w.url AS robots_awaited, h.scheme, h.https_error, h.other_robots_id
   FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
   JOIN messor.lanes l ON l.host_id = h.id
   LEFT JOIN messor.hosts m ON m.id = d.main_host_id
   LEFT JOIN messor.robots_files r ON r.id = h.robots_id
+  LEFT JOIN messor.robots_files o ON o.id = h.other_robots_id
   LEFT JOIN messor.robots_redirects e ON e.host_id = h.id
   LEFT JOIN messor.pages w ON w.id = e.page_id
  CROSS JOIN (SELECT messor.clock() AS t) n
@@ -87,11 +89,18 @@ class Host:
     robots_at: str | None  # where it was read, when that is another address
     robots_awaited: str | None  # where it is being read
     crawl_delay: float | None
+    scheme: str | None  # that it is talked to over, and that `robots` counts for
+    https_error: str | None  # why http stands in for https
+    other_robots_id: int | None  # the version in force for the other scheme
     friction: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def is_left_alone(self) -> bool:
         return self.critical_until is not None and not self.assisted
+
+    def robots_for(self, scheme: str) -> int | None:
+        """The version in force for a scheme."""
+        return self.robots_id if self.scheme in (scheme, None) else self.other_robots_id
 
 
 async def of_domain(

@@ -15,9 +15,10 @@ from uuid import UUID
 from messor.courtesy.lease import WorkerLease
 from messor.courtesy.pace import Pace
 from messor.courtesy.risk import Standing
-from messor.courtesy.robots import RobotsInForce
+from messor.courtesy.robots import SCHEMES, RobotsInForce
 from messor.kit import clock
 from messor.store.database import Connection, Database
+from messor.web.urls import Url, http_twin, scheme_of
 
 # Lanes that will be ready within this are claimed already and waited for, so that a lane's
 # rhythm does not depend on when somebody looked.
@@ -31,7 +32,7 @@ SELECT * FROM messor.claim_lanes($1, CASE WHEN EXISTS (
 
 # In a statement after: what a flush committed while the claim waited for it must be seen.
 DESCRIBE = """
-SELECT h.id AS host_id, h.host, h.robots_id,
+SELECT h.id AS host_id, h.host, h.robots_id, h.other_robots_id, h.scheme, h.spoke_https, h.https_error,
        l.address, l.slow, h.latency, h.refusals, h.caged,
        messor.risk_at(h.risk_score, h.risk_at, messor.clock()) AS risk,
        coalesce(l.assisted_until > messor.clock(), false) AS assisted,
@@ -143,6 +144,11 @@ UPDATE messor.domains d SET main_host_id = h.id FROM messor.hosts h
  WHERE d.id = $1 AND h.host = $2 AND d.main_host_id IS NULL
 """
 
+IS_HTTP_ONLY = """
+SELECT h.https_error IS NOT NULL AND r.verdict <> 'deny_all' FROM messor.hosts h
+  JOIN messor.robots_files r ON r.id = h.robots_id WHERE h.host = $1
+"""
+
 # Approval (and the return from suspension) makes a domain's waiting lanes claimable.
 WAKE_DOMAIN = """
 UPDATE messor.lanes SET claim_at = greatest(ready_at, due_at)
@@ -183,14 +189,35 @@ class Lane:
     address: str | None
     policy: Policy
     pace: Pace
-    robots: RobotsInForce | None
-    robots_id: int | None
+    robots: dict[str, RobotsInForce]  # by scheme
+    robots_ids: dict[str, int]
     slow: bool  # its host takes long to answer
     standing: Standing
     assisted: bool  # a reviewer asked for its pages in spite of the risk
     is_main: bool  # the domain's main host
     caged: bool  # its pages are read in a process that may die
     approved: bool  # its domain; a pending one is held for its pre-flight alone
+    spoke_https: bool = False  # it was heard over https: http never stands in for it
+    https_error: str | None = None  # why http stands in for https
+
+    def robots_for(self, href: str) -> RobotsInForce | None:
+        """What is in force for a URL of this host."""
+        return self.robots.get(scheme_of(href))
+
+    @property
+    def is_http_only(self) -> bool:
+        """Whether https cannot be connected to, and http answers."""
+        return self.https_error is not None and self.has_way_in("http")
+
+    def has_way_in(self, scheme: str) -> bool:
+        """Whether a robots.txt was read that does not close this scheme as a whole."""
+        robots = self.robots.get(scheme)
+        return robots is not None and robots.file.verdict != "deny_all"
+
+    def adopt(self, scheme: str, robots: RobotsInForce) -> None:
+        self.robots[scheme] = robots
+        self.robots_ids[scheme] = robots.id
+        self.pace.slow_down_to(robots.file.crawl_delay or 0.0)
 
 
 async def claim(
@@ -231,15 +258,28 @@ def _lane(held: Any, row: Any, lease: WorkerLease, since: float, jitter: float) 
         address=row["address"],
         policy=_policy(row),
         pace=Pace(held["delay"], max(held["ready_in"] - since, 0.0), lease, jitter),
-        robots=None,
-        robots_id=row["robots_id"],
+        robots={},
+        robots_ids=_robots_ids(row),
         slow=row["slow"],
         standing=Standing(row["risk"], row["refusals"], row["latency"]),
         assisted=row["assisted"],
         is_main=row["is_main"],
         caged=row["caged"],
         approved=row["approved"],
+        spoke_https=row["spoke_https"],
+        https_error=row["https_error"],
     )
+
+
+def _robots_ids(row: Any) -> dict[str, int]:
+    """The versions in force by scheme."""
+    scheme = row["scheme"]
+    if scheme is None:  # read by a worker of a release that knew one for both
+        known = dict.fromkeys(SCHEMES, row["robots_id"])
+    else:
+        other = "http" if scheme == "https" else "https"
+        known = {scheme: row["robots_id"], other: row["other_robots_id"]}
+    return {scheme: robots_id for scheme, robots_id in known.items() if robots_id is not None}
 
 
 def _policy(row: Any) -> Policy:
@@ -346,6 +386,13 @@ async def open_host(connection: Connection, domain_id: UUID, host: str) -> int:
         await connection.execute(LOCK_HOST, host)
     host_id: int = await connection.fetchval(OPEN_HOST, domain_id, host)
     return host_id
+
+
+async def answering(connection: Connection, url: Url) -> Url:
+    """The URL to be fetched for one that was asked for: over http where only that answers."""
+    if url.scheme == "https" and await connection.fetchval(IS_HTTP_ONLY, url.authority):
+        return http_twin(url.href) or url
+    return url
 
 
 async def settle_main_host(connection: Connection, domain_id: UUID, host: str) -> None:

@@ -51,10 +51,16 @@ WITH ahead AS (
   SELECT r.page_id, r.hops, p.host_id FROM messor.robots_redirects r
     JOIN messor.pages p ON p.id = r.page_id WHERE r.host_id = $2
 )
-INSERT INTO messor.robots_redirects AS r (host_id, page_id, hops)
-SELECT $1::bigint, coalesce(a.page_id, p.id), CASE WHEN a.host_id = $1 THEN 99 ELSE $4::smallint + coalesce(a.hops, 0) END
+INSERT INTO messor.robots_redirects AS r (host_id, page_id, hops, schemes)
+SELECT $1::bigint, coalesce(a.page_id, p.id), CASE WHEN a.host_id = $1 THEN 99 ELSE $4::smallint + coalesce(a.hops, 0) END,
+       ARRAY[$5::text]
   FROM messor.pages p LEFT JOIN ahead a ON true WHERE p.host_id = $2 AND p.url_hash = $3
-ON CONFLICT (host_id) DO UPDATE SET page_id = excluded.page_id, hops = r.hops + excluded.hops
+ON CONFLICT (host_id) DO UPDATE
+   SET page_id = excluded.page_id,
+       hops = CASE WHEN r.schemes @> excluded.schemes THEN r.hops + excluded.hops
+                   ELSE greatest(r.hops, excluded.hops) END,
+       schemes = CASE WHEN r.schemes @> excluded.schemes THEN r.schemes
+                      ELSE r.schemes || excluded.schemes END
 """
 
 # Domains that redirects lead to and that somebody has decided about.
@@ -75,9 +81,9 @@ WITH given AS (
   DELETE FROM messor.robots_redirects r
    WHERE r.page_id = ANY ($1) OR r.hops > $9
       OR EXISTS (SELECT FROM messor.crawl_tasks t WHERE t.page_id = r.page_id AND t.kind = 'page')
-  RETURNING r.host_id, r.page_id, r.hops
+  RETURNING r.host_id, r.page_id, r.hops, r.schemes
 ), said AS (
-  SELECT w.host_id, CASE WHEN w.hops + coalesce(g.hops, 0) > $9 THEN
+  SELECT w.host_id, w.schemes, CASE WHEN w.hops + coalesce(g.hops, 0) > $9 THEN
            'robots.txt redirects more than ' || $9 || ' times'
          WHEN g.page_id IS NULL THEN 'robots.txt redirects to a page' END AS lost, g.*
     FROM waited w LEFT JOIN given g ON g.page_id = w.page_id
@@ -100,12 +106,19 @@ WITH given AS (
    WHERE n.verdict = 'deny_all' AND t.host_id = n.host_id AND t.kind = 'robots'
      AND p.id = t.page_id AND p.found_by = 'robots'
 )
-UPDATE messor.hosts h SET robots_id = n.id, robots_checked_at = messor.clock(),
+UPDATE messor.hosts h
+   SET scheme = coalesce(h.scheme, w.schemes[1]),
+       robots_id = CASE WHEN coalesce(h.scheme, w.schemes[1]) = ANY (w.schemes) THEN n.id
+                        ELSE h.robots_id END,
+       other_robots_id = CASE WHEN w.schemes <> ARRAY[coalesce(h.scheme, w.schemes[1])] THEN n.id
+                              ELSE h.other_robots_id END,
+       spoke_https = h.spoke_https OR 'https' = ANY (w.schemes),
+       robots_checked_at = messor.clock(),
        cooldown_until = CASE WHEN n.verdict = 'deny_all' THEN greatest(h.cooldown_until,
          messor.clock() + make_interval(secs => $10)) ELSE h.cooldown_until END,
        cooldown_reason = CASE WHEN n.verdict = 'deny_all' THEN n.reason ELSE h.cooldown_reason END,
        updated_at = messor.clock()
-  FROM new n WHERE h.id = n.host_id
+  FROM new n JOIN waited w USING (host_id) WHERE h.id = n.host_id
 """
 
 
@@ -132,11 +145,13 @@ async def wait(
     page_id: int,
     host_id: int | None,
     target: tuple[int, bytes],
+    *,
     hops: int,
+    scheme: str,
 ) -> None:
     """Let a host, and whoever waited for `page_id`, wait for the page it was redirected to."""
     if host_id is not None:
-        await connection.execute(JOIN, host_id, target[0], target[1], hops)
+        await connection.execute(JOIN, host_id, target[0], target[1], hops, scheme)
     await connection.execute(MOVE, page_id, target[0], target[1], hops)
 
 

@@ -26,6 +26,7 @@ async def approve(connection: Connection, domain: Domain, *, actor: str) -> Doma
 
 async def plant(connection: Connection, domain: Domain, url: Url, *, found_by: str) -> int:
     """Put a URL of an approved domain on the frontier, its host's robots.txt before it."""
+    url = await lanes.answering(connection, url)
     await submissions.check_erased(connection, domain.domain, url)
     host_id = await lanes.open_host(connection, domain.id, url.authority)
     robots = parse(f"{url.origin}/robots.txt")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from messor.courtesy.friction import Friction
 from messor.courtesy.lanes import GivenBack, Lane, Silence
-from messor.courtesy.robots import RobotsFile
+from messor.courtesy.robots import Adopted
 from messor.courtesy.robots_redirects import RobotsAnswer
 from messor.engine.harvest import Harvest
 from messor.frontier.pages import NewPage
@@ -27,6 +27,7 @@ class RobotsWait:
     target: NewPage
     hops: int
     own: bool  # it was the host's own robots.txt
+    scheme: str  # that it is to count for
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class Batch:
     harvests: list[Harvest] = field(default_factory=list)
     found: dict[tuple[str, bytes], NewPage] = field(default_factory=dict)
     refused_links: Counter[tuple[int, str]] = field(default_factory=Counter)
-    robots: list[tuple[Lane, RobotsFile]] = field(default_factory=list)
+    robots: list[Adopted] = field(default_factory=list)
     robots_waits: list[RobotsWait] = field(default_factory=list)
     robots_answers: list[RobotsAnswer] = field(default_factory=list)
     sitemaps: list[SitemapReading] = field(default_factory=list)
@@ -46,7 +47,7 @@ class Batch:
     events: list[Event] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     waiting: list[Future[None]] = field(default_factory=list)
-    robots_ids: dict[int, int] = field(default_factory=dict)
+    robots_ids: dict[tuple[int, str], int] = field(default_factory=dict)
     full_patterns: set[tuple[str, str]] = field(default_factory=set)  # found full in the flush
     number: int = 0  # of the flush; given when it is first tried
     parts: tuple[Batch, Batch] | None = None  # its halves, once a row in it was refused

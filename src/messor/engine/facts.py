@@ -15,6 +15,7 @@ from messor.courtesy.risk import delay_of
 from messor.frontier import cadence
 from messor.frontier.cadence import Rhythm
 from messor.frontier.traps import PATTERN_BUDGET
+from messor.web.urls import Url
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,12 @@ def host_facts(host: Host) -> list[Fact]:
     if host.held:
         facts.append(Fact("pace", "fact", "a worker is visiting it now"))
     return facts
+
+
+def scheme_fact(host: Host, twin: Url) -> Fact:
+    """Which URL is fetched, where https cannot be connected."""
+    why = f"https cannot be connected ({host.https_error})"
+    return Fact("scheme", "fact", f"{why}: http is used, what follows is about {twin.href}")
 
 
 def risk_fact(host: Host) -> Fact:

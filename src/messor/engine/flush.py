@@ -18,7 +18,7 @@ from messor.archive.segments import SegmentWriter
 from messor.courtesy import friction, lanes, robots, robots_redirects
 from messor.courtesy.lanes import Silence
 from messor.courtesy.lease import WorkerLease
-from messor.courtesy.robots import RETRY_SECONDS, RobotsFile
+from messor.courtesy.robots import RETRY_SECONDS, Adopted, RobotsFile
 from messor.engine import rows
 from messor.engine.batch import Batch, RobotsWait
 from messor.engine.harvest import Harvest
@@ -139,8 +139,7 @@ class Flusher:
 
     async def _write_robots(self, connection: Connection, batch: Batch) -> None:
         if batch.robots:
-            files = [(lane.host_id, lane.token, file) for lane, file in batch.robots]
-            batch.robots_ids = await robots.store(connection, self._lease.id, files)
+            batch.robots_ids = await robots.store(connection, self._lease.id, batch.robots)
 
     async def _send_elsewhere(self, connection: Connection, batch: Batch) -> None:
         """See that robots files on other hosts are read under those hosts' own domains, or not."""
@@ -157,7 +156,7 @@ class Flusher:
             batch.found.pop((wait.target.host, wait.target.url_hash), None)
             if wait.own:
                 file = RobotsFile.out_of_reach(wait.target.host)
-                batch.robots.append((wait.lane, file))
+                batch.robots.append(Adopted(wait.lane.host_id, wait.lane.token, wait.scheme, file))
                 batch.silences.append(Silence(wait.lane, RETRY_SECONDS, file.reason))
         batch.robots_waits = kept
 
@@ -166,7 +165,9 @@ class Flusher:
         for wait in batch.robots_waits:
             host_id = wait.lane.host_id if wait.own else None
             place = (self._host_ids[wait.target.host], wait.target.url_hash)
-            await robots_redirects.wait(connection, wait.page_id, host_id, place, wait.hops)
+            await robots_redirects.wait(
+                connection, wait.page_id, host_id, place, hops=wait.hops, scheme=wait.scheme
+            )
         if batch.robots_answers or batch.robots_waits:
             await robots_redirects.answer(connection, batch.robots_answers)
 
@@ -219,7 +220,7 @@ class Flusher:
         foreign = {self._host_ids[page.host] for page in found if page.host in self._host_ids}
         touched = foreign - held
         touched.update(back.lane.host_id for back in batch.given_back)
-        touched.update(lane.host_id for lane, _ in batch.robots)
+        touched.update(adopted.host_id for adopted in batch.robots)
         touched.update(silence.lane.host_id for silence in batch.silences)
         touched.update(wait.lane.host_id for wait in batch.robots_waits)
         return touched

@@ -12,6 +12,7 @@ from messor.frontier.cadence import Schedule
 from messor.frontier.pages import NewPage
 from messor.frontier.tasks import Task
 from messor.ledger.decisions import Decision
+from messor.web.urls import scheme_of
 
 # After one of these an unchanged page is no news.
 STEADY = (Outcome.OK, Outcome.UNCHANGED)
@@ -35,7 +36,7 @@ class Harvest:
     moved_to: str | None = None  # where a picture was redirected to
 
     def __post_init__(self) -> None:
-        self.robots_id = self.lane.robots_id
+        self.robots_id = self.lane.robots_ids.get(scheme_of(self.task.url))
 
     @property
     def attempts(self) -> list[tuple[Fetched, str]]:

@@ -8,7 +8,7 @@ from collections import Counter
 
 from messor.courtesy.friction import Friction
 from messor.courtesy.lanes import GivenBack, Lane, Silence
-from messor.courtesy.robots import RobotsFile, RobotsInForce, RobotsShelf
+from messor.courtesy.robots import Adopted, RobotsShelf
 from messor.courtesy.robots_redirects import RobotsAnswer
 from messor.engine.batch import Batch, RobotsWait
 from messor.engine.harvest import Harvest
@@ -19,6 +19,7 @@ from messor.frontier.sitemaps import SitemapReading
 from messor.frontier.tasks import Task
 from messor.ledger.errors import Fault
 from messor.ledger.events import Event
+from messor.web.urls import scheme_of
 
 
 class Inbox:
@@ -74,14 +75,16 @@ class Inbox:
         if len(self._batch.given_back) >= visits:
             self.urgent.set()
 
-    async def adopt_robots(self, lane: Lane, file: RobotsFile) -> RobotsInForce:
+    async def adopt_robots(self, lane: Lane, adopted: list[Adopted]) -> None:
+        """Put versions in force for a lane; committed before its next request."""
         batch = self._batch
-        batch.robots.append((lane, file))
+        batch.robots += adopted
         await self._committed(batch)
-        robots_id = batch.robots_ids.get(lane.host_id)
-        if robots_id is None:
-            raise LeaseLostError("The lane was lost before its robots.txt was stored.")
-        return self._shelf.put(robots_id, file)
+        for each in adopted:
+            robots_id = batch.robots_ids.get((each.host_id, each.scheme))
+            if robots_id is None:
+                raise LeaseLostError("The lane was lost before its robots.txt was stored.")
+            lane.adopt(each.scheme, self._shelf.put(robots_id, each.file))
 
     def tell(self, event: Event) -> None:
         self._batch.events.append(event)
@@ -96,7 +99,9 @@ class Inbox:
     ) -> None:
         """Whoever waits for this task's page waits for another."""
         batch = self._batch
-        batch.robots_waits.append(RobotsWait(lane, task.page_id, target, hops, own))
+        batch.robots_waits.append(
+            RobotsWait(lane, task.page_id, target, hops, own, scheme_of(task.url))
+        )
         await self._committed(batch)
 
     async def silence(self, lane: Lane, seconds: float, reason: str) -> None:

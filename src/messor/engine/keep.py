@@ -58,7 +58,7 @@ class Keeper:
         fetched, reading = answer.fetched, answer.reading
         assert reading is not None
         said = directives_of(fetched.raw_headers, reading, self._agent)
-        robots = harvest.lane.robots
+        robots = harvest.lane.robots_for(harvest.task.url)
         if robots is not None and robots.file.signals:
             for signal, value in robots.file.signals.items():
                 if value == "no":

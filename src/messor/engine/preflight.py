@@ -15,6 +15,7 @@ from messor.courtesy.lanes import Lane
 from messor.courtesy.robots import RobotsFile
 from messor.engine.harvest import Harvest
 from messor.errors import ConflictError
+from messor.fetch.failures import is_unconnected
 from messor.fetch.gates import judge
 from messor.fetch.gates.verdict import KINDS, Verdict
 from messor.fetch.outcome import Fetched, Outcome
@@ -34,7 +35,7 @@ from messor.web.encodings import decode
 from messor.web.html import PageReading, TooComplexError
 from messor.web.robots import MAX_BYTES
 from messor.web.suffixes import registrable_domain
-from messor.web.urls import Url, host_of, parse
+from messor.web.urls import Url, host_of, http_twin, parse
 
 KIND = "preflight"
 MAX_PAGE = 2_000_000  # bytes of a homepage or sitemap that are looked at
@@ -108,11 +109,12 @@ class _Look:
     url: Url
     answers: list[Fetched] = field(default_factory=list)
     robots: RobotsFile | None = None
-    report: Report | None = None
+    https_error: str | None = None  # why it is looked at over http
 
     @property
     def requests(self) -> int:
-        return len(self.answers)
+        """How many were made; a connection that never came about is none."""
+        return len(self.answers) - (self.https_error is not None)
 
     def allows(self, agent: str, url: str) -> bool:
         robots = self.robots
@@ -156,12 +158,17 @@ class PreflightReader:
 
     async def _robots(self, look: _Look, report: Report) -> Report:
         fetched = await self._get(look, f"{look.url.origin}/robots.txt", MAX_BYTES)
+        twin = http_twin(look.url.href)
+        if twin is not None and is_unconnected(fetched) and not look.lane.spoke_https:
+            look.https_error, look.url = fetched.error, twin
+            report = replace(report, url=twin.href, https_error=fetched.error)
+            fetched = await self._get(look, f"{twin.origin}/robots.txt", MAX_BYTES)
         status = None if fetched.outcome is Outcome.REFUSED_ADDRESS else fetched.status
         if status is not None and 300 <= status < 400:
             # Following it would cost the request the homepage needs; a crawl follows it.
             file = RobotsFile("allow_all", "robots.txt redirects", status, b"", None, None)
         else:
-            file = RobotsFile.from_answer(status, fetched.body, self._agent)
+            file = RobotsFile.from_answer(status, fetched.body, self._agent, fetched.error)
         look.robots = file
         look.lane.pace.slow_down_to(file.crawl_delay or 0.0)
         return replace(
@@ -170,7 +177,7 @@ class PreflightReader:
             status_code=fetched.status,
             robots=file.verdict,
             robots_reason=fetched.error or file.reason,
-            robots_allows=look.allows(self._agent, look.url.href),
+            robots_allows=None if status is None else look.allows(self._agent, look.url.href),
             crawl_delay=file.crawl_delay,
         )
 
@@ -244,8 +251,12 @@ class PreflightReader:
 
 def sentence(report: Report) -> str:
     """The report in one sentence: what speaks most against the domain, else how large it is."""
+    neither = f" over http nor over https ({report.https_error})" if report.https_error else ""
     objections = (
-        (not report.reachable, f"{report.url} does not answer ({report.robots_reason})."),
+        (
+            not report.reachable,
+            f"{report.url} does not answer{neither} ({report.robots_reason}).",
+        ),
         (
             report.robots == "deny_all",
             f"Its robots.txt cannot be read ({report.robots_reason}): nothing would be fetched.",
@@ -266,7 +277,8 @@ def sentence(report: Report) -> str:
         ),
     )
     said = next((sentence for holds, sentence in objections if holds), None)
-    return said or f"It answers {report.status_code} and may be crawled{_size(report)}."
+    over = ", over http as https cannot be connected," if report.https_error else ""
+    return said or f"It answers {report.status_code}{over} and may be crawled{_size(report)}."
 
 
 def _size(report: Report) -> str:

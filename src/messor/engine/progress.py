@@ -66,14 +66,25 @@ SELECT c.state, count(*)::int AS pages FROM messor.page_changes c
 
 # What stood in the way of a URL, the last thing first: its own fetch, a rule, its host's robots.
 OBSTACLE = """
-SELECT coalesce(t.error_message, t.refusal, r.reason) AS said, f.error_json ->> 'message' AS robots
+SELECT coalesce(r.reason, t.error_message, t.refusal) AS said, h.host, h.https_error,
+       f.error_json ->> 'type' AS robots_error
   FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
   JOIN messor.crawl_tasks t ON t.page_id = p.id
-  LEFT JOIN messor.robots_files r ON r.id = h.robots_id AND r.verdict = 'deny_all'
-  LEFT JOIN messor.pages q ON q.host_id = h.id AND q.found_by = 'robots'
-  LEFT JOIN LATERAL (SELECT error_json FROM messor.http_fetches x WHERE x.page_id = q.id
-                      ORDER BY x.fetched_at DESC LIMIT 1) f ON r.id IS NOT NULL
+  LEFT JOIN messor.robots_files r ON r.verdict = 'deny_all' AND r.id =
+       CASE WHEN p.url LIKE coalesce(h.scheme, 'http') || ':%' OR h.https_error IS NOT NULL
+            THEN h.robots_id ELSE h.other_robots_id END
+  LEFT JOIN LATERAL (
+    SELECT x.error_json FROM messor.pages q JOIN messor.http_fetches x ON x.page_id = q.id
+     WHERE q.host_id = h.id AND q.found_by = 'robots'
+     ORDER BY x.fetched_at DESC LIMIT 1) f ON r.id IS NOT NULL
  WHERE h.host = $1 AND p.url_hash = $2
+"""
+
+
+OVER_HTTP = """
+SELECT h.host, h.https_error FROM messor.hosts h
+  JOIN messor.robots_files r ON r.id = h.robots_id AND r.verdict <> 'deny_all'
+ WHERE h.domain_id = $1 AND h.https_error IS NOT NULL ORDER BY h.id LIMIT 20
 """
 
 
@@ -125,10 +136,18 @@ async def changes(
     return {row["state"]: row["pages"] for row in rows}
 
 
+async def over_http(database: Database, domain_id: UUID) -> list[tuple[str, str]]:
+    """The hosts that are talked to over http as https cannot be connected, and why it cannot."""
+    rows = await database.fetch(OVER_HTTP, domain_id)
+    return [(row["host"], row["https_error"]) for row in rows]
+
+
 async def obstacle(database: Database, url: Url) -> str:
     """Why a page was not harvested, in a few words."""
     row = await database.fetchrow(OBSTACLE, url.authority, url_hash(url))
     if row is None or row["said"] is None:
         return "nothing came of it yet"
-    detail = f" ({row['robots']})" if row["robots"] else ""
-    return f"{row['said']}{detail}"
+    if row["robots_error"] == "dns":
+        return f"the name {row['host']} does not resolve: check its spelling"
+    over_https = f"https cannot be connected ({row['https_error']}); " if row["https_error"] else ""
+    return f"{over_https}{row['said']}"

@@ -2,6 +2,7 @@
 
 Within its host a redirect is followed at once, each hop paced. Beyond it the page is read in the
 lane of its own host, and this one waits. A robots.txt names sitemaps; they become tasks too.
+Where https cannot be connected to and never could, the robots.txt of http is asked for.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from messor.courtesy.lanes import Lane
-from messor.courtesy.robots import FRESH_SECONDS, RETRY_SECONDS, RobotsFile
+from messor.courtesy.robots import FRESH_SECONDS, RETRY_SECONDS, SCHEMES, Adopted, RobotsFile
 from messor.courtesy.robots_redirects import MAX_HOPS, RobotsAnswer
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
+from messor.fetch.failures import is_unconnected
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.proxies.proxy import PROXY_FAULT
 from messor.fetch.terms import TermsFetcher
@@ -23,7 +25,7 @@ from messor.ledger.decisions import Decision
 from messor.ledger.events import Event
 from messor.web.robots import MAX_BYTES
 from messor.web.suffixes import registrable_domain
-from messor.web.urls import Url, parse, url_hash
+from messor.web.urls import Url, http_twin, parse, scheme_of, url_hash
 
 WAIT_SECONDS = 5.0  # how often a host looks whether its robots.txt was read elsewhere
 PROXY_SECONDS = 60.0  # before it is asked again after a proxy failed
@@ -65,6 +67,9 @@ class RobotsReader:
             return end.fetched
         target = parse(end.fetched.location or "", end.url)
         moved = end.fetched.outcome is Outcome.REDIRECTED
+        if end.hops == 0 and may_use_http(lane, task, end.fetched):
+            await self._ask_over_http(harvest, end)
+            return end.fetched
         if moved and target is not None and target.path == "/":
             await self._adopt(harvest, _none_here(end), end)
             return end.fetched
@@ -94,7 +99,9 @@ class RobotsReader:
         return end
 
     def _understand(self, lane: Lane, end: _Followed) -> RobotsFile:
-        file = RobotsFile.from_answer(end.fetched.status, end.fetched.body, self._agent)
+        file = RobotsFile.from_answer(
+            end.fetched.status, end.fetched.body, self._agent, end.fetched.error
+        )
         if end.fetched.status in (401, 403) and lane.policy.robots_forbidden == "deny":
             reason = f"{file.reason}, and this domain's terms take that for a no"
             return RobotsFile("deny_all", reason, file.status_code, b"", None, None)
@@ -111,12 +118,34 @@ class RobotsReader:
         if file.verdict != "deny_all":
             harvest.found = sitemaps_of(lane, task, file)
         self._inbox.put(harvest)
-        lane.robots = await self._inbox.adopt_robots(lane, file)
-        lane.robots_id = lane.robots.id
-        lane.pace.slow_down_to(file.crawl_delay or 0.0)
+        before = lane.robots_for(task.url)
+        await self._inbox.adopt_robots(lane, _adopted(lane, task, file, end))
         self._tell_if_slow(lane, file)
-        if file.verdict == "deny_all":
+        if before is None:
+            self._tell_if_http(lane, task)
+        # While the other scheme is open only this one waits: its tasks are put off one by one.
+        if not any(lane.has_way_in(scheme) for scheme in SCHEMES):
             await self._inbox.silence(lane, RETRY_SECONDS, file.reason)
+
+    async def _ask_over_http(self, harvest: Harvest, end: _Followed) -> None:
+        """Nothing listens for https here: http is tried, under a robots.txt of its own."""
+        lane, task = harvest.lane, harvest.task
+        twin = http_twin(task.url)
+        assert twin is not None
+        error = end.fetched.error or "no answer"
+        file = RobotsFile("deny_all", f"https cannot be connected: {error}", None, b"", None, None)
+        self._inbox.answer_robots(RobotsAnswer(task.page_id, end.url, file, end.hops))
+        harvest.found = [robots_page(lane, twin, found_on=task.page_id)]
+        self._inbox.put(harvest)
+        adopted = Adopted(lane.host_id, lane.token, "https", file, https_error=error)
+        await self._inbox.adopt_robots(lane, [adopted])
+        lane.https_error = error
+
+    def _tell_if_http(self, lane: Lane, task: Task) -> None:
+        """Once it is known that http answers where https does not, everybody may know."""
+        if lane.is_http_only and scheme_of(task.url) == "http":
+            data = {"host": lane.host, "scheme": "http", "https_error": lane.https_error}
+            self._inbox.tell(Event("host.http_only", "worker", lane.policy.domain_id, data=data))
 
     def _tell_if_slow(self, lane: Lane, file: RobotsFile) -> None:
         """A delay of minutes is honoured, and a reviewer may want to know."""
@@ -143,8 +172,56 @@ class RobotsReader:
         harvest.found = [page]
         self._inbox.put(harvest)
         await self._inbox.await_robots(lane, task, page, hops, own=is_own(lane, task))
-        lane.robots, lane.robots_id = None, None
+        scheme = scheme_of(task.url)
+        lane.robots.pop(scheme, None)
+        lane.robots_ids.pop(scheme, None)
         lane.pace.be_silent(WAIT_SECONDS)
+
+
+def _adopted(lane: Lane, task: Task, file: RobotsFile, end: _Followed) -> list[Adopted]:
+    """What comes into force; a file that was found at the other scheme's place counts there too."""
+    heard = end.fetched.status is not None or end.fetched.error_type == "tls"
+    schemes = {scheme_of(task.url)}
+    if end.url == f"{scheme_of(end.url)}://{lane.host}/robots.txt":
+        schemes.add(scheme_of(end.url))
+    return [
+        Adopted(
+            lane.host_id,
+            lane.token,
+            scheme,
+            file,
+            spoke_https=scheme == "https" and (heard or end.hops > 0),
+        )
+        for scheme in sorted(schemes)
+    ]
+
+
+def may_use_http(lane: Lane, task: Task, fetched: Fetched) -> bool:
+    """Whether http may stand in for https: nothing listens there, and it never was heard there.
+
+    A certificate that does not hold is an answer: whoever made it does not want http instead.
+    """
+    if lane.spoke_https or not is_unconnected(fetched) or not is_own(lane, task):
+        return False
+    return http_twin(task.url) is not None
+
+
+def robots_page(lane: Lane, url: Url, found_on: int) -> NewPage:
+    """The task that reads the robots.txt of a URL's own scheme, host and port."""
+    robots = f"{url.origin}/robots.txt"
+    return NewPage(
+        lane.policy.domain_id,
+        url.authority,
+        url_hash(robots),
+        robots,
+        "robots",
+        found_on,
+        0,
+        0,
+        finder=lane.host_id,
+        kind="robots",
+        priority=ROBOTS_PRIORITY,
+    )
 
 
 def is_own(lane: Lane, task: Task) -> bool:

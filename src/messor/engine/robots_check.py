@@ -23,10 +23,11 @@ async def check(
         raise UsageError(f"{text[:200]!r} is not a web address.")
     agent = agent or settings.agent_token
     host = await hosts.find(database, url.authority, settings.default_delay)
-    if host is None or host.robots_id is None:
-        raise NotFoundError(f"The robots.txt of {url.authority} was not read yet.")
+    robots_id = host.robots_for(url.scheme) if host is not None else None
+    if robots_id is None:
+        raise NotFoundError(f"The robots.txt of {url.origin} was not read yet.")
     shelf = RobotsShelf(database, agent)
-    robots = (await shelf.get({host.robots_id}))[host.robots_id]
+    robots = (await shelf.get({robots_id}))[robots_id]
     decision = robots.check(agent, url.href)
     if decision is not None:
         return decision

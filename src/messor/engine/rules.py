@@ -46,9 +46,10 @@ def risk_rule(candidate: Candidate) -> Decision | None:
 def robots_rule(candidate: Candidate) -> Decision | None:
     if candidate.task.kind == "robots":
         return None  # robots.txt itself is always allowed (RFC 9309 2.2.2)
-    if candidate.lane.robots is None:
+    robots = candidate.lane.robots_for(candidate.task.url)
+    if robots is None:
         return deferred("robots", "robots.txt was not read yet")
-    return candidate.lane.robots.objection(candidate.agent, candidate.task.url)
+    return robots.objection(candidate.agent, candidate.task.url)
 
 
 def scope_rule(candidate: Candidate) -> Decision | None:

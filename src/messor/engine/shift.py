@@ -26,6 +26,7 @@ from messor.engine.inbox import Inbox
 from messor.engine.keep import Keeper
 from messor.engine.links import LinkSieve
 from messor.engine.marks import Mark, blame_dead
+from messor.engine.over_http import HttpStandIn
 from messor.engine.preflight import KIND, PreflightReader
 from messor.engine.read import Reader
 from messor.engine.robots import RobotsReader
@@ -122,6 +123,7 @@ class Shift:
             sitemaps=SitemapReader(self._inbox, sieve),
             images=ImageReader(self._inbox, self._archive, agent=agent),
             preflights=PreflightReader(terms, database, agent=agent),
+            over_http=HttpStandIn(self._inbox, sieve),
             agent=agent,
         )
 
@@ -207,10 +209,13 @@ class Shift:
             return 0
         ids = [lane.host_id for lane in claimed]
         due = await tasks.due(self._database, ids, settings.visit_pages, LOOK_AHEAD)
-        robots = await self._shelf.get({lane.robots_id for lane in claimed if lane.robots_id})
+        robots = await self._shelf.get(
+            {robots_id for lane in claimed for robots_id in lane.robots_ids.values()}
+        )
         for lane in claimed:
-            if lane.robots_id is not None:
-                lane.robots = robots.get(lane.robots_id)
+            for scheme, robots_id in lane.robots_ids.items():
+                if robots_id in robots:
+                    lane.adopt(scheme, robots[robots_id])
             self._flusher.know_host(lane.host, lane.host_id)
             work = due.get(lane.host_id, [])
             if not lane.approved:

@@ -9,14 +9,16 @@ from messor.courtesy.friction import Friction
 from messor.courtesy.lanes import Lane
 from messor.courtesy.pace import Permit
 from messor.courtesy.risk import delay_of
+from messor.courtesy.robots import RETRY_SECONDS, SCHEMES
 from messor.engine.harvest import Harvest
 from messor.engine.images import MAX_BYTES as IMAGE_BYTES
 from messor.engine.images import ImageReader
 from messor.engine.inbox import Inbox
 from messor.engine.keep import Keeper
+from messor.engine.over_http import HttpStandIn
 from messor.engine.preflight import KIND, PreflightReader
 from messor.engine.read import Answer, Reader
-from messor.engine.robots import RobotsReader
+from messor.engine.robots import RobotsReader, robots_page
 from messor.engine.rules import Candidate, decide_task
 from messor.engine.sitemaps import SitemapReader
 from messor.errors import LeaseLostError, UnavailableError
@@ -33,6 +35,7 @@ from messor.ledger.decisions import Decision, Verdict
 from messor.ledger.events import Event
 from messor.web.robots import MAX_BYTES
 from messor.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
+from messor.web.urls import parse
 
 SILENT_SECONDS = 60.0  # after 429 or 503 without a Retry-After; twice as long each time
 LONGEST_SILENCE = 3600.0
@@ -107,6 +110,7 @@ class Visitor:
         sitemaps: SitemapReader,
         images: ImageReader,
         preflights: PreflightReader,
+        over_http: HttpStandIn,
         agent: str,
     ) -> None:
         self._fetcher = fetcher
@@ -118,6 +122,7 @@ class Visitor:
         self._sitemaps = sitemaps
         self._images = images
         self._preflights = preflights
+        self._over_http = over_http
         self._agent = agent
         self._reading = asyncio.Semaphore(READ_PER_TURN)
         self._stopping = False
@@ -147,13 +152,8 @@ class Visitor:
             if self._stopping:
                 visit.end("stopped")
                 break
-            decision = self._decide(lane, task)
-            if decision.verdict is Verdict.DEFERRED:
-                visit.end(decision.rule)
-                lane.pace.be_silent(DEFERRED_SECONDS)
-                break
-            if decision.verdict is Verdict.DENIED:
-                self._inbox.put(refuse(lane, task, decision))
+            decision = await self._settle(visit, task)
+            if decision is None:
                 continue
 
             if task.kind == KIND:
@@ -165,9 +165,7 @@ class Visitor:
             fetched = await self._fetch(lane, task, permit)
             visit.pages += 1
             if task.kind == "robots":
-                fetched = await self._robots.read(lane, task, decision, fetched)
-                if lane.robots is None:
-                    visit.end("robots")
+                fetched = await self._read_robots(visit, task, decision, fetched)
             elif task.kind in ("sitemap", "image"):
                 await self._take_in(visit, task, decision, fetched)
             else:
@@ -177,6 +175,46 @@ class Visitor:
                 harvest = Harvest(lane, task, decision, again, fetched.outcome, fetched, hops=hops)
                 self._keep(harvest, answer)
             await self._heed(visit, fetched)
+
+    async def _settle(self, visit: Visit, task: Task) -> Decision | None:
+        """The decision by which a task is carried out; None when it is done with, or put off."""
+        lane = visit.lane
+        if lane.https_error is not None and self._over_http.send_on(lane, task):
+            return None
+        decision = self._decide(lane, task)
+        if decision.verdict is Verdict.DEFERRED:
+            await self._put_off(visit, task, decision)
+            return None
+        if decision.verdict is Verdict.DENIED:
+            self._inbox.put(refuse(lane, task, decision))
+            return None
+        return decision
+
+    async def _read_robots(
+        self, visit: Visit, task: Task, decision: Decision, fetched: Fetched
+    ) -> Fetched:
+        """A robots.txt; the visit ends where the one that counts is still to be read."""
+        lane = visit.lane
+        fetched = await self._robots.read(lane, task, decision, fetched)
+        if not lane.robots or (lane.https_error is not None and "http" not in lane.robots):
+            visit.end("robots")
+        return fetched
+
+    async def _put_off(self, visit: Visit, task: Task, decision: Decision) -> None:
+        """A task whose turn has not come: its lane is left for a while, or it alone is."""
+        lane = visit.lane
+        if decision.rule == "robots":
+            url = parse(task.url)
+            assert url is not None, "tasks hold web addresses"
+            if url.scheme not in lane.robots:
+                # The first URL of its scheme on this host: its robots.txt is read before it.
+                await self._inbox.find([robots_page(lane, url, found_on=task.page_id)])
+            elif any(lane.has_way_in(scheme) for scheme in SCHEMES):
+                later = Schedule("pending", RETRY_SECONDS, task.retry_count)
+                self._inbox.put(Harvest(lane, task, decision, later, decision.rule))
+                return
+        visit.end(decision.rule)
+        lane.pace.be_silent(DEFERRED_SECONDS)
 
     async def _take_in(
         self, visit: Visit, task: Task, decision: Decision, fetched: Fetched

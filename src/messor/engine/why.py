@@ -20,7 +20,7 @@ from messor.kit import clock
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.web.suffixes import registrable_domain
-from messor.web.urls import Url, parse, url_hash
+from messor.web.urls import Url, http_twin, parse, url_hash
 
 DOMAIN = """
 SELECT id, domain, status, active, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth,
@@ -81,11 +81,23 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
     host = await hosts.find(database, url.authority, settings.default_delay)
     if host is not None:
         facts += say.host_facts(host)
+        if (twin := _twin(host, url)) is not None:
+            facts.append(say.scheme_fact(host, twin))
+            facts += await _robots_facts(database, settings, host, twin)
+            facts += await _page_facts(database, domain, host, twin)
+            return Explanation(url.href, _verdict(facts), facts)
         facts += await _robots_facts(database, settings, host, url)
         facts += await _page_facts(database, domain, host, url)
     elif all(fact.says != "no" for fact in facts):
         facts.append(Fact("host", "later", f"{url.authority} was not met yet"))
     return Explanation(url.href, _verdict(facts), facts)
+
+
+def _twin(host: Host, url: Url) -> Url | None:
+    """The URL that is fetched in place of an https one, where only http answers."""
+    if host.https_error is None or host.robots_for("http") is None:
+        return None
+    return http_twin(url.href)
 
 
 def _verdict(facts: list[Fact]) -> str:
@@ -98,12 +110,13 @@ def _verdict(facts: list[Fact]) -> str:
 async def _robots_facts(database: Database, settings: Settings, host: Host, url: Url) -> list[Fact]:
     if host.robots_awaited:
         return [Fact("robots", "later", f"robots.txt is being read at {host.robots_awaited}")]
-    if host.robots_id is None:
-        return [Fact("robots", "later", "robots.txt was not read yet")]
+    robots_id = host.robots_for(url.scheme)
+    if robots_id is None:
+        return [Fact("robots", "later", f"robots.txt was not read over {url.scheme} yet")]
     shelf = RobotsShelf(database, settings.agent_token)
-    robots = (await shelf.get({host.robots_id}))[host.robots_id]
-    read_at = f" from {host.robots_at}" if host.robots_at else ""
-    version = f"version {host.robots_id} of robots.txt{read_at}"
+    robots = (await shelf.get({robots_id}))[robots_id]
+    read_at = f" from {host.robots_at}" if host.robots_at and robots_id == host.robots_id else ""
+    version = f"version {robots_id} of robots.txt{read_at}"
     objection = robots.objection(settings.agent_token, url.href)
     if objection is None:
         decision = robots.check(settings.agent_token, url.href)

@@ -6,9 +6,6 @@ host's lane and is decided on and paced there.
 
 from __future__ import annotations
 
-import asyncio
-import ssl
-
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
@@ -16,10 +13,11 @@ from messor.courtesy.pace import Permit
 from messor.fetch.client import Client, Reply
 from messor.fetch.connector import PermitConnector, make_connector
 from messor.fetch.decoding import BadEncodingError, Decoded, TooLargeError, decode_content
-from messor.fetch.guard import AddressGuard, RefusedAddressError
+from messor.fetch.failures import failed, of_error
+from messor.fetch.guard import AddressGuard
 from messor.fetch.naming import name_outcome
 from messor.fetch.outcome import Fetched, Outcome
-from messor.fetch.proxies.proxy import Proxy, ProxyError
+from messor.fetch.proxies.proxy import Proxy
 from messor.fetch.proxies.tunnel import ProxyClients
 from messor.fetch.wire import digest_of, tag_of, unpacked_size
 from messor.kit import clock
@@ -94,7 +92,7 @@ class HttpFetcher:
         started = clock.now()
         refusal = "not a web address" if url is None else self.guard.refusal_of_url(url)
         if url is None or refusal is not None:
-            refused = _failed(Outcome.REFUSED_ADDRESS, refusal or "", "refused_address")
+            refused = failed(Outcome.REFUSED_ADDRESS, refusal or "", "refused_address")
             refused.began_at = started
             return refused
         conditions = []
@@ -114,13 +112,13 @@ class HttpFetcher:
             )
             fetched = self._unpack(reply, cut_at, wire_tag)
         except TimeoutError:
-            fetched = _failed(Outcome.TIMEOUT, "no complete answer in time", "timeout")
+            fetched = failed(Outcome.TIMEOUT, "no complete answer in time", "timeout")
         except TooLargeError as error:
-            fetched = _failed(Outcome.TOO_LARGE, str(error), "too_large")
+            fetched = failed(Outcome.TOO_LARGE, str(error), "too_large")
         except BadEncodingError as error:
-            fetched = _failed(Outcome.ERROR, str(error), "bad_encoding")
+            fetched = failed(Outcome.ERROR, str(error), "bad_encoding")
         except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as error:
-            fetched = _from_error(error)
+            fetched = of_error(error)
         permit.missed()
         fetched.sent_at = permit.used_at
         fetched.began_at = permit.used_at or started
@@ -176,38 +174,3 @@ def _known(reply: Reply, tag: int) -> Fetched:
         wire_tag=tag,
         is_known=True,
     )
-
-
-def _from_error(error: Exception) -> Fetched:
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, RefusedAddressError):
-            return _failed(Outcome.REFUSED_ADDRESS, cause.strerror or "", "refused_address")
-        if isinstance(cause, ProxyError):
-            return cause.as_fetched()
-        if isinstance(cause, asyncio.TimeoutError):
-            return _failed(Outcome.TIMEOUT, "no connection in time", "timeout")
-        cause = getattr(cause, "os_error", None) or cause.__cause__
-    return _failed(Outcome.ERROR, _sentence(error), _error_type(error))
-
-
-def _sentence(error: Exception) -> str:
-    """What went wrong, in one line: libraries like to quote the whole answer."""
-    text = getattr(error, "message", "") or str(error) or type(error).__name__
-    return text.strip().partition("\n")[0][:200]
-
-
-def _error_type(error: Exception) -> str:
-    if isinstance(error, aiohttp.ClientPayloadError):
-        return "truncated"
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return "dns"
-    if isinstance(error, (aiohttp.ClientSSLError, ssl.SSLError)):
-        return "tls"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return "connect"
-    return "protocol"
-
-
-def _failed(outcome: Outcome, error: str, error_type: str) -> Fetched:
-    return Fetched(outcome, error=error, error_type=error_type)

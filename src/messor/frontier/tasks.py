@@ -105,7 +105,8 @@ INSERT INTO messor.crawl_tasks AS t (page_id, host_id, kind, priority, due_at)
 SELECT id, host_id, 'robots', $4, messor.clock() FROM page
 ON CONFLICT (page_id) DO UPDATE SET due_at = messor.clock()
  -- Read for another host before this one was of interest: nothing is in force here.
- WHERE (SELECT robots_id IS NULL FROM messor.hosts WHERE id = $1) AND t.due_at > messor.clock()
+ WHERE (SELECT CASE WHEN coalesce(scheme, $5) = $5 THEN robots_id ELSE other_robots_id END IS NULL
+          FROM messor.hosts WHERE id = $1) AND t.due_at > messor.clock()
 """
 
 LISTING = """
@@ -231,7 +232,9 @@ async def add(
 
 async def add_robots(connection: Connection, host_id: int, url: Url) -> None:
     """The task that reads a host's robots.txt; it is read before anything else, then daily."""
-    await connection.execute(ADD_ROBOTS, host_id, url_hash(url), url.href, ROBOTS_PRIORITY)
+    await connection.execute(
+        ADD_ROBOTS, host_id, url_hash(url), url.href, ROBOTS_PRIORITY, url.scheme
+    )
 
 
 async def recrawl(connection: Connection, domain_ids: Sequence[UUID] | None = None) -> int:

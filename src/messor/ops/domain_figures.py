@@ -50,10 +50,11 @@ SELECT (d.day AT TIME ZONE 'UTC')::date AS day, coalesce(max(s.score), 0)::float
 """
 
 ROBOTS = """
-SELECT r.id, h.host, r.verdict, r.reason, r.status_code, r.crawl_delay, r.fetched_at, r.body
+SELECT r.id, coalesce(r.scheme || '://', '') || h.host AS host, r.verdict, r.reason, r.status_code, r.crawl_delay, r.fetched_at, r.body
   FROM messor.robots_files r JOIN messor.hosts h ON h.id = r.host_id
- WHERE r.id = ANY (SELECT robots_id FROM messor.hosts WHERE domain_id = $1 ORDER BY id LIMIT $2)
- ORDER BY h.id
+ WHERE r.id = ANY (SELECT unnest(ARRAY[robots_id, other_robots_id]) FROM messor.hosts
+                    WHERE domain_id = $1 ORDER BY id LIMIT $2)
+ ORDER BY h.id, r.id
 """
 
 

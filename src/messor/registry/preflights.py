@@ -54,6 +54,7 @@ class Report:
     sitemap: str | None = None  # its address
     sitemap_urls: int | None = None
     sitemap_sitemaps: int | None = None  # of an index; their pages are not counted
+    https_error: str | None = None  # why it was looked at over http
     similar: list[Similar] = field(default_factory=list)
 
 

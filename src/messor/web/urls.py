@@ -70,6 +70,20 @@ def resolve(text: str, base: str | None = None) -> str | None:
     return href
 
 
+def scheme_of(href: str) -> str:
+    """The scheme of a serialised web URL."""
+    return "https" if href.startswith("https:") else "http"
+
+
+def http_twin(href: str) -> Url | None:
+    """What an https URL is over http on the same host and port; None where there is no such URL."""
+    url = parse(href)
+    if url is None or url.scheme != "https":
+        return None
+    twin = parse(f"http{url.href[5:]}")
+    return twin if twin is not None and twin.authority == url.authority else None
+
+
 def host_of(authority: str) -> str:
     """The name of an authority, without its port."""
     name, colon, port = authority.rpartition(":")

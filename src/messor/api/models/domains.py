@@ -249,6 +249,7 @@ class ReportOut(Out):
     sitemap: str | None
     sitemap_urls: int | None
     sitemap_sitemaps: int | None
+    https_error: str | None = None
     similar: list[SimilarOut]
 
 
@@ -315,6 +316,7 @@ class DossierOut(Out):
     urls: list[WaitingUrlOut]
     notes: list[NoteOut]
     preflight: PreflightOut | None
+    https_error: str | None = None
     similar: list[SimilarOut]
     history: list[HistoryOut]
 

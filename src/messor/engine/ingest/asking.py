@@ -96,9 +96,10 @@ SELECT t.page_id, t.host_id, h.host, p.url, p.category, t.outcome, t.last_status
        t.refusal IS NOT NULL AS refused,
        coalesce(t.last_fetched_at > c.t - interval '24 hours', false) AS fresh,
        t.outcome IN ('ok', 'unchanged') AND t.snapshot_id IS NOT NULL AS good,
-       CASE WHEN t.outcome = 'redirected' THEN
-         (SELECT f.final_url FROM messor.http_fetches f WHERE f.page_id = t.page_id
-           ORDER BY f.fetched_at DESC LIMIT 1) END AS location,
+       CASE WHEN t.outcome <> 'redirected' THEN NULL
+            WHEN h.https_error IS NOT NULL AND p.url LIKE 'https:%' THEN 'http' || substr(p.url, 6)
+            ELSE (SELECT f.final_url FROM messor.http_fetches f WHERE f.page_id = t.page_id
+                   ORDER BY f.fetched_at DESC LIMIT 1) END AS location,
        (coalesce(h.cooldown_until > c.t + make_interval(secs => $3), false)
         OR (l.worker_id IS NULL AND l.ready_at > c.t + make_interval(secs => $4))
         OR (NOT coalesce(l.assisted_until > c.t, false)
@@ -200,6 +201,7 @@ class PageState:
 async def know(connection: Connection, domain: Domain, url: Url, *, found_by: str) -> int:
     """A page of the domain, on the frontier but not due; its host's robots.txt comes first."""
     await connection.execute(LOCK_DOMAIN, domain.id)
+    url = await lanes.answering(connection, url)
     host_id = await connection.fetchval(KNOWN_HOST, url.authority, domain.id)
     if host_id is None:  # asked first: opening touches its lane, which a flush may hold
         host_id = await lanes.open_host(connection, domain.id, url.authority)

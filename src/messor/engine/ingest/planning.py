@@ -18,7 +18,9 @@ MAX_CANDIDATES = 5_000
 # again within a day.
 CANDIDATES = """
 SELECT c.id, c.url, c.category, c.depth, c.found_by, c.lastmod, c.robots_id FROM (
-  SELECT p.id, p.url, p.category, p.depth, p.found_by, p.sitemap_lastmod AS lastmod, h.robots_id,
+  SELECT p.id, p.url, p.category, p.depth, p.found_by, p.sitemap_lastmod AS lastmod,
+         CASE WHEN p.url LIKE coalesce(h.scheme, split_part(p.url, ':', 1)) || ':%' THEN h.robots_id
+              ELSE h.other_robots_id END AS robots_id,
          row_number() OVER (PARTITION BY p.category ORDER BY p.depth, length(p.url), p.id) AS rank
     FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
     JOIN messor.crawl_tasks t ON t.page_id = p.id

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,32 @@ def test_bad_words_are_told(messor: Messor, words: tuple[str, ...], sentence: st
     assert said.code == 2
     assert sentence in said.err
     assert len(said.err.strip().splitlines()) == 1
+
+
+def test_a_bomb_is_refused_with_a_sentence(messor: Messor, tmp_path: Path) -> None:
+    pages = b'{"request":{"method":"GET","url":"https://one.test/"},"response":{"status":200}},'
+    bomb = tmp_path / "session.har"
+    bomb.write_bytes(gzip.compress(b'{"log":{"entries":[' + pages * 1_500_000))
+    assert bomb.stat().st_size < 1_000_000
+    done = messor("import", str(bomb), "--url", "https://one.test/", "--approve")
+    assert done.code == 7
+    assert "has more than 100,000 items" in done.err
+
+
+def test_a_zip_file_is_told_to_be_unpacked(messor: Messor, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "pages.zip", "w") as file:
+        file.writestr("a.html", "<p>a")
+    done = messor("import", str(tmp_path / "pages.zip"), "--url", "https://one.test/", "--approve")
+    assert done.code == 7
+    assert "unpack it" in done.out + done.err
+
+
+def test_a_large_page_is_read_in_a_process_of_its_own(messor: Messor, tmp_path: Path) -> None:
+    page = tmp_path / "large.html"
+    page.write_bytes(b"<title>large</title>" + b"<p>x" * 600_000)
+    done = messor("import", str(page), "--url", "https://one.test/", "--approve", "--json")
+    assert [(r["outcome"], r["reason"]) for r in done.json["results"]] == [("ok", None)]
+    page.write_bytes(b"<title>huge</title>" + b"<p>x" * 4_900_000)
+    done = messor("import", str(page), "--url", "https://one.test/", "--approve", "--json")
+    assert done.code == 7
+    assert "too complex" in done.err

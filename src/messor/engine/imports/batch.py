@@ -12,8 +12,9 @@ import asyncpg
 from messor.archive.segments import Place, SegmentWriter
 from messor.courtesy import lanes
 from messor.courtesy.lease import WorkerLease
+from messor.engine.cage import Cage
 from messor.engine.imports import store, terms
-from messor.engine.imports.reading import Candidate, Sight, Unread, read
+from messor.engine.imports.reading import Candidate, Sight, Tangled, Unread, read, read_caged
 from messor.engine.imports.store import Kept, Standing, Stored
 from messor.engine.imports.terms import Rules
 from messor.ledger.events import Event, record
@@ -68,6 +69,7 @@ class BatchImporter:
         self._archive = archive
         self._actor = actor
         self._agent = agent
+        self._cage = Cage(agent=agent)
         self._approve = approve
         self._only = only
         self._places: dict[bytes, Place] = {}  # of this batch: a second try appends nothing
@@ -118,7 +120,7 @@ class BatchImporter:
     ) -> list[Candidate | Sight]:
         """Pages read, off the loop; those whose very bytes are known stay as they are."""
 
-        def read_all() -> list[Candidate | Sight | Unread]:
+        def read_all() -> list[Candidate | Sight | Unread | Tangled]:
             return [
                 candidate
                 if standing is not None and standing.has(candidate)
@@ -127,7 +129,10 @@ class BatchImporter:
             ]
 
         pages: list[Candidate | Sight] = []
-        for page in await asyncio.to_thread(read_all):
+        for each in await asyncio.to_thread(read_all):
+            page = each
+            if isinstance(page, Tangled):
+                page = await read_caged(page.candidate, self._cage)
             if isinstance(page, Unread):
                 results.append(refused(page.candidate, page.reason, ERROR))
             else:

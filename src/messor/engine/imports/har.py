@@ -1,55 +1,94 @@
-"""HAR files: what a browser's network panel exports, read whole and taken entry by entry."""
+"""HAR files: what a browser's network panel exports, read as a stream and taken entry by entry."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import json
 from io import BufferedReader
 from typing import Any
 
-from messor.engine.imports.saved import Items, PassedOver, SavedPage, Unreadable, parse_time
+from messor.engine.imports.json_stream import (
+    TOO_LONG,
+    BadJsonError,
+    JsonStream,
+    Many,
+    Shape,
+    Text,
+)
+from messor.engine.imports.saved import (
+    Damage,
+    Items,
+    PassedOver,
+    SavedPage,
+    Unreadable,
+    parse_time,
+)
 from messor.fetch.naming import is_html
 
-# JSON cannot be read in part; a session of an hour rarely exports more.
+# A session of an hour rarely exports more.
 MAX_HAR_BYTES = 200_000_000
+MAX_ENTRIES = 100_000
+_MAX_HEADERS = 500
+_SHORT = 200
+_LONG = 8_192
+# A page as JSON or in base64 takes more bytes than the page.
+_ESCAPED = 1.5
+
+
+def _shape(cap: int) -> Shape:
+    """What is wanted of an entry; bodies of requests, cookies and timings are passed over."""
+    header = {"name": Text(_SHORT), "value": Text(_LONG)}
+    content = {
+        "mimeType": Text(_SHORT),
+        "encoding": Text(_SHORT),
+        "text": Text(int(_ESCAPED * cap)),
+    }
+    return {
+        "startedDateTime": Text(_SHORT),
+        "request": {"method": Text(_SHORT), "url": Text(_LONG)},
+        "response": {
+            "status": Text(_SHORT),
+            "headers": Many(header, _MAX_HEADERS),
+            "content": content,
+        },
+    }
 
 
 def read_har(stream: BufferedReader, name: str, cap: int) -> Items:
     """The pages of a HAR file, of at most `cap` bytes each."""
-    data = stream.read(MAX_HAR_BYTES + 1)
-    if len(data) > MAX_HAR_BYTES:
-        yield Unreadable(name, f"the HAR file is larger than {MAX_HAR_BYTES} bytes")
-        return
+    document = JsonStream(stream, MAX_HAR_BYTES)
+    shape = _shape(cap)
+    number = 0
     try:
-        entries = json.loads(data)["log"]["entries"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        entries = None
-    if not isinstance(entries, list):
-        yield Unreadable(name, "the file is not a HAR file: it has no log.entries")
-        return
-    del data
-    for entry in entries:
-        yield _read_entry(entry, name, cap)
+        for _ in document.items("log", "entries", most=MAX_ENTRIES):
+            number += 1
+            yield _read_entry(document.read(shape), name, cap)
+    except BadJsonError as error:
+        if number:
+            yield Damage(name, f"the HAR file was read up to its entry {number}: {error}")
+        else:
+            yield Unreadable(name, f"the file is not a HAR file that can be read: {error}")
 
 
 def _read_entry(entry: Any, name: str, cap: int) -> SavedPage | Unreadable | PassedOver:
     request, response = _part(entry, "request"), _part(entry, "response")
     content = _part(response, "content")
     url, mime = request.get("url"), content.get("mimeType")
-    if not isinstance(url, str) or request.get("method") != "GET" or response.get("status") != 200:
+    if not isinstance(url, str) or not isinstance(mime, str) or not is_html(mime, b""):
         return PassedOver()
-    if not isinstance(mime, str) or not is_html(mime, b""):
+    if request.get("method") != "GET" or response.get("status") != "200":
         return PassedOver()
+    too_large = Unreadable(name, f"the page is larger than {cap} bytes", url)
     text = content.get("text")
-    if not isinstance(text, str) or not text:
-        return Unreadable(name, "the HAR file was exported without the page's content", url)
+    if not text or not isinstance(text, str):
+        untold = Unreadable(name, "the HAR file was exported without the page's content", url)
+        return too_large if text is TOO_LONG else untold
     try:
         body, content_type = _body(text, content.get("encoding"), mime)
     except (binascii.Error, ValueError):
         return Unreadable(name, "the page's content is not valid base64", url)
     if len(body) > cap:
-        return Unreadable(name, f"the page is larger than {cap} bytes", url)
+        return too_large
     started = entry.get("startedDateTime")
     moment = parse_time(started) if isinstance(started, str) else None
     return SavedPage(name, body, url, content_type, moment, _headers(response))
@@ -64,15 +103,15 @@ def _body(text: str, encoding: object, mime: str) -> tuple[bytes, str]:
 
 def _headers(response: dict[str, Any]) -> tuple[tuple[bytes, bytes], ...]:
     """The answer's headers; a line break in one would forge another."""
-    given = response.get("headers")
     pairs = [
-        (str(header.get("name", "")), str(header.get("value", "")))
-        for header in (given if isinstance(given, list) else [])
+        (header.get("name"), header.get("value"))
+        for header in response.get("headers") or ()
         if isinstance(header, dict)
     ]
     return tuple(
         (name.encode("latin-1", "replace"), " ".join(value.split()).encode("latin-1", "replace"))
         for name, value in pairs
+        if isinstance(name, str) and isinstance(value, str)
         if name and name.isprintable() and not {":", " "} & set(name)
     )
 

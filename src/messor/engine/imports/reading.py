@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from messor.archive import hashing, warc
+from messor.engine.cage import Cage
 from messor.engine.imports.addresses import own_address
 from messor.engine.imports.saved import SavedPage, age_of
 from messor.engine.rows import clean
 from messor.errors import UsageError
 from messor.web.encodings import decode
-from messor.web.html import TooComplexError, read_page
+from messor.web.html import PageReading, TooComplexError, read_page
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, canonical, parse, url_hash
 
@@ -24,6 +25,8 @@ _NO_ADDRESS = (
     "(or, for a folder, the address of the folder)"
 )
 _UNTYPED = "text/html"
+# Of longer ones a tree may take over a hundred times as much memory.
+MAX_HERE = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,13 @@ class Unread:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Tangled:
+    """A page to be read in a process of its own."""
+
+    candidate: Candidate
+
+
 def address(page: SavedPage, now: datetime) -> Candidate:
     """Find out where a page is from; raises a MessorError with the reason when it cannot be."""
     url = parse(page.url) if page.url is not None else own_address(_text(page))
@@ -84,16 +94,30 @@ def address(page: SavedPage, now: datetime) -> Candidate:
     )
 
 
-def read(candidate: Candidate, agent: str) -> Sight | Unread:
-    """Read a page; blocks for as long as its parsing takes."""
-    page, url = candidate.page, candidate.url
-    text = _text(page)
+def read(candidate: Candidate, agent: str) -> Sight | Unread | Tangled:
+    """Read a page, unless it is too large or too tangled to be read here; blocks while it parses."""
+    text = _text(candidate.page)
     if "<" not in text:
         return Unread(candidate, "the file is not HTML")
+    if len(text) > MAX_HERE:
+        return Tangled(candidate)
     try:
-        reading = read_page(text, url.href, agent=agent)
+        return _sight(candidate, text, read_page(text, candidate.url.href, agent=agent))
+    except TooComplexError:
+        return Tangled(candidate)
+
+
+async def read_caged(candidate: Candidate, cage: Cage) -> Sight | Unread:
+    """Read a page in a process of its own, which has bounds of time and memory."""
+    text = _text(candidate.page)
+    try:
+        return _sight(candidate, text, await cage.read(text, candidate.url.href))
     except TooComplexError as error:
         return Unread(candidate, f"too complex: {error}")
+
+
+def _sight(candidate: Candidate, text: str, reading: PageReading) -> Sight:
+    page, url = candidate.page, candidate.url
     data = hashing.encode_data(reading.structured)
     return Sight(
         candidate,

@@ -35,6 +35,19 @@ ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".har")
 
 _HEAD = 4096
 _GZIP = b"\x1f\x8b"
+_OTHER_ARCHIVES = (
+    b"PK\x03\x04",
+    b"PK\x05\x06",
+    b"7z\xbc\xaf",
+    b"Rar!",
+    b"\xfd7zXZ",
+    b"BZh",
+    b"\x28\xb5\x2f\xfd",
+)
+_UNPACK_FIRST = (
+    "the file is a ZIP or another packed archive, and only gzip is unpacked here: unpack it and "
+    "import the folder"
+)
 _MAIL = re.compile(
     rb"(?:[A-Za-z][A-Za-z-]*:.*?^)?mime-version:", re.IGNORECASE | re.DOTALL | re.MULTILINE
 )
@@ -73,7 +86,9 @@ def read_stream(stream: BufferedReader, name: str, cap: int, url: str | None) ->
         if stream.peek(2).startswith(_GZIP):
             stream = BufferedReader(Unzipped(stream))
         head = stream.peek(_HEAD)[:_HEAD]
-        if head.startswith(b"WARC/"):
+        if head.startswith(_OTHER_ARCHIVES):
+            yield Unreadable(name, _UNPACK_FIRST)
+        elif head.startswith(b"WARC/"):
             yield from read_warc(stream, name, cap)
         elif head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
             yield from read_har(stream, name, cap)

@@ -1,7 +1,8 @@
 """Gzip files as a stream that gives every byte it can before it tells of damage.
 
 The library's own reader drops what it unpacked just before the place where a file was cut, which
-may be the last whole records.
+may be the last whole records. It also unpacks without end: what a few kilobytes hold may fill any
+memory and keep its reader busy for hours, so the reader here stops where no saved page gets.
 """
 
 from __future__ import annotations
@@ -14,17 +15,27 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _PIECE = 65_536
+# Pages shrink to a tenth, the same page many times over to a hundredth; gzip's limit is 1 to 1,032.
+_MAX_RATIO = 200
+_FREE_BYTES = 32_000_000  # so much may come from anything
+_MAX_EMPTY = 1_000  # members in a row without a byte
 
-BROKEN_FILE = (EOFError, zlib.error)
+
+class BombError(Exception):
+    """A file unpacks to out of proportion more than it is."""
+
+
+BROKEN_FILE = (EOFError, zlib.error, BombError)
 
 
 class Unzipped(io.RawIOBase):
-    """The bytes of a gzip file of one or many members; raises BROKEN_FILE where it is damaged."""
+    """The bytes of a gzip file of one or many members; BROKEN_FILE where it is damaged or a bomb."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._packed = b""
         self._member: zlib._Decompress | None = None
+        self._taken = self._given = self._empty = 0  # bytes packed, bytes unpacked, empty members
 
     def readable(self) -> bool:
         return True
@@ -40,10 +51,20 @@ class Unzipped(io.RawIOBase):
             self._packed = self._member.unconsumed_tail
             if self._member.eof:
                 self._packed, self._member = self._member.unused_data, None
+            self._judge(len(piece))
             if piece:
                 view[: len(piece)] = piece
                 return len(piece)
         return 0
+
+    def _judge(self, size: int) -> None:
+        """Count what was unpacked; raises BombError where that is out of proportion."""
+        self._given += size
+        self._empty = 0 if size else self._empty + 1
+        if self._given > _FREE_BYTES and self._given > _MAX_RATIO * self._taken:
+            raise BombError(f"it unpacks to more than {_MAX_RATIO} times its size")
+        if self._empty > _MAX_EMPTY:
+            raise BombError(f"it has more than {_MAX_EMPTY} empty parts in a row")
 
     def _begin(self) -> bool:
         """Be within a member; false when the file ends before the next."""
@@ -56,5 +77,7 @@ class Unzipped(io.RawIOBase):
         return True
 
     def _refill(self) -> bool:
-        self._packed = self._packed or self._file.read(_PIECE)
+        if not self._packed:
+            self._packed = self._file.read(_PIECE)
+            self._taken += len(self._packed)
         return bool(self._packed)

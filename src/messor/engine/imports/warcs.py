@@ -18,7 +18,9 @@ from messor.fetch.naming import is_html
 
 _MAX_LINE = 65_536
 _MAX_LINES = 1_000
+_MAX_HEAD = 262_144
 _MAX_HTTP_HEAD = 1_048_576
+_MAX_HEADERS = 1_000
 _PIECE = 1_048_576
 _LENGTH = re.compile(r"[0-9]{1,18}\Z")
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
@@ -76,9 +78,10 @@ def _read_head(stream: BufferedReader) -> _Record | None:
     if not line.startswith(b"WARC/"):
         raise BrokenRecordError("a record does not begin with its version")
     fields: dict[str, str] = {}
-    last = ""
+    last, left = "", _MAX_HEAD
     for _ in range(_MAX_LINES):
-        line = stream.readline(_MAX_LINE)
+        line = stream.readline(min(_MAX_LINE, left))
+        left -= len(line)
         if not line.endswith(b"\n"):
             raise BrokenRecordError("a record's head is not complete")
         text = line.decode("utf-8", "replace").rstrip("\r\n")
@@ -150,7 +153,10 @@ def _split_http(block: bytes) -> tuple[Headers, bytes] | None:
     if status is None or status[1] != b"200" or end is None:
         return None
     headers = []
-    for line in block[: end.start()].splitlines()[1:]:
+    lines = block[: end.start()].split(b"\n", _MAX_HEADERS + 1)
+    if len(lines) > _MAX_HEADERS:
+        return None
+    for line in lines[1:]:
         field, colon, value = line.partition(b":")
         if colon:
             headers.append((field.strip(), value.strip()))
@@ -182,13 +188,13 @@ def _unpack(headers: Headers, body: bytes, cap: int) -> bytes:
 
 def _join_chunks(body: bytes) -> bytes:
     """A chunked body put together; one that is not chunked after all stays as it is."""
-    parts: list[bytes] = []
+    whole = bytearray()  # a list of many small chunks would take ten times as much
     place = 0
     while (head := _CHUNK.match(body, place)) is not None:
         size = int(head[1], 16)
         if size == 0:
-            return b"".join(parts)
-        parts.append(body[head.end() : head.end() + size])
+            return bytes(whole)
+        whole += body[head.end() : head.end() + size]
         place = head.end() + size
         place += 2 if body[place : place + 2] == b"\r\n" else 1
-    return b"".join(parts) if parts and place >= len(body) else body
+    return bytes(whole) if whole and place >= len(body) else body

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from messor.engine.why import explain
 from messor.fetch.browser import BrowserLimits, why_unavailable
+from messor.fetch.services import holds
 from messor.store.database import Database
 from messor.world.answers import Answer, plain
 from messor.world.documents import HTML
@@ -27,6 +29,10 @@ ROOMS: dict[str, Room] = {
     "/": Answer(200, (("Content-Type", HTML),), SHELL.encode()),
     "/app.js": Answer(200, (("Content-Type", "text/javascript"),), f'{FILL}</p>";'.encode()),
 }
+DUE = """
+SELECT t.status, t.retry_count, t.due_at - messor.clock() AS wait
+  FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id WHERE p.url = $1
+"""
 FETCHES = """
 SELECT f.fetch_provider, f.outcome, f.quality_gate_failed AS gate, f.provider_cost
   FROM messor.http_fetches f JOIN messor.pages p ON p.id = f.page_id
@@ -175,6 +181,51 @@ async def test_when_every_service_fails_the_page_is_tried_again_in_an_hour(
     assert waiting is not None
     assert waiting["status"] == "pending"
     assert timedelta(minutes=59) < waiting["wait"] < timedelta(hours=2)
+
+
+async def test_a_page_met_while_a_service_is_left_alone_is_tried_again_in_an_hour(
+    dsn: str, database: Database, tmp_path: Path
+) -> None:
+    async with (
+        LittleWeb(tmp_path, {"one.test": ROOMS}) as web,
+        Crawl4AIStandIn(render(ROOMS)) as c4,
+    ):
+        await holds.hold(database, "crawl4ai", 86_400, "Crawl4AI asks us to slow down.")
+        settings = web.settings(crawl4ai_url=c4.base_url)
+        await admit(database, HOME, delay=0.01)
+        for hours in range(0, 10, 2):  # however often that happens, it is no failure of the page
+            async with Database(later(dsn, timedelta(hours=hours))) as then:
+                await crawl(settings, then)
+                waiting = await then.fetchrow(DUE, HOME)
+            assert waiting is not None
+            assert (waiting["status"], waiting["retry_count"]) == ("pending", 0)
+            assert timedelta(minutes=59) < waiting["wait"] < timedelta(hours=1, minutes=10)
+        assert c4.asked == []
+        why = await explain(database, settings, HOME)
+        said = [fact.sentence for fact in why.facts if "by crawl4ai" in fact.sentence]
+        assert "Crawl4AI was not asked: it is left alone for another" in said[-1]
+        assert "slow down" in said[-1]
+        async with Database(later(dsn, timedelta(hours=25))) as tomorrow:
+            await crawl(settings, tomorrow)
+    assert (await outcomes(database))[HOME] == "ok"
+
+
+async def test_a_breaker_that_opens_mid_visit_writes_no_page_off(
+    database: Database, tmp_path: Path
+) -> None:
+    shell = ROOMS["/"]
+    paths = [f"/{number}" for number in range(8)]
+    links = page("Good bread " * 300, *paths)
+    rooms: dict[str, Room] = {**ROOMS, "/": links, **dict.fromkeys(paths, shell)}
+    async with LittleWeb(tmp_path, {"one.test": rooms}) as web, Crawl4AIStandIn(render({})) as c4:
+        c4.failure = Failure.BAD_GATEWAY
+        await admit(database, HOME, delay=0.01)
+        await crawl(web.settings(crawl4ai_url=c4.base_url), database)
+        assert len(c4.asked) == 5  # then it is left alone
+    rows = [await database.fetchrow(DUE, f"{HOME}{number}") for number in range(8)]
+    waits = [row["wait"] for row in rows if row is not None]
+    assert len(waits) == 8
+    assert all(timedelta(minutes=59) < wait < timedelta(hours=2) for wait in waits)
 
 
 @pytest.mark.parametrize(

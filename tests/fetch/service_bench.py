@@ -29,6 +29,9 @@ from tests.little_web import page
 KEY = "fc-secret-0123456789"
 HOME = "http://shop.test/"
 HTML_ANSWER = page("Good bread", "/about")
+_TYPE = (("Content-Type", "text/html"),)
+SHELL = b'<title>Shop</title><div id="root"></div><script src="/fill.js"></script>%s'
+FILL = b'document.getElementById("root").innerHTML = "<p>Good bread from a script</p>";'
 PAGES: dict[str, Answer] = {
     "/": HTML_ANSWER,
     "/missing": plain(404, "Gone"),
@@ -40,6 +43,9 @@ PAGES: dict[str, Answer] = {
     "/empty": Answer(200, (("Content-Type", "text/html"),), b" "),
     "/report.pdf": Answer(200, (("Content-Type", "application/pdf"),), b"%PDF-1.7"),
     "/quiet": page("Quiet", extra=(("X-Robots-Tag", "noindex"),)),
+    "/shell": Answer(200, _TYPE, SHELL % b""),
+    "/ticking": Answer(200, _TYPE, SHELL % b"<script>setInterval(ask, 200)</script>"),
+    "/fill.js": Answer(200, (("Content-Type", "text/javascript"),), FILL),
     "/big": Answer(200, (("Content-Type", "text/html"),), b"x" * 50_000),
 }
 

@@ -7,15 +7,19 @@ import pytest
 from messor.fetch.outcome import Outcome
 from messor.fetch.provider import PROVIDER_FAULT
 from messor.fetch.services import breaker as breakers
+from messor.fetch.services import holds
 from messor.fetch.services.breaker import Breaker
 from messor.store.database import Database
-from messor.world.services import Failure
+from messor.world.services import Crawl4AIStandIn, Failure
 from tests.fetch.conftest import permit
 from tests.fetch.service_bench import (
+    HOME,
     Clock,
     Make,
+    allow,
     bench,
     both,
+    crawl4ai,
     firecrawl,
 )
 
@@ -113,7 +117,7 @@ async def test_an_open_breaker_answers_at_once_without_the_permit(
 ) -> None:
     kind, standin = make()
     async with bench(kind, standin, database, contract="current") as it:
-        standin.failure = Failure.INTERNAL
+        standin.failure = Failure.BAD_GATEWAY
         for _ in range(5):
             assert it.service.available
             await it.get()
@@ -136,6 +140,7 @@ async def test_an_open_breaker_answers_at_once_without_the_permit(
     [
         (Failure.UNAUTHORIZED, 3600),
         (Failure.NO_CREDITS, 3600),
+        (Failure.TOO_MANY, 60),
         (Failure.TOO_MANY_UNTIL, 90),
         (Failure.BUSY, 5),
     ],
@@ -150,7 +155,7 @@ async def test_some_answers_open_it_at_once(
     async with bench(kind, standin, database, contract="current") as it:
         standin.failure = failure
         first = await it.get()
-        assert it.service.breaker.remaining == seconds
+        assert it.service.breaker.remaining == pytest.approx(seconds, abs=2)
         second = await it.get()
         assert first.error is not None
         assert first.error in (second.error or "")
@@ -164,3 +169,104 @@ async def test_a_page_that_is_refused_says_nothing_of_the_service(database: Data
         for _ in range(2 * breakers.FAULTS_IN_A_ROW):
             assert (await it.get()).error_type == PROVIDER_FAULT
         assert it.service.available
+
+
+async def test_one_sites_failing_pages_leave_the_service_to_the_others(database: Database) -> None:
+    kind, standin = crawl4ai()
+    assert isinstance(standin, Crawl4AIStandIn)
+    standin.unrenderable = {"shop.test"}
+    async with bench(kind, standin, database, contract="current") as it:
+        for number in range(3 * breakers.FAULTS_IN_A_ROW):
+            failed = await it.get(f"http://shop.test/{number}")
+            assert (failed.error_type, failed.status) == (PROVIDER_FAULT, None)
+            assert "failed with 500" in (failed.error or "")
+        assert it.service.available
+        assert (await it.get("http://other.test/")).outcome is Outcome.OK
+
+
+async def test_failing_pages_of_many_sites_are_an_outage(database: Database) -> None:
+    kind, standin = crawl4ai()
+    async with bench(kind, standin, database, contract="current") as it:
+        standin.failure = Failure.INTERNAL
+        for number in range(breakers.FAULTS_IN_A_ROW):
+            assert it.service.available
+            # Subdomains cost nothing, so they do not count as other sites.
+            await it.get(f"http://a{number}.shop{number}.example/")
+        assert not it.service.available
+        it.clock.time += 60
+        await it.get("http://one-more.example/")
+        assert it.service.breaker.remaining == 120
+        it.clock.time += 120
+        standin.failure = None
+        assert (await it.get()).outcome is Outcome.OK
+        assert it.service.available
+
+
+async def test_subdomains_of_one_site_are_one_site(database: Database) -> None:
+    kind, standin = crawl4ai()
+    async with bench(kind, standin, database, contract="current") as it:
+        standin.failure = Failure.INTERNAL
+        for number in range(2 * breakers.FAULTS_IN_A_ROW):
+            await it.get(f"http://a{number}.shop.example/")
+        assert it.service.available
+
+
+async def test_a_service_that_is_not_well_is_left_alone_after_one_sites_pages(
+    database: Database,
+) -> None:
+    kind, standin = crawl4ai()
+    assert isinstance(standin, Crawl4AIStandIn)
+    standin.unrenderable = {"shop.test"}
+    standin.is_well = False
+    async with bench(kind, standin, database, contract="current") as it:
+        for number in range(breakers.FAULTS_IN_A_ROW):
+            await it.get(f"http://shop.test/{number}")
+        assert not it.service.available
+        assert "answered 503" in (it.service.resting or "")
+
+
+@both
+async def test_haste_without_a_time_is_waited_out_twice_as_long_each_time(
+    make: Make, database: Database
+) -> None:
+    kind, standin = make()
+    async with bench(kind, standin, database, contract="current") as it:
+        standin.failure = Failure.TOO_MANY
+        waits = []
+        for _ in range(8):
+            before = len(standin.asked)
+            await it.get()
+            for _ in range(3):
+                assert "left alone" in ((await it.get()).error or "")
+            assert len(standin.asked) == before + 1
+            waits.append(round(it.service.breaker.remaining, -1))
+            it.clock.time += it.service.breaker.remaining
+            await database.fetch("UPDATE messor.provider_holds SET held_until = messor.clock()")
+        assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600]
+
+
+@both
+async def test_every_worker_waits_when_a_service_asks_one_to(
+    make: Make, database: Database
+) -> None:
+    kind, standin = make()
+    async with bench(kind, standin, database, contract="current") as it:
+        standin.failure = Failure.TOO_MANY
+        await it.get()
+        other = kind(it.service._settings, database, allow, breaker=Breaker())
+        try:
+            unused = permit()
+            fetched = await other.fetch(HOME, unused)
+            assert "left alone for another" in (fetched.error or "")
+            assert "slow down" in (fetched.error or "")
+            assert unused.used_at == 0
+            assert not other.available
+        finally:
+            await other.close()
+        assert len(standin.asked) == 1
+
+
+async def test_requests_under_way_together_make_no_longer_hold(database: Database) -> None:
+    seconds = [await holds.hold(database, "crawl4ai", None, "haste") for _ in range(5)]
+    assert all(59 < wait <= 60 for wait in seconds)
+    assert await holds.hold(database, "crawl4ai", 90, "haste") == pytest.approx(90, abs=1)

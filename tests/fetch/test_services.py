@@ -74,6 +74,29 @@ async def test_a_server_that_was_replaced_is_found_out_again(database: Database)
         assert "urls" in standin.asked[-1].body
 
 
+async def test_crawl4ai_is_told_to_wait_for_the_scripts(database: Database) -> None:
+    kind, standin = crawl4ai()
+    async with bench(kind, standin, database, contract="current") as it:
+        fetched = await it.get("http://shop.test/shell")
+        assert fetched.outcome is Outcome.OK
+        assert b"Good bread from a script" in fetched.body
+
+
+async def test_a_page_that_is_never_idle_is_given_a_fixed_time_the_next_time(
+    database: Database,
+) -> None:
+    kind, standin = crawl4ai()
+    async with bench(kind, standin, database, contract="current") as it:
+        first = await it.get("http://shop.test/ticking")
+        second = await it.get("http://shop.test/ticking")
+        assert (first.error_type, second.outcome) == (PROVIDER_FAULT, Outcome.OK)
+        assert b"Good bread from a script" in second.body
+        asked = [it.body["crawler_config"]["params"]["wait_until"] for it in standin.asked]
+        assert asked == ["networkidle", "load"]
+        assert (await it.get("http://other.test/")).outcome is Outcome.OK
+        assert standin.asked[-1].body["crawler_config"]["params"]["wait_until"] == "networkidle"
+
+
 async def test_what_crawl4ai_is_asked(database: Database) -> None:
     kind, standin = crawl4ai()
     async with bench(kind, standin, database, contract="current", user_agent="MessorBot") as it:
@@ -87,7 +110,10 @@ async def test_what_crawl4ai_is_asked(database: Database) -> None:
             "type": "BrowserConfig",
             "params": {"ignore_https_errors": False, "user_agent": "MessorBot"},
         },
-        "crawler_config": {"type": "CrawlerRunConfig", "params": {"page_timeout": 5000}},
+        "crawler_config": {
+            "type": "CrawlerRunConfig",
+            "params": {"page_timeout": 5000, "wait_until": "networkidle"},
+        },
     }
 
 

@@ -23,7 +23,7 @@ from messor.engine.rules import Candidate, decide_task
 from messor.engine.sitemaps import SitemapReader
 from messor.errors import LeaseLostError, UnavailableError
 from messor.fetch.outcome import RETRYABLE, Fetched, Outcome
-from messor.fetch.provider import PROVIDER_FAULT
+from messor.fetch.provider import PROVIDER_FAULT, Provider
 from messor.fetch.proxies.proxy import PROXY_FAULT
 from messor.fetch.router import Router
 from messor.fetch.terms import TermsFetcher
@@ -255,13 +255,7 @@ class Visitor:
         answer = await self._judge(visit, task, fetched)
         hops: list[Fetched] = []
         best = answer
-        while provider := self._router.after(
-            lane.policy,
-            answer.fetched,
-            answer.verdict,
-            text_length=answer.reading.text_length if answer.reading else 0,
-            same_shell=answer.same_shell,
-        ):
+        while provider := self._next(lane, answer, hops):
             if (seconds := silence_after(lane, answer.fetched)) > visit.remaining:
                 break
             await self._fall_silent(lane, answer.fetched, seconds)
@@ -281,6 +275,18 @@ class Visitor:
         if best.same_shell:
             best.fetched.outcome = Outcome.UNCHANGED
         return hops, best
+
+    def _next(self, lane: Lane, answer: Answer, hops: list[Fetched]) -> Provider | None:
+        """Who is asked after an answer; services that are left alone now are noted as passed over."""
+        choice = self._router.after(
+            lane.policy,
+            answer.fetched,
+            answer.verdict,
+            text_length=answer.reading.text_length if answer.reading else 0,
+            same_shell=answer.same_shell,
+        )
+        hops += choice.passed_over
+        return choice.provider
 
     async def _judge(self, visit: Visit, task: Task, fetched: Fetched) -> Answer:
         if fetched.body:
@@ -408,10 +414,11 @@ def refuse(lane: Lane, task: Task, decision: Decision) -> Harvest:
 
 def schedule(lane: Lane, task: Task, fetched: Fetched, hops: Sequence[Fetched]) -> Schedule:
     """When the page is due again."""
-    # An empty page is tried again soon where it was a service that failed, and not the page.
-    unhelped = fetched.outcome is Outcome.EMPTY and any(
-        hop.error_type == PROVIDER_FAULT for hop in hops
-    )
+    # A shell is tried again soon where it was a service that failed, and not the page.
+    faults = [hop for hop in hops if hop.error_type == PROVIDER_FAULT]
+    unhelped = bool(faults) and fetched.outcome in (Outcome.EMPTY, Outcome.UNCHANGED)
+    if unhelped and not any(hop.sent_at for hop in faults):
+        return cadence.after_waiting(task, EXHAUSTED_SECONDS)
     if unhelped or fetched.outcome in RETRYABLE:
         wait = max(fetched.retry_after or 0.0, EXHAUSTED_SECONDS if hops else 0.0)
         return cadence.after_failure(task, lane.policy.frequency, wait)

@@ -8,11 +8,13 @@ whose terms say `failover` has somebody else ask.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
 
 from messor.courtesy.lanes import Policy
 from messor.fetch.gates import Verdict
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT, Provider
+from messor.kit import clock
 
 # Gates that another provider may well pass, and that are no refusal. Nearly half of the web's
 # pages have less text than a twentieth of their markup and are sound all the same, so the ratio
@@ -20,6 +22,27 @@ from messor.fetch.provider import PROVIDER_FAULT, Provider
 WORTH_ANOTHER = frozenset({"size", "spa_shell", "empty"})
 LITTLE_TEXT = 2_000
 _REFUSED = frozenset({Outcome.BLOCKED})
+
+
+class Choice(NamedTuple):
+    """Who is asked next, and who would have been asked before, were they not left alone."""
+
+    provider: Provider | None
+    passed_over: Sequence[Fetched] = ()
+
+
+NOBODY = Choice(None)
+
+
+def passed_over(provider: Provider, sentence: str) -> Fetched:
+    """An attempt that was not made: it shows in the log, and the page is not judged by it."""
+    return Fetched(
+        Outcome.ERROR,
+        error=sentence,
+        error_type=PROVIDER_FAULT,
+        provider=provider.name,
+        began_at=clock.now(),
+    )
 
 
 class Router:
@@ -45,18 +68,23 @@ class Router:
         *,
         text_length: int = 0,
         same_shell: bool = False,
-    ) -> Provider | None:
-        """Who is asked after this answer; None when it is the last word."""
+    ) -> Choice:
+        """Who is asked after this answer, if anybody."""
         if policy.render == "never" or policy.proxies != "none" or not self._others:
-            return None  # they go out on ways of their own, which a domain's terms may exclude
+            return NOBODY  # they go out on ways of their own, which a domain's terms may exclude
         thin = "text_ratio" in verdict.gates and text_length < LITTLE_TEXT
         if not (thin or same_shell or self._is_worth_another(policy, fetched, verdict)):
-            return None
+            return NOBODY
+        resting: list[Fetched] = []
         for provider in self._after(fetched.provider):
             # Bytes that are the same prove a page unchanged, as far as money is concerned.
-            if provider.available and not (same_shell and provider.paid):
-                return provider
-        return None
+            if same_shell and provider.paid:
+                continue
+            if provider.available:
+                return Choice(provider, resting)
+            if (sentence := provider.resting) is not None:
+                resting.append(passed_over(provider, sentence))
+        return Choice(None, resting)
 
     def _after(self, name: str) -> list[Provider]:
         names = [provider.name for provider in self._others]

@@ -187,6 +187,11 @@ def after_gone() -> Schedule:
     return Schedule("completed", GONE_FREQUENCY, 0)
 
 
+def after_waiting(task: Task, seconds: float) -> Schedule:
+    """Nobody was there to try it: that is no failure of the page, however often it happens."""
+    return Schedule("pending", seconds * spread(task.page_id), task.retry_count)
+
+
 def after_failure(task: Task, domain_frequency: float | None, retry_after: float = 0.0) -> Schedule:
     """Retry-After first; then three tries further and further apart; then the usual rhythm."""
     if task.retry_count >= task.max_retries:

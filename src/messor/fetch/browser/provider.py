@@ -46,6 +46,10 @@ class BrowserProvider:
         """Whether Playwright and Chromium are installed."""
         return why_unavailable(self._limits) is None
 
+    @property
+    def resting(self) -> None:
+        """It is installed or it is not."""
+
     async def fetch(self, href: str, permit: Permit) -> Fetched:
         """Render one page; never raises for what a site or the browser does."""
         started = clock.now()

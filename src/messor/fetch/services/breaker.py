@@ -1,7 +1,9 @@
 """The circuit breaker of one service: after some faults in a row it is left alone for a while.
 
 It is counted in this process alone; then one request goes ahead to see whether the service is
-back. How long a service itself asks to be left alone is honoured at once.
+back. How long a service itself asks to be left alone is honoured at once. A page that a service
+could not fetch opens it only together with pages of other domains: a site must not be able to
+take a service away from all others.
 """
 
 from __future__ import annotations
@@ -23,6 +25,9 @@ class Breaker:
     def __init__(self, *, now: Callable[[], float] = clock.now) -> None:
         self._now = now
         self._faults = 0
+        self._sites: set[str] = set()  # whose pages failed since the last success
+        self._by_sites = False  # what opened it
+        self.page_faults = 0  # pages that failed since the last success
         self._wait = FIRST_WAIT
         self._until: float | None = None  # None while closed
         self._probing = False
@@ -55,6 +60,13 @@ class Breaker:
 
     def close(self) -> None:
         self._faults, self._wait, self._until, self._probing = 0, FIRST_WAIT, None, False
+        self._forget_pages()
+        self._by_sites = False
+
+    def hold(self, seconds: float, reason: str) -> None:
+        """Leave the service alone because another worker was asked to."""
+        self.reason = reason
+        self._until = max(self._until or 0.0, self._now() + min(seconds, LONGEST_HOLD))
 
     def answered(self, *, probe: bool) -> None:
         """The service did its work; one that was asked before it failed proves nothing."""
@@ -62,6 +74,20 @@ class Breaker:
             self.close()
         elif self._until is None:
             self._faults = 0
+            self._forget_pages()
+
+    def failed_at(self, site: str, reason: str, *, probe: bool) -> None:
+        """A page of this site failed; the service answered, so it is there."""
+        if probe and not self._by_sites:
+            self.close()
+        if self._until is not None and not probe:
+            return
+        self.reason = reason
+        self.page_faults += 1
+        self._sites.add(site)
+        if len(self._sites) >= FAULTS_IN_A_ROW:
+            self._by_sites, self._probing = True, False
+            self._open_longer(0.0)
 
     def failed(self, reason: str, hold: float, *, probe: bool) -> None:
         self.reason = reason
@@ -77,6 +103,10 @@ class Breaker:
                 self._until = self._now() + hold
         else:
             self._until = max(self._until, self._now() + hold)
+
+    def _forget_pages(self) -> None:
+        self._sites.clear()
+        self.page_faults = 0
 
     def give_up_probe(self) -> None:
         self._probing = False
@@ -103,6 +133,10 @@ class Ticket:
     def failed(self, reason: str, hold: float = 0.0) -> None:
         self._told = True
         self._breaker.failed(reason, hold, probe=self._probe)
+
+    def failed_at(self, site: str, reason: str) -> None:
+        self._told = True
+        self._breaker.failed_at(site, reason, probe=self._probe)
 
     def give_back(self) -> None:
         """Nothing was learnt, because nothing was asked or nobody waited for the answer."""

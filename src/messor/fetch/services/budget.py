@@ -1,7 +1,8 @@
 """What a service may cost in a month: reserved before it is asked, settled when it has answered.
 
 One row per provider and month; a reservation is one statement that succeeds only within the
-budget, so many workers never spend more together. Months are those of UTC.
+budget, so many workers never spend more together. The same statement tells that a service asked
+to be left alone. Months are those of UTC.
 """
 
 from __future__ import annotations
@@ -9,17 +10,25 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 
-from messor.store.database import Database
+from messor.fetch.services.holds import HeldError
+from messor.store.database import Connection, Database
 
 # The condition of ON CONFLICT is judged on the locked row, after whoever was before us.
 RESERVE = """
-INSERT INTO messor.provider_usage AS u (provider, month, requests, cost)
-SELECT $1, date_trunc('month', (SELECT messor.clock()) AT TIME ZONE 'UTC')::date, 1, $2::numeric
- WHERE $3::numeric IS NULL OR $2::numeric <= $3::numeric
-ON CONFLICT (provider, month) DO UPDATE
-   SET requests = u.requests + 1, cost = u.cost + excluded.cost
- WHERE $3::numeric IS NULL OR u.cost + excluded.cost <= $3::numeric
-RETURNING u.month
+WITH held AS (
+  SELECT extract(epoch FROM held_until - messor.clock())::float8 AS seconds, reason
+    FROM messor.provider_holds WHERE provider = $1 AND held_until > messor.clock()
+), reserved AS (
+  INSERT INTO messor.provider_usage AS u (provider, month, requests, cost)
+  SELECT $1, date_trunc('month', (SELECT messor.clock()) AT TIME ZONE 'UTC')::date, 1, $2::numeric
+   WHERE NOT EXISTS (SELECT FROM held) AND ($3::numeric IS NULL OR $2::numeric <= $3::numeric)
+  ON CONFLICT (provider, month) DO UPDATE
+     SET requests = u.requests + 1, cost = u.cost + excluded.cost
+   WHERE $3::numeric IS NULL OR u.cost + excluded.cost <= $3::numeric
+  RETURNING u.month
+)
+SELECT (SELECT month FROM reserved) AS month, (SELECT seconds FROM held) AS seconds,
+       (SELECT reason FROM held) AS reason
 """
 
 SETTLE = """
@@ -30,10 +39,17 @@ UPDATE messor.provider_usage
 
 
 async def reserve(
-    database: Database, provider: str, cost: Decimal, budget: Decimal | None
+    source: Connection | Database, provider: str, cost: Decimal, budget: Decimal | None
 ) -> date | None:
-    """Set a request's cost aside; the month it counts for, or None when the budget is spent."""
-    month: date | None = await database.fetchval(RESERVE, provider, cost, budget)
+    """Set a request's cost aside; the month it counts for, or None when the budget is spent.
+
+    Raises HeldError while the service is to be left alone.
+    """
+    row = await source.fetchrow(RESERVE, provider, cost, budget)
+    assert row is not None
+    if row["seconds"] is not None:
+        raise HeldError(row["seconds"], row["reason"])
+    month: date | None = row["month"]
     return month
 
 

@@ -12,13 +12,19 @@ import msgspec
 
 from messor.fetch.outcome import Outcome
 from messor.fetch.services.answer import Answer
+from messor.fetch.services.breaker import Breaker
 from messor.fetch.services.faults import ProviderFaultError, fault_of_status, one_line, said_by
+from messor.fetch.services.options import ServiceSettings
 from messor.fetch.services.reading import Brought, Seen, failed, failure_at_site, judge
 from messor.fetch.services.service import Contract, Service, read_json
-from messor.web.urls import canonical
+from messor.fetch.services.target import Check
+from messor.store.database import Database
+from messor.web.urls import canonical, parse
 
 WORD_COUNT_THRESHOLD = 50
 LONGEST_PAGE_MS = 60_000  # the server cuts longer ones down to this
+SETTLING_SECONDS = 2.0  # for the scripts of a page that is never idle
+MOST_RESTLESS = 10_000
 # Not accepted, or not there: nothing was fetched.
 FOREIGN = frozenset({400, 404, 405, 422})
 _BLOCKED = "Blocked by anti-bot protection"
@@ -58,6 +64,17 @@ class Crawl4AI(Service):
     title = "Crawl4AI"
     paid = False  # self-hosted, so free unless the operator puts a price on it
 
+    def __init__(
+        self,
+        settings: ServiceSettings,
+        database: Database,
+        check: Check,
+        *,
+        breaker: Breaker | None = None,
+    ) -> None:
+        super().__init__(settings, database, check, breaker=breaker)
+        self._restless: dict[str, None] = {}  # hosts whose pages are never idle, oldest first
+
     def contracts(self) -> Sequence[Contract]:
         return (
             Contract("current", "crawl", self._ask_current, self._read_current, FOREIGN),
@@ -75,14 +92,34 @@ class Crawl4AI(Service):
             "browser_config": {"type": "BrowserConfig", "params": browser},
             "crawler_config": {
                 "type": "CrawlerRunConfig",
-                "params": {"page_timeout": page_timeout},
+                "params": {"page_timeout": page_timeout, **self._patience(href)},
             },
         }
+
+    def _patience(self, href: str) -> dict[str, Any]:
+        """When a page counts as rendered: unless told, the server does not wait for its scripts.
+
+        A page that asks its server for news all the time is never idle, and fails after the whole
+        time-out; its host's pages are then given a fixed time instead.
+        """
+        if _host_of(href) in self._restless:
+            return {"wait_until": "load", "delay_before_return_html": SETTLING_SECONDS}
+        return {"wait_until": "networkidle"}
+
+    def _note_restless(self, href: str) -> None:
+        """The other way of waiting is tried on this host the next time."""
+        host = _host_of(href)
+        if self._restless.pop(host, None) is None:
+            self._restless[host] = None
+        if len(self._restless) > MOST_RESTLESS:
+            del self._restless[next(iter(self._restless))]
 
     def _ask_plain(self, href: str) -> dict[str, Any]:
         return {"url": href, "word_count_threshold": WORD_COUNT_THRESHOLD}
 
     def _read_current(self, answer: Answer, href: str) -> Brought:
+        if answer.status == 500:
+            self._note_restless(href)
         if answer.status != 200:
             return self._from_error(answer)
         found: Results = read_json(self.title, answer, Results)
@@ -90,6 +127,8 @@ class Crawl4AI(Service):
         result = next((r for r in found.results if canonical(r.url) == asked), None)
         if result is None:
             raise ProviderFaultError(f"{self.title} answered about another page.", charged=True)
+        if not result.success:
+            self._note_restless(href)
         return self._judge(result, href)
 
     def _judge(self, result: Result, href: str) -> Brought:
@@ -139,4 +178,10 @@ class Crawl4AI(Service):
         raise ProviderFaultError(
             f"{self.title} could not fetch the page: {one_line(said) or 'it does not say why'}",
             of_the_page=_BLOCKED in said,
+            doubtful=True,
         )
+
+
+def _host_of(href: str) -> str:
+    url = parse(href)
+    return url.host if url is not None else href

@@ -81,7 +81,9 @@ class Endpoint:
         except aiohttp.ConnectionTimeoutError as error:
             raise self._fault("cannot be reached: no connection in time.") from error
         except TimeoutError as error:
-            raise self._fault("gave no complete answer in time.", charged=True) from error
+            raise self._fault(
+                "gave no complete answer in time.", charged=True, doubtful=True
+            ) from error
         except TooLargeError as error:
             raise self._fault(
                 f"sent more than {self._settings.max_answer_bytes} bytes.",
@@ -91,7 +93,9 @@ class Endpoint:
         except BadEncodingError as error:
             raise self._fault(f"sent what cannot be unpacked: {error}.", charged=True) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise self._fault(f"broke off: {type(error).__name__}.", charged=True) from error
+            raise self._fault(
+                f"broke off: {type(error).__name__}.", charged=True, doubtful=True
+            ) from error
 
     async def _read(self, response: ClientResponse) -> Answer:
         cap = self._settings.max_answer_bytes
@@ -112,9 +116,16 @@ class Endpoint:
         return Answer(response.status, CIMultiDict(response.headers), decoded.body)
 
     def _fault(
-        self, what: str, *, charged: bool = False, of_the_page: bool = False
+        self,
+        what: str,
+        *,
+        charged: bool = False,
+        of_the_page: bool = False,
+        doubtful: bool = False,
     ) -> ProviderFaultError:
-        return ProviderFaultError(f"{self._title} {what}", charged=charged, of_the_page=of_the_page)
+        return ProviderFaultError(
+            f"{self._title} {what}", charged=charged, of_the_page=of_the_page, doubtful=doubtful
+        )
 
 
 def _reason(error: aiohttp.ClientConnectorError) -> str:

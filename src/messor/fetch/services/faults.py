@@ -1,6 +1,7 @@
 """What can go wrong at a service before the site was heard, each with a sentence and what follows.
 
-A fault is the service's, never the page's: the next provider may still succeed.
+The next provider may still succeed. Whether a fault speaks of the service or of the page decides
+whether other pages still go there: a 500 is how a service reports a page it could not render.
 """
 
 from __future__ import annotations
@@ -24,12 +25,18 @@ class ProviderFaultError(Exception):
         hold: float = 0.0,
         charged: bool = False,
         of_the_page: bool = False,
+        doubtful: bool = False,
+        slow_down: bool = False,
     ) -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.hold = hold  # seconds for which the service must be left alone, at once
         self.charged = charged  # the service may have done the work, and counted it
         self.of_the_page = of_the_page  # says nothing about how the service fares
+        self.doubtful = doubtful  # of this page, unless pages of many domains end the same way
+        self.slow_down = (
+            slow_down  # the service asks every worker to wait, `hold` seconds if it says
+        )
 
 
 def fault_of_status(title: str, answer: Answer) -> ProviderFaultError:
@@ -47,7 +54,13 @@ def fault_of_status(title: str, answer: Answer) -> ProviderFaultError:
             sentence = f"{title} finds the request too large{because}"
             fault = ProviderFaultError(sentence, of_the_page=True)
         case 429:
-            fault = ProviderFaultError(f"{title} asks us to slow down{because}", hold=hold)
+            sentence = f"{title} asks us to slow down{because}"
+            fault = ProviderFaultError(sentence, hold=hold, slow_down=True)
+        case 500:
+            fault = ProviderFaultError(f"{title} failed with 500{because}", doubtful=True)
+        case 503 if hold:
+            sentence = f"{title} failed with 503{because}"
+            fault = ProviderFaultError(sentence, hold=hold, slow_down=True)
         case _ if 300 <= status < 400:
             fault = ProviderFaultError(f"{title} redirects elsewhere: set its final address.")
         case _ if status >= 500:

@@ -105,7 +105,9 @@ class Firecrawl(Service):
                 f"{self.title} does not fetch this page: {said}", of_the_page=True
             )
         if answer.status == 200:
-            raise ProviderFaultError(f"{self.title} failed: {said or one_line(code)}")
+            raise ProviderFaultError(
+                f"{self.title} failed: {said or one_line(code)}", doubtful=True
+            )
         raise fault_of_status(self.title, answer)
 
 

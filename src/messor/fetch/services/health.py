@@ -1,25 +1,108 @@
-"""Whether an outside service can be reached: nothing is fetched through it, nothing is spent."""
+"""Whether an outside service can be used: it is there, and it takes our key.
+
+Nothing is fetched through it and nothing is spent. Health pages are public, so they prove no key:
+the route that is used in earnest is asked for nothing instead. A service looks at the key first
+and at the request second, so 401 is about the key, and 400 or 422 says that the key was good.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import aiohttp
+from pydantic import SecretStr
 from yarl import URL
 
 SECONDS = 5.0
 # The public page of each that says whether it lives; it is asked without the key.
 PATHS = {"crawl4ai": "health", "firecrawl": ""}
+# Where pages are asked for, the current contract first.
+ROUTES = {"crawl4ai": ("crawl",), "firecrawl": ("v2/scrape", "v1/scrape")}
+MODEL_ROUTES = ("chat/completions",)
+_UNDERSTOOD = (400, 413, 415, 422)  # the request is at fault: whoever sent it was let in
+_ELSEWHERE = (404, 405)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a service said when it was asked for nothing."""
+
+    sentence: str
+    is_good: bool = False
 
 
 async def trouble_with(name: str, address: str) -> str | None:
-    """Why a service cannot be used, in a few words; None when it answers."""
+    """Why a service cannot be reached, in a few words; None when it answers."""
+    found = await _status("GET", address, PATHS[name])
+    if isinstance(found, str):
+        return found
+    return f"answered {found}" if found >= 500 else None
+
+
+async def standing_of(address: str, routes: tuple[str, ...], key: SecretStr | None) -> Standing:
+    """Whether a service answers and takes the key, by an empty request with and without it."""
+    route, status = await _first_known(address, routes, _bearer(key))
+    if isinstance(status, str):
+        return Standing(status)
+    if status in _ELSEWHERE:
+        return Standing(f"answered {status} to POST /{route}: it is another service or version")
+    if status not in _UNDERSTOOD:
+        return Standing(meaning_of(status, has_key=key is not None))
+    if key is None:
+        return Standing("answers; it asks for no key", is_good=True)
+    _, without = await _first_known(address, (route,), {})
+    if without in (401, 403):
+        return Standing("answers and accepts the key", is_good=True)
+    return Standing("answers; it does not check the key", is_good=True)
+
+
+def meaning_of(status: int, *, has_key: bool) -> str:
+    """What an answer to an empty request says against using a service."""
+    match status:
+        case 401 | 403:
+            return f"refuses the key ({status})" if has_key else f"asks for a key ({status})"
+        case 402:
+            return "has no credits left (402)"
+        case 429:
+            return "asks us to slow down (429)"
+        case _:
+            return f"answered {status} to an empty request"
+
+
+def _bearer(key: SecretStr | None) -> dict[str, str]:
+    return {} if key is None else {"Authorization": f"Bearer {key.get_secret_value()}"}
+
+
+async def _first_known(
+    address: str, routes: tuple[str, ...], headers: Mapping[str, str]
+) -> tuple[str, int | str]:
+    """The first route that is there, and what it answers to an empty request."""
+    for route in routes:
+        found = await _status("POST", address, route, headers)
+        if found not in _ELSEWHERE:
+            break
+    return route, found
+
+
+async def _status(
+    method: str, address: str, path: str, headers: Mapping[str, str] | None = None
+) -> int | str:
+    """The status of an answer, or why there is none."""
     timeout = aiohttp.ClientTimeout(total=SECONDS)
     try:
-        url = URL(address).joinpath(*filter(None, [PATHS[name]]))
+        url = URL(address).joinpath(*filter(None, path.split("/")))
         async with (
             aiohttp.ClientSession(timeout=timeout, trust_env=False) as session,
-            session.get(url, allow_redirects=False) as response,
+            session.request(
+                method,
+                url,
+                json={} if method == "POST" else None,
+                headers=headers,
+                allow_redirects=False,
+            ) as response,
         ):
-            return f"answered {response.status}" if response.status >= 500 else None
+            return response.status
     except TimeoutError:
         return f"gave no answer within {SECONDS:g} s"
     except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError, ValueError):

@@ -17,16 +17,19 @@ from messor.courtesy.pace import Permit
 from messor.errors import LeaseLostError
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT
-from messor.fetch.services import budget
+from messor.fetch.services import budget, health, holds
 from messor.fetch.services.answer import Answer
-from messor.fetch.services.breaker import Breaker, Ticket
+from messor.fetch.services.breaker import FAULTS_IN_A_ROW, FIRST_WAIT, Breaker, Ticket
 from messor.fetch.services.endpoint import Endpoint
 from messor.fetch.services.faults import ProviderFaultError
+from messor.fetch.services.holds import HeldError
 from messor.fetch.services.options import ServiceSettings
 from messor.fetch.services.reading import Brought
 from messor.fetch.services.target import Check, refusal_of
 from messor.kit import clock
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import parse
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +79,14 @@ class Service:
         """Whether it is worth asking now."""
         return self.breaker.available
 
+    @property
+    def resting(self) -> str | None:
+        return None if self.available else self._not_asked
+
+    @property
+    def _not_asked(self) -> str:
+        return f"{self.title} was not asked: {self.breaker.sentence}"
+
     async def close(self) -> None:
         await self.endpoint.close()
 
@@ -97,7 +108,7 @@ class Service:
     async def _unless_left_alone(self, href: str, permit: Permit) -> Fetched:
         ticket = self.breaker.admit()
         if ticket is None:
-            return _fault(f"{self.title} was not asked: {self.breaker.sentence}")
+            return _fault(self._not_asked)
         try:
             return await self._within_budget(href, permit, ticket)
         finally:
@@ -109,6 +120,9 @@ class Service:
             month = await budget.reserve(
                 self._database, self.name, settings.cost, settings.monthly_budget
             )
+        except HeldError as held:  # another worker was told
+            self.breaker.hold(held.seconds, held.reason)
+            return _fault(self._not_asked)
         except (*LOST_CONNECTION, *TRY_AGAIN) as error:
             logger.warning("%s's budget cannot be read: %s", self.title, type(error).__name__)
             return _fault(f"{self.title} was not asked: its budget cannot be read now.")
@@ -128,10 +142,7 @@ class Service:
         try:
             brought = await self._ask(href)
         except ProviderFaultError as fault:
-            if fault.of_the_page:
-                ticket.answered()
-            else:
-                ticket.failed(self.endpoint.scrub(fault.sentence), fault.hold)
+            await self._learn(ticket, fault, href)
             brought = Brought(_fault(fault.sentence), credits=1 if fault.charged else 0)
         else:
             ticket.answered()
@@ -140,6 +151,35 @@ class Service:
         brought.fetched.cost = self._settings.cost * brought.credits
         await self._settle(month, brought.credits)
         return brought.fetched
+
+    async def _learn(self, ticket: Ticket, fault: ProviderFaultError, href: str) -> None:
+        """What a fault says about the service, beyond this page."""
+        sentence = self.endpoint.scrub(fault.sentence)
+        if fault.of_the_page:
+            ticket.answered()
+        elif fault.doubtful:
+            ticket.failed_at(_site_of(href), sentence)
+            await self._check_health()
+        elif fault.slow_down:
+            ticket.failed(sentence, await self._hold(fault.hold, sentence))
+        else:
+            ticket.failed(sentence, fault.hold)
+
+    async def _hold(self, seconds: float, sentence: str) -> float:
+        """Tell every worker to wait; for how long."""
+        try:
+            return await holds.hold(self._database, self.name, seconds, sentence)
+        except (*LOST_CONNECTION, *TRY_AGAIN) as error:
+            logger.warning("%s's hold was not shared: %s", self.title, type(error).__name__)
+            return seconds or holds.FIRST_SECONDS
+
+    async def _check_health(self) -> None:
+        """After some failed pages in a row, were they of one site, ask how the service fares."""
+        if self.breaker.page_faults % FAULTS_IN_A_ROW or not self.breaker.available:
+            return
+        trouble = await health.trouble_with(self.name, self._settings.base_url)
+        if trouble is not None:
+            self.breaker.hold(FIRST_WAIT, f"{self.title} {trouble}")
 
     async def _ask(self, href: str) -> Brought:
         contract = self._contracts[0]
@@ -181,6 +221,12 @@ def read_json(title: str, answer: Answer, kind: Any) -> Any:
 
 def _fault(sentence: str) -> Fetched:
     return Fetched(Outcome.ERROR, error=sentence, error_type=PROVIDER_FAULT)
+
+
+def _site_of(href: str) -> str:
+    """Whose page it is, as far as blame goes: subdomains cost nothing."""
+    url = parse(href)
+    return (registrable_domain(url.host) or url.host) if url is not None else href
 
 
 def credits_for(count: Any, most: int = 1000) -> int:

@@ -3,13 +3,16 @@ specification. It is not Crawl4AI; its browser is the simulated web's.
 
 As the server does it: a page that answers 404 is a success, results come in another order than
 asked, a call whose pages all failed is a 500 without a reason (or, by `tells_failures`, a 200
-with the failed results, as later servers have it), and settings with power are rejected.
+with the failed results, as later servers have it), and settings with power are rejected. It
+returns at DOMContentLoaded unless told to wait, and takes a page whose scripts have not run yet
+for a block; told to wait until the network is idle, a page that never is fails.
 """
 
 from __future__ import annotations
 
 import uuid
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -54,6 +57,8 @@ class Crawl4AIStandIn(StandIn):
     ) -> None:
         super().__init__(render, api_key=api_key)
         self.contract = contract
+        self.is_well = True
+        self.unrenderable: set[str] = set()  # hosts whose pages fail there
         self.tells_failures = tells_failures
 
     def route(self, router: web.UrlDispatcher) -> None:
@@ -61,6 +66,8 @@ class Crawl4AIStandIn(StandIn):
         router.add_post("/crawl", self._crawl)
 
     async def _health(self, _: web.Request) -> web.StreamResponse:
+        if not self.is_well:
+            return say(Said(503, {"status": "unhealthy"}))
         return say(Said(200, {"status": "ok", "version": "stand-in"}))
 
     async def _crawl(self, request: web.Request) -> web.StreamResponse:
@@ -97,11 +104,23 @@ class Crawl4AIStandIn(StandIn):
         rejected = sorted(REJECTED & _settings(given))
         if rejected:
             return Said(400, {"detail": f"Rejected config: {rejected[0]} is not allowed"})
-        results = [self._result(url, await self._render(url)) for url in reversed(urls)]
+        waits = _waits(given)
+        results = [
+            self._result(url, self._shown(url, await self._render(url), waits))
+            for url in reversed(urls)
+        ]
         if not any(result["success"] for result in results) and not self.tells_failures:
             error = {"error": "Internal server error", "correlation_id": uuid.uuid4().hex}
             return Said(500, error)
         return Said(200, {"success": True, "results": results, "server_processing_time_s": 0.1})
+
+    def _shown(self, url: str, page: Rendered, waits: str) -> Rendered:
+        """The page as its browser has it when it stops waiting."""
+        if urlsplit(url).hostname in self.unrenderable or (waits == "not" and page.unscripted):
+            return Rendered(url, error="Blocked by anti-bot protection: Structural: minimal text")
+        if waits == "idle" and page.never_idle:
+            return Rendered(url, error="Timeout 30000ms exceeded.")
+        return page
 
     def _result(self, url: str, page: Rendered) -> dict[str, Any]:
         shared = {"url": "https://another.test/" if self.failure is Failure.OTHER_PAGE else url}
@@ -139,6 +158,15 @@ def _settings(given: dict[str, Any]) -> set[str]:
         config = given.get(key) or {}
         found |= set(config.get("params", config))
     return found
+
+
+def _waits(given: dict[str, Any]) -> str:
+    """What a call waits for besides the document: `not`, `idle` or a `time`."""
+    config = given.get("crawler_config") or {}
+    params = config.get("params", config)
+    if params.get("wait_until") == "networkidle":
+        return "idle"
+    return "time" if params.get("delay_before_return_html") or params.get("wait_for") else "not"
 
 
 def _missing(name: str) -> Said:

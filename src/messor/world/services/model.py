@@ -136,7 +136,8 @@ class ModelStandIn(StandIn):
         if self.mood in _REFUSALS:
             return _error(*_REFUSALS[self.mood])
         if given.get("model") != self.model:
-            return _error(*_REFUSALS[Mood.UNKNOWN_MODEL])
+            missing = (400, "you must provide a model parameter", "model")
+            return _error(*(_REFUSALS[Mood.UNKNOWN_MODEL] if "model" in given else missing))
         if not isinstance(given.get("messages"), list) or not given["messages"]:
             return _error(400, "'messages' is a required property", "messages")
         form = (given.get("response_format") or {}).get("type")

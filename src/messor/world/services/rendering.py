@@ -19,6 +19,7 @@ MOST_REDIRECTS = 10
 
 _SCRIPT = re.compile(r'<script[^>]*\ssrc="([^"]+)"', re.IGNORECASE)
 _FILLS = re.compile(r'getElementById\("([\w-]+)"\)\.innerHTML = ("(?:[^"\\]|\\.)*")')
+_REPEATS = "setInterval("
 _TAGS = re.compile(r"<[^>]+>")
 _SCRIPTS = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -35,6 +36,8 @@ class Rendered:
     first_status: int = 200  # of the first hop
     status: int = 200  # of the last
     html: str = ""
+    unscripted: str | None = None  # before its scripts ran, where they change it
+    never_idle: bool = False  # a script of it asks for something again and again
     headers: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None  # "net::ERR_…"
 
@@ -60,8 +63,11 @@ class WorldBrowser:
             target = answer.header("Location")
             if answer.status not in _REDIRECTS or target is None:
                 headers = {name.lower(): value for name, value in answer.headers}
-                html = self._filled(url, answer.body.decode("utf-8", "replace"))
-                return Rendered(url, first, answer.status, html, headers)
+                text = answer.body.decode("utf-8", "replace")
+                html = self._filled(url, text)
+                before = text if html != text else None
+                never_idle = _REPEATS in text
+                return Rendered(url, first, answer.status, html, before, never_idle, headers)
             url = urljoin(url, target)
         return Rendered(url, error=f"net::ERR_TOO_MANY_REDIRECTS at {href}")
 

@@ -47,6 +47,8 @@ class Failure(StrEnum):
     ONLY_MARKDOWN = "only markdown"
     NO_PAGE = "no page"
     OTHER_PAGE = "other page"
+    NOBODY_ANSWERS = "nobody answers"  # 200 without results, since those it asks are all away
+    ERROR_BODY = "error body"  # 200 with an error in place of a page
 
 
 _GARBLED = {

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
@@ -14,7 +12,18 @@ from messor.extract.parsers import registry
 from messor.extract.parsers.builtin import ProductParser
 from messor.extract.reading import installed_parsers
 from messor.world import WorldProcess
+from messor.world.engines import SearchIndex
+from messor.world.engines.google import SerperStandIn
+from messor.world.engines.standin import KEY
+from messor.world.services import Crawl4AIStandIn, FirecrawlStandIn, Rendered
+from messor.world.services.model import ModelStandIn
+from messor.world.world import World
 from tests.cli.conftest import Messor
+from tests.standing_in import serving
+
+
+async def no_browser(href: str) -> Rendered:
+    return Rendered(href, error="net::ERR_ABORTED")
 
 
 def open_world(monkeypatch: pytest.MonkeyPatch, world: WorldProcess) -> None:
@@ -101,6 +110,8 @@ def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.Monkey
         "browser": "ok",
         "crawl4ai": "ok",
         "firecrawl": "ok",
+        "search engines": "ok",
+        "model": "ok",
         "proxies": "ok",
         "secret key": "ok",
         "broker": "ok",
@@ -162,34 +173,50 @@ class Later(ProductParser):
     version = "2rc1"
 
 
-def test_doctor_asks_services_for_their_health_alone(
+SERVICES = {"crawl4ai": Crawl4AIStandIn, "firecrawl": FirecrawlStandIn}
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_doctor_proves_the_key_of_a_service(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    with serving(lambda: SERVICES[name](no_browser, api_key="the-right-key")) as service:
+        monkeypatch.setenv(f"MESSOR_{name.upper()}_URL", service.base_url)
+        asks = doctor(messor, code=1)[name]
+        monkeypatch.setenv(f"MESSOR_{name.upper()}_KEY", "hunter2")
+        wrong = doctor(messor, code=1)[name]
+        monkeypatch.setenv(f"MESSOR_{name.upper()}_KEY", "the-right-key")
+        right = doctor(messor)[name]
+        assert all(one.body == {} for one in service.asked)  # nothing is fetched
+    assert (asks["state"], wrong["state"], right["state"]) == ("bad", "bad", "ok")
+    assert "asks for a key (401)" in asks["found"]
+    assert "refuses the key (401)" in wrong["found"]
+    assert f"MESSOR_{name.upper()}_KEY" in wrong["mend"]
+    assert "hunter2" not in str(wrong)
+    assert "accepts the key" in right["found"]
+
+
+def test_doctor_proves_the_keys_of_search_engines_and_the_model(
     messor: Messor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-
-    class Health(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(f"{self.path} {self.headers.get('Authorization')}")
-            self.send_response(200 if self.path == "/health" else 503)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Health)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        monkeypatch.setenv("MESSOR_CRAWL4AI_URL", f"http://127.0.0.1:{server.server_port}")
-        monkeypatch.setenv("MESSOR_CRAWL4AI_KEY", "hunter2")
-        monkeypatch.setenv("MESSOR_FIRECRAWL_URL", f"http://127.0.0.1:{server.server_port}")
-        found = doctor(messor, code=1)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-    assert (found["crawl4ai"]["state"], found["firecrawl"]["state"]) == ("ok", "bad")
-    assert sorted(asked) == ["/ None", "/health None"]
+    index = SearchIndex(World("demo"))
+    with (
+        serving(lambda: SerperStandIn(index)) as serper,
+        serving(lambda: ModelStandIn(api_key="the-right-key")) as model,
+    ):
+        monkeypatch.setenv("MESSOR_SEARCH_ENGINES__SERPER__URL", serper.base_url)
+        monkeypatch.setenv("MESSOR_SEARCH_ENGINES__SERPER__KEY", "hunter2")
+        monkeypatch.setenv("MESSOR_AI_URL", f"{model.base_url}/v1")
+        monkeypatch.setenv("MESSOR_AI_KEY", "hunter2")
+        wrong = doctor(messor, code=1)
+        monkeypatch.setenv("MESSOR_SEARCH_ENGINES__SERPER__KEY", KEY)
+        monkeypatch.setenv("MESSOR_AI_KEY", "the-right-key")
+        right = doctor(messor)
+        assert serper.searches == 0
+    assert "refuses our API key" in wrong["search engines"]["found"]
+    assert "refuses the key (401)" in wrong["model"]["found"]
+    assert "hunter2" not in str(wrong)
+    assert [right[name]["state"] for name in ("search engines", "model")] == ["ok", "ok"]
 
 
 def test_settings_from_a_file_and_from_dotenv(messor: Messor, tmp_path: Path) -> None:

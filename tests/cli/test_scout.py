@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,31 +10,19 @@ import pytest
 from messor.verticals import files
 from messor.world.engines import SearchIndex
 from messor.world.engines.google import SerperStandIn
+from messor.world.engines.plain import SearXNGStandIn
 from messor.world.engines.standin import KEY
+from messor.world.services import Failure
 from messor.world.world import World
 from tests.cli.conftest import Messor
+from tests.standing_in import serving
 
 
 @pytest.fixture
 def serper() -> Iterator[SerperStandIn]:
     """A stand-in on a loop of its own, since a command brings its own."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-
-    async def make() -> SerperStandIn:
-        stand_in = SerperStandIn(SearchIndex(World("demo")))
-        await stand_in.start()
-        return stand_in
-
-    stand_in = asyncio.run_coroutine_threadsafe(make(), loop).result()
-    try:
+    with serving(lambda: SerperStandIn(SearchIndex(World("demo")))) as stand_in:
         yield stand_in
-    finally:
-        asyncio.run_coroutine_threadsafe(stand_in.stop(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
 
 
 def test_a_vertical_goes_round(messor: Messor, tmp_path: Path) -> None:
@@ -117,6 +103,29 @@ def test_from_keywords_to_a_decision(
     assert "candidates submitted  1" in messor("scout", "crawl").out
     assert messor("keywords", "expand", "funding", "--write").code == 0
     assert messor("keywords", "tiers", "funding", "--write").code == 0
+
+
+def test_a_searxng_whose_engines_are_all_dead_is_told(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch, serper: SerperStandIn
+) -> None:
+    messor("verticals", "apply", "funding")
+    for text in ("museum fund", "library grant", "theatre fund"):
+        assert messor("keywords", "add", "funding", text, "--tier", "C").code == 0
+    with serving(lambda: SearXNGStandIn(SearchIndex(World("demo")))) as searxng:
+        searxng.failure = Failure.NOBODY_ANSWERS
+        monkeypatch.setenv("MESSOR_SEARCH_ENGINES__SEARXNG__URL", searxng.base_url)
+        said = messor("scout", "search", "funding", "--json")
+        assert said.json["searches"].keys() == {"waiting"}
+        assert said.code != 0
+        assert "google: Suspended: CAPTCHA" in said.err
+        assert "stay due. Check the engines: messor doctor" in said.err
+        assert "brought no page" in messor("scout", "sessions", "--json").json[0]["said"]
+        # Nothing was spent: another engine is asked in the same window.
+        monkeypatch.setenv("MESSOR_SEARCH_ENGINES__SERPER__URL", serper.base_url)
+        monkeypatch.setenv("MESSOR_SEARCH_ENGINES__SERPER__KEY", KEY)
+        done = messor("scout", "search", "funding", "--json").json
+    assert done["searches"].keys() == {"answered"}
+    assert serper.searches == done["searches"]["answered"] >= 3
 
 
 def test_a_reviewer_says_what_a_domain_is(messor: Messor) -> None:

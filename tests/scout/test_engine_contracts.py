@@ -99,8 +99,8 @@ async def test_a_failure_of_the_service_is_a_fault(bench: Bench, name: str) -> N
 
 
 @pytest.mark.parametrize("failure", [Failure.BAD_JSON, Failure.DEEP_JSON, Failure.NOT_JSON])
-@pytest.mark.parametrize("name", ENGINES)
-async def test_a_malformed_answer_is_kept_and_is_no_page(
+@pytest.mark.parametrize("name", sorted(set(ENGINES) - {"searxng"}))
+async def test_a_malformed_answer_that_was_paid_for_is_kept_and_is_no_page(
     bench: Bench, name: str, failure: Failure
 ) -> None:
     stand_in, hired = await bench.hire(name)
@@ -110,6 +110,52 @@ async def test_a_malformed_answer_is_kept_and_is_no_page(
     with pytest.raises(SearchFaultError) as caught:
         hired.engine.parse(raw)
     assert caught.value.charged
+
+
+@pytest.mark.parametrize("failure", [Failure.BAD_JSON, Failure.NOT_JSON, Failure.NO_PAGE])
+async def test_a_free_engines_answer_without_a_page_is_a_failure(
+    bench: Bench, failure: Failure
+) -> None:
+    stand_in, hired = await bench.hire("searxng")
+    stand_in.failure = failure
+    with pytest.raises(SearchFaultError) as caught:
+        await hired.engine.search(QUERY, PROFILE)
+    assert not caught.value.charged
+
+
+@pytest.mark.parametrize("name", ["searxng", "firecrawl"])
+async def test_no_results_because_nobody_answered_is_a_failure(bench: Bench, name: str) -> None:
+    stand_in, hired = await bench.hire(name)
+    stand_in.failure = Failure.NOBODY_ANSWERS
+    with pytest.raises(SearchFaultError, match=r"google: Suspended|No source answered") as caught:
+        await hired.engine.search(QUERY, PROFILE)
+    assert not caught.value.charged
+    assert caught.value.hold >= 60
+
+
+@pytest.mark.parametrize("name", ENGINES)
+async def test_an_error_that_comes_with_200_is_a_failure(bench: Bench, name: str) -> None:
+    stand_in, hired = await bench.hire(name)
+    stand_in.failure = Failure.ERROR_BODY
+    with pytest.raises(SearchFaultError, match="quota") as caught:
+        await hired.engine.search(QUERY, PROFILE)
+    assert not caught.value.charged
+    assert caught.value.hold >= 3600
+
+
+@pytest.mark.parametrize("name", ENGINES)
+async def test_a_key_is_tried_without_a_search(bench: Bench, name: str) -> None:
+    stand_in, hired = await bench.hire(name)
+    assert await hired.engine.trouble() is None
+    if name != "searxng":
+        _, wrong = await bench.hire(name, key="wrong-key-123")
+        said = await wrong.engine.trouble()
+        assert said is not None
+        assert "refuses our" in said
+        assert "wrong-key-123" not in said
+    assert stand_in.searches == 0
+    await stand_in.stop()
+    assert "cannot be reached" in (await hired.engine.trouble() or "")
 
 
 @pytest.mark.parametrize("name", ENGINES)

@@ -12,6 +12,7 @@ import asyncpg
 import pytest
 from aiohttp import web
 
+from messor.fetch.services.breaker import Breaker
 from messor.scout import serps, tracking
 from messor.scout.engines.registry import Hired
 from messor.scout.searching import Found, Searcher, Wanted
@@ -131,6 +132,47 @@ async def test_a_refusal_costs_nothing_and_the_next_engine_is_asked(
     assert (await serps.of_request(database, found.request_id)).engine == "brave"
 
 
+async def test_an_engine_that_found_nobody_to_ask_is_no_answer(
+    database: Database, bench: Bench, wanted: Wanted
+) -> None:
+    first, searxng = await bench.hire("searxng")
+    second, serper = await bench.hire("serper", cost="0.001")
+    first.failure = Failure.NOBODY_ANSWERS
+    alone = await take(database, wanted, searxng)
+    assert (alone.state, alone.is_new) == ("waiting", False)
+    assert "google: Suspended: CAPTCHA" in alone.said
+    assert await database.fetchval("SELECT count(*) FROM messor.serp_snapshots") == 0
+    found = await take(database, wanted, searxng, serper)
+    assert found.state == "answered"
+    assert second.searches == 1
+    assert (await serps.of_request(database, found.request_id)).engine == "serper"
+    states = await database.fetch("SELECT engine, state FROM messor.search_spend ORDER BY engine")
+    assert [tuple(row) for row in states] == [("searxng", "refused"), ("serper", "answered")]
+
+
+async def test_a_page_that_lacks_engines_says_which(
+    database: Database, bench: Bench, wanted: Wanted
+) -> None:
+    stand_in, hired = await bench.hire("searxng")
+    stand_in.partial = True
+    found = await take(database, wanted, hired)
+    assert (found.state, found.said) == ("answered", "no answer from google: timeout")
+
+
+async def test_every_worker_waits_when_an_engine_asks_one_to(
+    database: Database, bench: Bench, wanted: Wanted
+) -> None:
+    stand_in, hired = await bench.hire("serper")
+    stand_in.failure = Failure.TOO_MANY
+    await take(database, wanted, hired)
+    asked = len(stand_in.asked)
+    other = Hired(hired.engine, None, Breaker())  # of another process
+    found = await take(database, wanted, other)
+    assert found.state == "waiting"
+    assert "left alone" in found.said
+    assert len(stand_in.asked) == asked
+
+
 async def test_after_a_loss_that_may_be_paid_only_free_engines_are_asked(
     database: Database, bench: Bench, wanted: Wanted
 ) -> None:
@@ -191,6 +233,7 @@ async def test_an_engine_that_fails_is_left_alone_for_a_while(
     assert found.state == "waiting"
     assert "left alone" in found.said
     bench.seconds += 61
+    await database.fetch("UPDATE messor.provider_holds SET held_until = messor.clock()")
     assert (await take(database, wanted, hired)).state == "answered"
 
 

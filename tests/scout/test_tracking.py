@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -68,7 +69,33 @@ async def test_a_job_takes_a_snapshot(database: Database, apply: Apply, bench: B
     assert await database.fetchval("SELECT last_snapshot_at FROM messor.keywords") is not None
 
 
-async def test_the_last_try_leaves_a_gap(database: Database, apply: Apply, bench: Bench) -> None:
+async def test_the_window_is_not_spent_while_it_lasts(
+    database: Database, apply: Apply, bench: Bench
+) -> None:
+    applied = await apply("funding")
+    async with database.transaction() as connection:
+        await keywords.add(connection, applied, "museum fund", tier="C", names=["us-desktop"])
+    [job] = await asked_for(database, applied)
+    stand_in, hired = await bench.hire("searxng")
+    stand_in.failure = Failure.NOBODY_ANSWERS
+    handlers = Handlers()
+    tracking.register(handlers, database, Searcher(database, [hired]))
+    effects = await handlers.prepare(replace(job, attempts=3))
+    async with database.transaction() as connection:
+        done = await effects(connection)
+    assert done is not None
+    assert (done["state"], done["rounds"]) == ("waiting", 1)
+    assert await database.fetchval("SELECT count(*) FROM messor.serp_snapshots") == 0
+    later = await database.fetchval(
+        "SELECT available_at - messor.clock() FROM messor.jobs WHERE id <> $1", job.id
+    )
+    assert tracking.NEXT_ROUND * 0.9 < later <= tracking.NEXT_ROUND
+
+
+async def test_the_last_try_leaves_a_gap(
+    database: Database, apply: Apply, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracking, "NEXT_ROUND", timedelta(days=40))  # the window ends before
     applied = await apply("funding")
     await add_keyword(database, applied, "museum fund", "us-desktop")
     [job] = await asked_for(database, applied)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
+from pydantic import SecretStr
 
 from messor import __version__
 from messor.cli.config import without_password
@@ -25,6 +26,7 @@ from messor.fetch.proxies import registry as proxies
 from messor.fetch.proxies.sealing import KEY_FILE
 from messor.fetch.services import health
 from messor.queue.broker.options import options_of
+from messor.scout.engines.registry import hire
 from messor.settings import Settings
 from messor.store import revisions
 from messor.store.embedded.programs import find_programs
@@ -62,8 +64,10 @@ def doctor(as_json: bool) -> None:
         _contact(settings),
         _openings(settings),
         _browser(settings),
-        run(_service("crawl4ai", settings.crawl4ai_url)),
-        run(_service("firecrawl", firecrawl)),
+        run(_service("crawl4ai", settings.crawl4ai_url, settings.crawl4ai_key)),
+        run(_service("firecrawl", firecrawl, settings.firecrawl_key)),
+        run(_engines(settings)),
+        run(_model(settings)),
         run(_proxies(settings)),
         run(_parsers(settings)),
         _secret_key(settings),
@@ -150,15 +154,58 @@ def _browser(settings: Settings) -> Check:
     return Check("browser", "ok", found)
 
 
-async def _service(name: str, address: str | None) -> Check:
-    variable = f"MESSOR_{name.upper()}_URL"
+async def _service(name: str, address: str | None, key: SecretStr | None) -> Check:
+    """A service that fetches pages: whether it is there, and takes the key."""
+    variable = f"MESSOR_{name.upper()}"
     if address is None:
-        return Check(name, "ok", f"not configured; {variable} names one")
+        return Check(name, "ok", f"not configured; {variable}_URL names one")
     trouble = await health.trouble_with(name, address)
     shown = without_password(address)
-    if trouble is None:
-        return Check(name, "ok", f"{shown} answers")
-    return Check(name, "bad", f"{shown} {trouble}", f"start it, or set {variable}")
+    if trouble is not None:
+        return Check(name, "bad", f"{shown} {trouble}", f"start it, or set {variable}_URL")
+    return _standing(
+        name, shown, await health.standing_of(address, health.ROUTES[name], key), variable
+    )
+
+
+async def _model(settings: Settings) -> Check:
+    """The model that reads pages; an empty question costs no tokens."""
+    if settings.ai_url is None:
+        return Check("model", "ok", "not configured; MESSOR_AI_URL names one")
+    standing = await health.standing_of(settings.ai_url, health.MODEL_ROUTES, settings.ai_key)
+    return _standing("model", without_password(settings.ai_url), standing, "MESSOR_AI")
+
+
+def _standing(name: str, shown: str, standing: health.Standing, variable: str) -> Check:
+    found = f"{shown} {standing.sentence}"
+    if standing.is_good:
+        return Check(name, "ok", found)
+    return Check(
+        name, "bad", found, f"set {variable}_KEY and {variable}_URL as the service has them"
+    )
+
+
+async def _engines(settings: Settings) -> Check:
+    """The search engines: each is asked for nothing, with its key."""
+    if not settings.search_engines:
+        return Check("search engines", "ok", "not configured; MESSOR_SEARCH_ENGINES names some")
+    try:
+        hired = hire(settings.search_engines)
+    except MessorError as error:
+        return Check("search engines", "bad", str(error), "see MESSOR_SEARCH_ENGINES")
+    try:
+        unproven = [one.name for one in hired if one.engine.probe() is None]
+        troubles = {one.name: await one.engine.trouble() for one in hired}
+    finally:
+        for one in hired:
+            await one.engine.close()
+    bad = [said for said in troubles.values() if said is not None]
+    if bad:
+        return Check("search engines", "bad", " ".join(bad), "see MESSOR_SEARCH_ENGINES")
+    if unproven:
+        found = f"{', '.join(unproven)} cannot be tried without a search"
+        return Check("search engines", "note", found)
+    return Check("search engines", "ok", f"{', '.join(troubles)}: each answers and takes its key")
 
 
 async def _proxies(settings: Settings) -> Check:

@@ -9,7 +9,7 @@ import click
 
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
-from messor.errors import UsageError
+from messor.errors import UnavailableError, UsageError
 from messor.schedule.candidates import CANDIDATES
 from messor.schedule.orchestrators import Place
 from messor.scout import candidates as rows
@@ -22,6 +22,8 @@ from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.session import open_session
 from messor.verticals import verticals
+
+MOST_SAID = 5  # sentences about searches that failed
 
 Act = Callable[[Connection, Candidate], Awaitable[Candidate]]
 
@@ -75,12 +77,19 @@ def search(vertical: str, limit: int, as_json: bool) -> None:
                 await searcher.close()
 
     done = run(act())
+    for sentence in done.said[:MOST_SAID]:
+        say(sentence)
     if as_json:
         print_json(done)
-        return
-    emit(f"Session {done.session_id}: {done.paid_for} searches were made now.")
-    print_table(("searches", "count"), list(done.searches.items()))
-    print_table(("figure", "value"), list(done.statistics.items()))
+    else:
+        emit(f"Session {done.session_id}: {done.paid_for} searches were made now.")
+        print_table(("searches", "count"), list(done.searches.items()))
+        print_table(("figure", "value"), list(done.statistics.items()))
+    if done.searches and not done.searches.get("answered"):
+        waiting = done.searches.get("waiting", 0)
+        raise UnavailableError(
+            f"No search brought a result page; {waiting} stay due. Check the engines: messor doctor"
+        )
 
 
 @scout.command()

@@ -29,6 +29,7 @@ class Explored:
     paid_for: int  # searches that were made now
     pages: int  # that were judged, those of earlier searches included
     statistics: dict[str, Any]
+    said: list[str]  # why searches brought no page, or not all of it, each sentence once
 
 
 async def explore(
@@ -47,12 +48,25 @@ async def explore(
     stats = await work.process(results)
     async with database.transaction() as connection:
         await discovery.mark_judged(connection, pages, session_id)
-        said = None if found or pages else "No keyword was due, and no page waited."
+        said = _said(found) if found or pages else "No keyword was due, and no page waited."
         await discovery.end(connection, session_id, stats, said=said)
     states: Counter[str] = Counter(one.state for one in found)
     return Explored(
-        session_id, dict(states), sum(one.is_new for one in found), len(pages), stats.summary()
+        session_id,
+        dict(states),
+        sum(one.is_new for one in found),
+        len(pages),
+        stats.summary(),
+        sorted({one.said for one in found if one.said}),
     )
+
+
+def _said(found: Sequence[Found]) -> str | None:
+    """What a session says of searches without a page; None when all brought one."""
+    missing = [one for one in found if one.state != "answered"]
+    if not missing:
+        return None
+    return f"{len(missing)} of {len(found)} searches brought no page: {missing[0].said}"[:2000]
 
 
 async def _search(database: Database, searcher: Searcher, wanted: Sequence[Due]) -> list[Found]:

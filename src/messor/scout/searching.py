@@ -21,8 +21,9 @@ from uuid import UUID
 
 import msgspec
 
-from messor.fetch.services import budget
+from messor.fetch.services import budget, holds
 from messor.fetch.services.breaker import Ticket
+from messor.fetch.services.holds import HeldError
 from messor.kit.ids import new_id
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SearchProfile
 from messor.scout.engines.registry import Hired
@@ -228,9 +229,14 @@ class Searcher:
             if cost > 0 and not await connection.fetchval(MAY_PAY, request_id):
                 notes.append(f"{hired.engine.title} was not asked: this window was paid for.")
                 return None
-            month = await connection.fetchval(
-                budget.RESERVE, usage_name(hired.name), cost, hired.monthly_budget
-            )
+            try:
+                month = await budget.reserve(
+                    connection, usage_name(hired.name), cost, hired.monthly_budget
+                )
+            except HeldError as held:  # another worker was told
+                hired.breaker.hold(held.seconds, held.reason)
+                notes.append(f"{hired.engine.title} was not asked: {hired.breaker.sentence}")
+                return None
             if month is None:
                 notes.append(
                     f"{hired.engine.title} was not asked: its budget of {hired.monthly_budget} "
@@ -251,9 +257,9 @@ class Searcher:
         try:
             raw = await hired.engine.search(wanted.query, wanted.profile, wanted.page)
         except SearchFaultError as fault:
-            ticket.failed(fault.sentence, fault.hold)
             notes.append(fault.sentence)
-            await self._surely(partial(_settle, hired=hired, asking=asking, fault=fault))
+            hold = await self._surely(partial(_settle, hired=hired, asking=asking, fault=fault))
+            ticket.failed(fault.sentence, hold)
             return None
         ticket.answered()
         kept = await self._surely(partial(_keep, asking=asking, raw=raw))
@@ -300,7 +306,8 @@ async def _keep(connection: Connection, asking: _Asking, raw: RawAnswer) -> bool
 
 async def _settle(
     connection: Connection, hired: Hired, asking: _Asking, fault: SearchFaultError
-) -> None:
+) -> float:
+    """Write down that no page came; answers for how many seconds the engine is left alone."""
     cost = hired.engine.cost
     if not fault.charged:
         await connection.execute(budget.SETTLE, usage_name(hired.name), asking.month, -cost, -1)
@@ -313,6 +320,11 @@ async def _settle(
         cost if fault.charged else Decimal(0),
         fault.sentence,
     )
+    if not fault.slow_down:
+        return fault.hold
+    # A wait of a minute or less is where the doubling begins.
+    named = fault.hold if fault.hold > holds.FIRST_SECONDS else None
+    return await holds.hold(connection, usage_name(hired.name), named, fault.sentence)
 
 
 def usage_name(engine: str) -> str:

@@ -6,8 +6,8 @@ Asking for the jobs on time is the schedule's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +22,8 @@ from messor.store.database import Connection, Database
 
 JOB = "serp_snapshot"
 TIERS = ("A", "B", "C")
+NOW = timedelta()
+NEXT_ROUND = timedelta(hours=6)  # after all tries of a job found nobody to ask
 PRIORITY = {"A": 4, "B": 5, "C": 6}
 
 _WANTED = """k.id AS keyword_id, k.serp_profile_id AS profile_id, k.keyword_text AS query, k.tier,
@@ -80,35 +82,40 @@ async def one(source: Connection | Database, keyword_id: UUID) -> Due:
 
 async def ask_for_jobs(connection: Connection, vertical_id: UUID, limit: int = 1000) -> int:
     """A job for every keyword that is due, once in its window; answers how many are new."""
-    jobs = [
-        NewJob(
-            JOB,
-            f"serp:{item.wanted.keyword_id}:{item.wanted.profile_id}:{item.window.key}",
-            "keyword",
-            target_id=item.wanted.keyword_id,
-            payload={"window": item.window.key},
-            priority=PRIORITY[item.tier],
-            window_ends_at=item.window.ends_at,
-        )
-        for item in await due(connection, vertical_id, limit)
-    ]
+    jobs = [_job(item) for item in await due(connection, vertical_id, limit)]
     return len(await enqueue(connection, jobs))
+
+
+def _job(item: Due, rounds: int = 0, delay: timedelta = NOW) -> NewJob:
+    """The job that takes a keyword's page; `rounds` of tries found nobody to ask before."""
+    key = f"serp:{item.wanted.keyword_id}:{item.wanted.profile_id}:{item.window.key}"
+    return NewJob(
+        JOB,
+        f"{key}:{rounds}" if rounds else key,
+        "keyword",
+        target_id=item.wanted.keyword_id,
+        payload={"window": item.window.key, "rounds": rounds},
+        priority=PRIORITY[item.tier],
+        delay=delay,
+        window_ends_at=item.window.ends_at,
+    )
 
 
 async def snapshot(database: Database, searcher: Searcher, wanted: Wanted) -> Found:
     """See that a keyword's page of a window is there, and is a snapshot."""
     found = await searcher.search(wanted)
     async with database.transaction() as connection:
-        await finish(connection, found)
-    return found
+        return await finish(connection, found)
 
 
-async def finish(connection: Connection, found: Found) -> None:
-    """Make of a search what is to be kept: a snapshot, or a gap."""
+async def finish(connection: Connection, found: Found) -> Found:
+    """Make of a search what is to be kept: a snapshot, or a gap; told with what a page lacks."""
     if found.state == "answered":
-        await serps.process(connection, found.request_id)
-    elif found.state == "gap":
+        kept = await serps.process(connection, found.request_id)
+        return replace(found, said=kept.said or "")
+    if found.state == "gap":
         await serps.record_gap(connection, found.request_id)
+    return found
 
 
 def register(handlers: Handlers, database: Database, searcher: Searcher) -> None:
@@ -121,15 +128,28 @@ def register(handlers: Handlers, database: Database, searcher: Searcher) -> None
         found = await searcher.search(item.wanted)
         if found.state == "waiting":
             if job.attempts < job.max_attempts:
-                raise UnavailableError(f"No search engine could be asked: {found.said}")
+                raise UnavailableError(f"No search engine answered: {found.said}")
+            if item.window.ends_at - await now(database) > NEXT_ROUND:
+                return _try_later(item, job, found)
             await searcher.give_up(found.request_id, found.said)
             found = Found("gap", found.request_id, found.said)
 
         async def keep(connection: Connection) -> Result:
-            await finish(connection, found)
-            return {"state": found.state, "said": found.said}
+            done = await finish(connection, found)
+            return {"state": done.state, "said": done.said}
 
         return keep
+
+
+def _try_later(item: Due, job: Job, found: Found) -> Effects:
+    """Nothing was paid and nothing came: the window is still to be had, by another job."""
+    rounds = int(job.payload.get("rounds", 0)) + 1
+
+    async def keep(connection: Connection) -> Result:
+        await enqueue(connection, [_job(item, rounds, NEXT_ROUND)])
+        return {"state": "waiting", "said": found.said, "rounds": rounds}
+
+    return keep
 
 
 def _due(row: Any, window: Window) -> Due:

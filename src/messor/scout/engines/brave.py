@@ -44,6 +44,9 @@ class Brave(Engine):
         }
         return Call("res/v1/web/search", asked, {"X-Subscription-Token": self.endpoint.key})
 
+    def probe(self) -> Call:
+        return Call("res/v1/web/search", headers={"X-Subscription-Token": self.endpoint.key})
+
     def refusal(self, answer: Answer) -> SearchFaultError | None:
         error = answer.value.get("error") if isinstance(answer.value, Mapping) else None
         code = error.get("code") if isinstance(error, Mapping) else None
@@ -52,7 +55,7 @@ class Brave(Engine):
         if answer.status == 429:
             hold = hold_of(answer.headers)
             said = "has no searches left this month" if hold > HOUR else "asks us to slow down"
-            return SearchFaultError(f"Brave Search {said}.", hold=hold)
+            return SearchFaultError(f"Brave Search {said}.", hold=hold, slow_down=True)
         return super().refusal(answer)
 
     @classmethod

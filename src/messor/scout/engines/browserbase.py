@@ -21,6 +21,9 @@ class Browserbase(Engine):
         body = {"query": query, "numResults": 25}
         return Call("v1/search", headers={"X-BB-API-Key": self.endpoint.key}, body=body)
 
+    def probe(self) -> Call:
+        return Call("v1/search", headers={"X-BB-API-Key": self.endpoint.key}, body={})
+
     @classmethod
     def parse(cls, raw: RawAnswer) -> SerpPage:
         table = table_of(cls.title, raw)

@@ -49,9 +49,15 @@ class DataForSEO(Engine):
             "device": "desktop" if profile.device == "desktop" else "mobile",
             "depth": 10,
         }
-        basic = b64encode(self.endpoint.key.encode()).decode()
         path = "v3/serp/google/organic/live/advanced"
-        return Call(path, headers={"Authorization": f"Basic {basic}"}, body=[task])
+        return Call(path, headers=self._basic(), body=[task])
+
+    def _basic(self) -> dict[str, str]:
+        basic = b64encode(self.endpoint.key.encode()).decode()
+        return {"Authorization": f"Basic {basic}"}
+
+    def probe(self) -> Call:
+        return Call("v3/appendix/user_data", headers=self._basic())  # free
 
     def refusal(self, answer: Answer) -> SearchFaultError | None:
         if answer.status != 200:
@@ -133,6 +139,7 @@ def _fault(part: Mapping[str, Any]) -> SearchFaultError | None:
     if code in NO_MONEY:
         return exhausted("DataForSEO", said)
     if code in TOO_FAST:
-        return SearchFaultError(f"DataForSEO asks us to slow down: {said}", hold=SLOW_DOWN)
+        sentence = f"DataForSEO asks us to slow down: {said}"
+        return SearchFaultError(sentence, hold=SLOW_DOWN, slow_down=True)
     charged = code == ENGINE_FAILED
     return SearchFaultError(f"DataForSEO failed with {code}: {said}", charged=charged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -12,6 +13,7 @@ from messor.fetch.services.options import ServiceSettings
 from messor.scout.engines.endpoint import Call, EngineEndpoint
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SearchProfile, SerpPage
 
+_QUOTA = re.compile(r"\b(quota|credits?|limit|plan|balance|billing)\b", re.IGNORECASE)
 SLOW_DOWN = 60.0  # seconds, where an engine asks for less haste and does not say how much
 
 
@@ -49,10 +51,11 @@ class Engine:
             raise SearchFaultError(fault.sentence) from fault
         except SearchFaultError as fault:
             raise self._scrubbed(fault) from fault
-        refused = self.refusal(answer)
+        raw = RawAnswer(self.name, answer.status, answer.headers, answer.body)
+        refused = self.refusal(answer) or self._empty_handed(answer, raw)
         if refused is not None:
             raise self._scrubbed(refused)
-        return RawAnswer(self.name, answer.status, answer.headers, answer.body)
+        return raw
 
     def call(self, query: str, profile: SearchProfile, page: int) -> Call:
         raise NotImplementedError
@@ -71,14 +74,58 @@ class Engine:
             hold = hold or SLOW_DOWN
         if answer.status == 403:
             hold = HOUR
-        return SearchFaultError(fault.sentence, hold=hold)
+        return SearchFaultError(fault.sentence, hold=hold, slow_down=fault.slow_down)
+
+    def _empty_handed(self, answer: Answer, raw: RawAnswer) -> SearchFaultError | None:
+        """A 200 that holds no page: an error in the body, or nobody who answered.
+
+        What was paid for is kept as it came, and is a gap: a better parser may read it yet. The
+        rest is no answer: it must not pass for a page without results.
+        """
+        try:
+            self.parse(raw)
+        except SearchFaultError as fault:
+            said = self.said(answer.value)
+            if said and _QUOTA.search(said):
+                return exhausted(self.title, said)
+            if said:
+                return SearchFaultError(f"{self.title} failed: {said}", hold=SLOW_DOWN)
+            if fault.charged and self.cost > 0:
+                return None
+            return SearchFaultError(fault.sentence, hold=fault.hold or SLOW_DOWN)
+        return None
+
+    def probe(self) -> Call | None:
+        """A request that shows whether the key is good and that nobody counts.
+
+        For most it is one without a query, which is refused for that; None where there is none.
+        """
+        return None
+
+    async def trouble(self) -> str | None:
+        """Why the engine cannot be used as it is configured, in a sentence; None when it can."""
+        probe = self.probe()
+        if probe is None:
+            return None
+        try:
+            answer = await self.endpoint.ask(probe)
+        except (ProviderFaultError, SearchFaultError) as fault:
+            return self.endpoint.scrub(fault.sentence)
+        refused = self.refusal(answer)
+        is_about_the_query = answer.status in (400, 422) and (refused is None or not refused.hold)
+        if refused is None or is_about_the_query:
+            return None
+        return self.endpoint.scrub(refused.sentence)
 
     def said(self, value: Any) -> str:
         return said_by(value) if isinstance(value, Mapping) else ""
 
     def _scrubbed(self, fault: SearchFaultError) -> SearchFaultError:
         return SearchFaultError(
-            self.endpoint.scrub(fault.sentence), hold=fault.hold, charged=fault.charged
+            self.endpoint.scrub(fault.sentence),
+            hold=fault.hold,
+            charged=fault.charged,
+            slow_down=fault.slow_down,
         )
 
     def bearer(self) -> dict[str, str]:

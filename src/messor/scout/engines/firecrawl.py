@@ -29,6 +29,9 @@ class FirecrawlSearch(Engine):
         }
         return Call("v2/search", headers=self.bearer() if self.endpoint.key else {}, body=body)
 
+    def probe(self) -> Call:
+        return Call("v2/search", headers=self.bearer() if self.endpoint.key else {}, body={})
+
     def refusal(self, answer: Answer) -> SearchFaultError | None:
         value = answer.value
         if answer.status == 200 and isinstance(value, Mapping) and value.get("success") is False:
@@ -45,4 +48,7 @@ class FirecrawlSearch(Engine):
         found += results(Block.NEWS, rows(data, "news"))
         warning = table.get("warning")
         missing = warning[:200] if isinstance(warning, str) and warning else None
+        if missing and not found:
+            counted = table.get("creditsUsed") != 0
+            raise SearchFaultError(f"Firecrawl search found nothing: {missing}", charged=counted)
         return SerpPage((*found,), missing, {"credits": table.get("creditsUsed")})

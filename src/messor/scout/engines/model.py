@@ -74,10 +74,18 @@ class SerpPage:
 class SearchFaultError(Exception):
     """An engine gave no usable page; caught where it becomes a gap or the next engine is tried."""
 
-    def __init__(self, sentence: str, *, hold: float = 0.0, charged: bool = False) -> None:
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        hold: float = 0.0,
+        charged: bool = False,
+        slow_down: bool = False,
+    ) -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.hold = hold  # seconds for which the engine is left alone
+        self.slow_down = slow_down  # it asks every worker to wait
         self.charged = charged  # it may have done the work, and counted it
 
 

@@ -20,6 +20,9 @@ class Perplexity(Engine):
         body = {"query": query, "max_results": 20, "country": profile.gl.upper()}
         return Call("search", headers=self.bearer(), body=body)
 
+    def probe(self) -> Call:
+        return Call("search", headers=self.bearer(), body={})
+
     @classmethod
     def parse(cls, raw: RawAnswer) -> SerpPage:
         table = table_of(cls.title, raw)

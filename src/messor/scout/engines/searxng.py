@@ -34,6 +34,9 @@ class SearXNG(Engine):
         }
         return Call("search", asked, self.bearer() if self.endpoint.key else {})
 
+    def probe(self) -> Call:
+        return Call("search", {"format": "json"}, self.bearer() if self.endpoint.key else {})
+
     def refusal(self, answer: Answer) -> SearchFaultError | None:
         if answer.status == 403:
             return SearchFaultError(
@@ -55,7 +58,7 @@ class SearXNG(Engine):
         )
         if not found and missing:
             # None of them answered: that is no empty page.
-            raise SearchFaultError(f"SearXNG found nobody to ask: {missing}.")
+            raise SearchFaultError(f"SearXNG has no results, and engines failed: {missing}.")
         answers = [
             row if isinstance(row, Mapping) else {"answer": row} for row in _list(table, "answers")
         ]

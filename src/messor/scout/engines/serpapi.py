@@ -35,6 +35,9 @@ class SerpApi(Engine):
         place = {"uule": profile.uule} if profile.uule else {"location": profile.location}
         return Call("search", {**asked, **place})
 
+    def probe(self) -> Call:
+        return Call("account", {"api_key": self.endpoint.key})  # free
+
     def refusal(self, answer: Answer) -> SearchFaultError | None:
         said = self.said(answer.value)
         if answer.status == 429 and "run out" in said:

@@ -30,6 +30,9 @@ class Serper(Engine):
         }
         return Call("search", headers={"X-API-KEY": self.endpoint.key}, body=body)
 
+    def probe(self) -> Call:
+        return Call("search", headers={"X-API-KEY": self.endpoint.key}, body={})
+
     def refusal(self, answer: Answer) -> SearchFaultError | None:
         said = self.said(answer.value)
         if answer.status == 400 and "credit" in said.lower():

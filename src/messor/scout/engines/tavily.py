@@ -32,6 +32,9 @@ class Tavily(Engine):
             body["country"] = COUNTRIES[profile.gl]
         return Call("search", headers=self.bearer(), body=body)
 
+    def probe(self) -> Call:
+        return Call("search", headers=self.bearer(), body={})
+
     def refusal(self, answer: Answer) -> SearchFaultError | None:
         if answer.status in (432, 433):
             return exhausted(self.title, self.said(answer.value))

@@ -117,6 +117,7 @@ class SerpApiStandIn(EngineStandIn):
 
     def route(self, router: web.UrlDispatcher) -> None:
         router.add_get("/search", self._search)
+        router.add_get("/account", self.account)
 
     def knows(self, request: web.Request) -> bool:
         return self._api_key is None or request.query.get("api_key") == self._api_key
@@ -237,6 +238,7 @@ class DataForSEOStandIn(EngineStandIn):
 
     def route(self, router: web.UrlDispatcher) -> None:
         router.add_post("/v3/serp/google/organic/live/advanced", self._search)
+        router.add_get("/v3/appendix/user_data", self.account)
 
     def knows(self, request: web.Request) -> bool:
         wanted = b64encode((self._api_key or "").encode()).decode()

@@ -31,6 +31,22 @@ class SearXNGStandIn(EngineStandIn):
         Failure.FORBIDDEN: Said(403, "Forbidden"),
         Failure.INTERNAL: Said(500, "Internal Server Error"),
         Failure.NO_PAGE: Said(200, {"query": "x", "number_of_results": 0}),
+        Failure.NOBODY_ANSWERS: Said(
+            200,
+            {
+                "query": "x",
+                "number_of_results": 0,
+                "results": [],
+                "answers": [],
+                "corrections": [],
+                "infoboxes": [],
+                "suggestions": [],
+                "unresponsive_engines": [
+                    ["bing", "HTTP connection error"],
+                    ["google", "Suspended: CAPTCHA"],
+                ],
+            },
+        ),
     }
 
     def route(self, router: web.UrlDispatcher) -> None:
@@ -328,6 +344,15 @@ class FirecrawlSearchStandIn(EngineStandIn):
         ),
         Failure.INTERNAL: Said(500, {"success": False, "error": "An unexpected error occurred."}),
         Failure.NO_PAGE: Said(200, {"success": True}),
+        Failure.NOBODY_ANSWERS: Said(
+            200,
+            {
+                "success": True,
+                "data": {"web": []},
+                "warning": "No source answered.",
+                "creditsUsed": 0,
+            },
+        ),
     }
 
     def route(self, router: web.UrlDispatcher) -> None:

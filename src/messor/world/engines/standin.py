@@ -45,14 +45,22 @@ class EngineStandIn(StandIn):
         failing = await self.fail(request)
         if failing is not None:
             return failing
+        if self.failure is Failure.ERROR_BODY:
+            return say(Said(200, {"error": "Your monthly quota is used up."}))
         if self.epoch in self.outages:
             return web.Response(status=503, text="Service Unavailable")
         if self.quota is not None and self.searches >= self.quota:
             return say(self.failures[Failure.NO_CREDITS])
-        self.searches += 1
         return None
 
+    async def account(self, request: web.Request) -> web.StreamResponse:
+        """What an account has left, where the service tells it for nothing."""
+        if not self.knows(request):
+            return say(self.failures[Failure.UNAUTHORIZED])
+        return say(Said(200, {"status_code": 20000, "searches_left": self.quota}))
+
     def look(self, query: str, page: int = 1, size: int = 10, place: str = "") -> Page:
+        self.searches += 1
         return self.index.search(query, self.epoch, page, size, place)
 
     def knows_header(self, request: web.Request, name: str) -> bool:

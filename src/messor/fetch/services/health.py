@@ -92,17 +92,13 @@ async def _status(
     timeout = aiohttp.ClientTimeout(total=SECONDS)
     try:
         url = URL(address).joinpath(*filter(None, path.split("/")))
-        async with (
-            aiohttp.ClientSession(timeout=timeout, trust_env=False) as session,
-            session.request(
-                method,
-                url,
-                json={} if method == "POST" else None,
-                headers=headers,
-                allow_redirects=False,
-            ) as response,
-        ):
-            return response.status
+        async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as session:
+            if method == "GET":
+                asking = session.get(url, allow_redirects=False)
+            else:
+                asking = session.post(url, json={}, headers=headers, allow_redirects=False)
+            async with asking as response:
+                return response.status
     except TimeoutError:
         return f"gave no answer within {SECONDS:g} s"
     except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError, ValueError):

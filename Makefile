@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo up test check bench chaos fuzz lock clean
+.PHONY: demo up test check sbom bench chaos fuzz lock clean
 
 demo: .venv/run
 	$(BIN)/messor demo $(if $(CI),--once)
@@ -29,6 +29,13 @@ bench: .venv/bench
 
 chaos: .venv/dev
 	$(BIN)/python -m chaos.run
+
+# What is installed, as CycloneDX, and what is known against it. Where the advisories cannot be
+# reached nothing can be said, and that is said.
+sbom: .venv/dev
+	mkdir -p dist
+	$(BIN)/cyclonedx-py requirements requirements.txt --output-reproducible --of JSON -o dist/messor.cdx.json
+	$(BIN)/python .ci/audit.py requirements.txt
 
 fuzz: .venv/dev
 	$(BIN)/python -m fuzz.run --minutes 10

@@ -154,6 +154,25 @@ class Settings(BaseSettings):
         default_factory=list,
         description="Reverse proxies whose X-Forwarded-For and -Proto are believed",
     )
+    two_factor: Literal["optional", "required"] = Field(
+        default="optional",
+        description="Whether members who log in by password need a second factor",
+    )
+    oidc_issuer: str | None = Field(
+        default=None,
+        description="OpenID Connect provider that members may log in by: its issuer URL",
+    )
+    oidc_client_id: str | None = Field(default=None, description="Client id at that provider")
+    oidc_client_secret: SecretStr | None = Field(
+        default=None, description="Client secret at that provider; empty for a public client"
+    )
+    oidc_name: str = Field(
+        default="single sign-on", description="What the login page calls that provider"
+    )
+    oidc_join: Literal["viewer", "submitter", "reviewer"] | None = Field(
+        default=None,
+        description="Role of people the provider vouches for who are no members yet; empty: refused",
+    )
     public_submission: bool = Field(
         default=False, description="Whether anybody may submit domains, without an account"
     )

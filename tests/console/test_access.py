@@ -19,6 +19,9 @@ from tests.crawling import admit
 PUBLIC = {
     ("GET", "/login"),
     ("POST", "/login"),
+    ("POST", "/login/code"),
+    ("GET", "/login/oidc"),
+    ("GET", "/login/oidc/callback"),
     ("GET", "/link/{token}"),
     ("POST", "/link/{token}"),
     ("GET", "/ask"),

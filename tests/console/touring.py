@@ -59,7 +59,7 @@ FILES = {"/verticals/{name}/file"}  # saved by the browser, not shown
 ELSEWHERE = {
     "/review/{name}", "/domains/{name}/decide", "/orbit/runs/{trace_id}", "/link/{token}",
     "/orbit/{slug}/import/progress/{trace_id}", "/candidates/{candidate_id}", "/login",
-    "/pages/{page_id:int}/difference", "/tasks",
+    "/pages/{page_id:int}/difference", "/tasks", "/login/oidc", "/login/oidc/callback",
 }  # fmt: skip
 # The same screens as people come to them.
 VARIANTS = [

@@ -135,6 +135,8 @@ TO_OPERATORS = {
     ("fetch/services/endpoint.py", "ClientSession"),
     ("fetch/services/endpoint.py", "TCPConnector"),
     ("fetch/services/health.py", "ClientSession"),
+    ("fetch/services/identity_provider.py", "ClientSession"),
+    ("fetch/services/identity_provider.py", "request"),
     ("fetch/proxies/tunnel.py", "create_connection"),  # to the proxy itself
 }
 # To webhooks: the guard judges the address of every socket; they are no sites and need no permit.
@@ -263,7 +265,7 @@ def test_no_client_takes_the_environments_proxy_or_follows_redirects() -> None:
     for file in files:
         (session,) = calls_of("ClientSession", file)
         assert constants(session)["trust_env"] is False, file
-        sent = [call for verb in ("get", "post") for call in calls_of(verb, file)]
+        sent = [call for verb in ("get", "post", "request") for call in calls_of(verb, file)]
         asked = [call for call in sent if "session" in ast.unparse(call.func)]
         assert asked, file
         assert all(constants(call)["allow_redirects"] is False for call in asked), file

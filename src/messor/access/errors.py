@@ -5,7 +5,8 @@ AccessError
 │   ├── WrongCredentialsError  name and password do not fit
 │   ├── SessionEndedError      logged out, revoked or run out
 │   ├── BadKeyError            no such API key, or it no longer holds
-│   └── BadLinkError           used, run out, or never made
+│   ├── BadLinkError           used, run out, or never made
+│   └── CodeNeededError        the code of the second factor is asked for
 ├── ForbiddenError             known, but not allowed to do this      (403)
 │   └── ForgedRequestError     without the token of the page it should come from
 └── ThrottledError             too often; `retry_after` says when     (429)
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import math
 
+from messor.access.secret import Secret
 from messor.errors import MessorError, UsageError
 
 
@@ -42,6 +44,16 @@ class BadKeyError(UnauthenticatedError):
 
 class BadLinkError(UnauthenticatedError):
     code = "bad_link"
+
+
+class CodeNeededError(UnauthenticatedError):
+    """The first factor was right; `token` is what the code is to be sent with."""
+
+    code = "code_needed"
+
+    def __init__(self, token: Secret) -> None:
+        self.token = token
+        super().__init__("Type the code that your authenticator app shows.")
 
 
 class ForbiddenError(AccessError):

@@ -1,22 +1,26 @@
-"""The door: how a member gets a session, by password, by link, or as the first admin.
+"""The door: how a member gets a session: by password, link or identity provider, or as first admin.
 
 An attempt by password is counted first, then the password is looked at outside of any
 transaction, then all that follows from it goes in one. To a stranger every failure looks the
-same and takes the same time.
+same and takes the same time. Where a second factor is set up, password and link bring a challenge,
+and only its code opens the session; an identity provider asks for its own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from uuid import UUID
 
-from messor.access import links, members, sessions, throttle, wording
-from messor.access.errors import SessionEndedError, WrongCredentialsError
+from messor.access import identities, links, members, second_factor, sessions, throttle, wording
+from messor.access.errors import CodeNeededError, SessionEndedError, WrongCredentialsError
 from messor.access.members import Member
 from messor.access.origin import Origin
 from messor.access.passwords import PasswordHash, Passwords
 from messor.access.principal import Principal, authorise
 from messor.access.roles import Act, Role
+from messor.access.second_factor import Sealing
+from messor.access.secret import Secret, fingerprint, new_token
 from messor.access.sessions import Lifetimes, OpenedSession
 from messor.errors import UsageError
 from messor.ledger.events import Event, record
@@ -36,6 +40,21 @@ RENEW = "UPDATE messor.members SET password_hash = $2 WHERE id = $1"
 OPENED_BY = "SELECT opened_by FROM messor.sessions WHERE id = $1 AND ended_at IS NULL"
 
 
+CHALLENGE_LASTS = timedelta(minutes=10)
+
+CHALLENGE = """
+WITH swept AS (DELETE FROM messor.login_challenges WHERE expires_at < (SELECT messor.clock()))
+INSERT INTO messor.login_challenges (token_hash, member_id, opened_by, expires_at)
+VALUES ($1, $2, $3, (SELECT messor.clock()) + $4::interval)
+"""
+CHALLENGED = """
+SELECT m.id, m.email, c.opened_by
+  FROM messor.login_challenges c JOIN messor.members m ON m.id = c.member_id
+ WHERE c.token_hash = $1 AND c.expires_at > (SELECT messor.clock()) AND m.disabled_at IS NULL
+"""
+MET = "DELETE FROM messor.login_challenges WHERE token_hash = $1 RETURNING 1"
+
+
 @dataclass(frozen=True, slots=True)
 class _Account:
     """What an attempt is measured against; without an id there is no such account."""
@@ -48,14 +67,20 @@ class Door:
     """Lets members in; each method is one act, with its own transactions."""
 
     def __init__(
-        self, database: Database, passwords: Passwords, lifetimes: Lifetimes | None = None
+        self,
+        database: Database,
+        passwords: Passwords,
+        lifetimes: Lifetimes | None = None,
+        *,
+        seal: Sealing | None = None,
     ) -> None:
+        self._seal = seal  # without one nobody can have a second factor
         self._database = database
         self._passwords = passwords
         self._lifetimes = lifetimes or Lifetimes()
 
     async def log_in(self, email: str, password: str, origin: Origin) -> OpenedSession:
-        """By password. Raises WrongCredentialsError or ThrottledError."""
+        """By password. Raises WrongCredentialsError, ThrottledError or CodeNeededError."""
         address = _lenient(email)
         charged = await throttle.charge(self._database, address, origin)
         account = await self._account(address)
@@ -63,21 +88,68 @@ class Door:
         renewed = await self._renewed(password, account) if fits else None
         async with self._database.transaction() as connection:
             member = await _confirm(connection, account) if fits else None
-            if member is not None:
+            if member is None:
+                await _tell_failure(connection, account, origin)
+            elif (token := await _challenge(connection, member, "password")) is None:
                 await charged.forgive(connection)
-                if renewed is not None:
-                    await connection.execute(RENEW, member.id, renewed.encoded)
-                return await self._open(connection, member, "password", origin)
-            await _tell_failure(connection, account, origin)
-        raise WrongCredentialsError("The e-mail address or the password is wrong.")
+                opened = await self._open(connection, member, "password", origin)
+            if member is not None and renewed is not None:
+                await connection.execute(RENEW, member.id, renewed.encoded)
+        if member is None:
+            raise WrongCredentialsError("The e-mail address or the password is wrong.")
+        if token is not None:
+            # Not forgiven yet: a known password must not buy endless guesses at codes.
+            raise CodeNeededError(token)
+        return opened
 
     async def log_in_by_link(self, token: str, origin: Origin) -> OpenedSession:
-        """By a link made for this member. Raises BadLinkError."""
+        """By a link made for this member. Raises BadLinkError or CodeNeededError."""
         async with self._database.transaction() as connection:
             link = await links.use(connection, token, "login")
             assert link.member_id is not None
             member = await members.get(connection, link.member_id)
-            return await self._open(connection, member, "link", origin)
+            token_for_code = await _challenge(connection, member, "link")
+            if token_for_code is None:
+                return await self._open(connection, member, "link", origin)
+        raise CodeNeededError(token_for_code)
+
+    async def log_in_by_identity(
+        self,
+        *,
+        issuer: str,
+        subject: str,
+        email: str | None,
+        name: str | None,
+        join_as: Role | None,
+        origin: Origin,
+    ) -> OpenedSession:
+        """By an identity provider's word. Raises WrongCredentialsError."""
+        async with self._database.transaction() as connection:
+            member = await identities.member_of(
+                connection,
+                issuer=issuer,
+                subject=subject,
+                email=email,
+                name=name,
+                join_as=join_as,
+            )
+            return await self._open(connection, member, "identity_provider", origin)
+
+    async def answer_challenge(self, token: str, code: str, origin: Origin) -> OpenedSession:
+        """By the code of the second factor. Raises WrongCredentialsError or ThrottledError."""
+        asked = await self._database.fetchrow(CHALLENGED, fingerprint(token))
+        if asked is None or self._seal is None:
+            raise SessionEndedError("This took too long. Log in again.")
+        charged = await throttle.charge(self._database, asked["email"], origin)
+        async with self._database.transaction() as connection:
+            if await second_factor.accept(connection, self._seal, asked["id"], code) and (
+                await connection.fetchval(MET, fingerprint(token))
+            ):
+                await charged.forgive(connection)
+                member = await members.get(connection, asked["id"])
+                return await self._open(connection, member, asked["opened_by"], origin)
+            await _tell_failure(connection, _Account(asked["id"]), origin)
+        raise WrongCredentialsError("This code is wrong, or was used already.")
 
     async def make_first_admin(
         self, token: str, *, email: str, name: str, password: str, origin: Origin
@@ -121,6 +193,23 @@ class Door:
             changed = await members.set_password(connection, still, hashed, by=principal)
             return await self._open(connection, changed, "password", origin)
 
+    async def remove_second_factor(
+        self, principal: Principal, code: str, *, origin: Origin
+    ) -> None:
+        """Turn one's own second factor off. Raises WrongCredentialsError or ThrottledError."""
+        authorise(principal, Act.ACCOUNT_OWN)
+        if principal.member_id is None or self._seal is None:
+            raise UsageError("Only a member who is logged in has a second factor to remove here.")
+        member = await members.get(self._database, principal.member_id)
+        charged = await throttle.charge(self._database, member.email, origin)
+        async with self._database.transaction() as connection:
+            if await second_factor.accept(connection, self._seal, member.id, code):
+                await charged.forgive(connection)
+                await second_factor.remove(connection, member, by=principal)
+                return
+            await _tell_failure(connection, _Account(member.id), origin)
+        raise WrongCredentialsError("This code is wrong, or was used already.")
+
     async def must_show_the_old_password(self, principal: Principal) -> bool:
         """Whether the form for a new password asks for the old one."""
         return principal.session_id is None or await self._must_show_the_old(principal.session_id)
@@ -159,6 +248,16 @@ class Door:
         return await sessions.open_session(
             connection, member, opened_by=opened_by, origin=origin, lifetimes=self._lifetimes
         )
+
+
+async def _challenge(connection: Connection, member: Member, opened_by: str) -> Secret | None:
+    """What a code is to be sent with; None for a member without a second factor."""
+    if await second_factor.recovery_codes_left(connection, member.id) is None:
+        return None
+    token = new_token()
+    hashed = fingerprint(token.reveal())
+    await connection.execute(CHALLENGE, hashed, member.id, opened_by, CHALLENGE_LASTS)
+    return token
 
 
 def _lenient(email: str) -> str:

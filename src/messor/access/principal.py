@@ -19,6 +19,7 @@ class Principal:
     acts: frozenset[Act]
     session_id: UUID | None = None
     key_id: UUID | None = None
+    must_enrol: bool = False  # a second factor is required, and not set up yet
 
     @property
     def actor(self) -> str:
@@ -40,6 +41,8 @@ def authorise(principal: Principal | None, act: Act) -> Principal:
         raise UnauthenticatedError("Log in first, or send an API key.")
     if principal.may(act):
         return principal
+    if principal.must_enrol:
+        raise ForbiddenError("Set up two-factor login first: My account in the console.")
     if principal.key_id is not None and act in acts_of(principal.role):
         raise ForbiddenError(f"This API key does not have the scope {act}.")
     raise ForbiddenError(f"The role {principal.role} does not include {act}.")

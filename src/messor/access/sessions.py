@@ -5,7 +5,7 @@ Each request looks its session up, so what ends one holds from the next request 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from messor.access.errors import SessionEndedError
 from messor.access.members import Member
 from messor.access.origin import Origin
 from messor.access.principal import Principal, authorise_for
-from messor.access.roles import Role, acts_of
+from messor.access.roles import Act, Role, acts_of
 from messor.access.secret import Secret, fingerprint, new_token
 from messor.errors import NotFoundError
 from messor.kit.ids import new_id
@@ -51,7 +51,10 @@ WITH found AS (
     FROM found f WHERE s.id = f.id
      AND f.last_seen_at < (SELECT messor.clock()) - interval '1 minute'
 )
-SELECT id, member_id, name, role FROM found
+SELECT id, member_id, name, role, opened_by = 'identity_provider' OR EXISTS (
+         SELECT FROM messor.second_factors f
+          WHERE f.member_id = found.member_id AND f.confirmed_at IS NOT NULL) AS has_second_factor
+  FROM found
 """
 
 LISTING = f"""
@@ -84,7 +87,7 @@ class Session:
 
     id: UUID
     member_id: UUID
-    opened_by: str  # password, link or first_admin
+    opened_by: str  # password, link, first_admin or identity_provider
     address: str | None
     user_agent: str | None
     opened_at: datetime
@@ -133,12 +136,20 @@ async def open_session(
     return OpenedSession(token, session, principal)
 
 
-async def resume(source: Connection | Database, token: str | None) -> Principal:
-    """Who holds this token; raises when its session is over or never was."""
+async def resume(
+    source: Connection | Database, token: str | None, *, two_factor_required: bool = False
+) -> Principal:
+    """Who holds this token; raises when its session is over or never was.
+
+    Where two factors are required, a member with one may do nothing but set up the second.
+    """
     row = await source.fetchrow(RESUME, fingerprint(token)) if token else None
     if row is None:
         raise SessionEndedError("This session has ended. Log in again.")
-    return _principal(row["id"], row["member_id"], row["name"], Role(row["role"]))
+    principal = _principal(row["id"], row["member_id"], row["name"], Role(row["role"]))
+    if two_factor_required and not row["has_second_factor"]:
+        return replace(principal, acts=frozenset({Act.ACCOUNT_OWN}), must_enrol=True)
+    return principal
 
 
 async def listing(

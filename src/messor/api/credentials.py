@@ -12,7 +12,7 @@ from messor.access import csrf, keys, sessions
 from messor.access.errors import BadKeyError, UnauthenticatedError
 from messor.access.origin import Origin
 from messor.access.principal import Principal
-from messor.store.database import Database
+from messor.api.house import House
 
 CSRF_HEADER = "X-CSRF-Token"
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -28,18 +28,19 @@ def cookie_of(request: HTTPConnection, name: str) -> str | None:
     return request.cookies.get(f"__Host-{name}" if request.url.scheme == "https" else name)
 
 
-async def identify(database: Database, request: HTTPConnection, cookie_name: str) -> Principal:
+async def identify(house: House, request: HTTPConnection) -> Principal:
     """The principal; raises when nobody is known by what was shown."""
     authorization = request.headers.get("authorization")
     if authorization is not None:
         scheme, _, key = authorization.partition(" ")
         if scheme.lower() != "bearer":
             raise BadKeyError("Send the API key as: Authorization: Bearer messor_…")
-        return await keys.recognise(database, key.strip(), origin_of(request))
-    cookie = cookie_of(request, cookie_name)
+        return await keys.recognise(house.database, key.strip(), origin_of(request))
+    cookie = cookie_of(request, house.session_cookie)
     if not cookie:
         raise UnauthenticatedError("Log in first, or send an API key.")
-    principal = await sessions.resume(database, cookie)
+    required = house.settings.two_factor == "required"
+    principal = await sessions.resume(house.database, cookie, two_factor_required=required)
     if request.scope["method"] not in READS:
         csrf.check_csrf(cookie, request.headers.get(CSRF_HEADER))
     return principal

@@ -108,7 +108,7 @@ class GatedRoute(APIRoute):
 async def _enter(house: House, request: Request, act: Act) -> Principal:
     """Who is known and may; strangers are counted by their address."""
     try:
-        principal = await identify(house.database, request, house.session_cookie)
+        principal = await identify(house, request)
     except UnauthenticatedError:
         await _charge(house, request, _address_key(request), house.limits.unknown)
         raise

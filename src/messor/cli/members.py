@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import click
 
-from messor.access import links
+from messor.access import links, second_factor
 from messor.access import members as registry
 from messor.access.links import MadeLink
 from messor.access.members import Member
@@ -18,7 +18,7 @@ from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Role
 from messor.access.wording import understand_email, understand_name
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
-from messor.errors import UsageError
+from messor.errors import ConflictError, UsageError
 from messor.serve.hosts import console_url
 from messor.settings import Settings
 from messor.store.database import Connection
@@ -153,6 +153,26 @@ def disable(email: str, as_json: bool) -> None:
     async def act(connection: Connection) -> Member:
         member = await registry.get(connection, email)
         return await registry.disable(connection, member, by=LOCAL_ADMIN)
+
+    _show(run(_transact(act)), as_json)
+
+
+@members.command(name="reset-two-factor")
+@click.argument("email")
+@json_option
+def reset_two_factor(email: str, as_json: bool) -> None:
+    """Turn a member's two-factor login off, for who lost phone and recovery codes.
+
+    \b
+    Example:
+      messor members reset-two-factor ada@example.org
+    """
+
+    async def act(connection: Connection) -> Member:
+        member = await registry.get(connection, email)
+        if not await second_factor.remove(connection, member, by=LOCAL_ADMIN):
+            raise ConflictError(f"{member.email} has no two-factor login.")
+        return member
 
     _show(run(_transact(act)), as_json)
 

@@ -48,6 +48,8 @@ from messor.console.views import (
     saving,
     search,
     searching,
+    second_factor,
+    signing_on,
     submitting,
     tasks,
     traffic,
@@ -56,6 +58,8 @@ from messor.console.views import (
     webhooks,
 )
 from messor.errors import UnavailableError
+from messor.fetch.proxies.sealing import seal_for
+from messor.fetch.services.identity_provider import IdentityProvider
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -65,6 +69,7 @@ STATIC = Path(__file__).parent / "static"
 
 SCREENS: tuple[Screen, ...] = (
     *entering.SCREENS,
+    *signing_on.SCREENS,
     *overview.SCREENS,
     *review.SCREENS,
     *submitting.SCREENS,
@@ -92,6 +97,7 @@ SCREENS: tuple[Screen, ...] = (
     *views.SCREENS,
     *members.SCREENS,
     *account.SCREENS,
+    *second_factor.SCREENS,
     *auditing.SCREENS,
 )
 
@@ -107,10 +113,11 @@ def make_console(
     desk = Desk(
         settings,
         database,
-        Door(database, passwords),
+        Door(database, passwords, seal=seal_for(settings)),
         Board(database),
         templating.environment(_version()),
         public_submission,
+        _identity_provider(settings),
     )
     screens = SCREENS + (asking.SCREENS if public_submission else ())
     routes: list[BaseRoute] = [
@@ -124,6 +131,17 @@ def make_console(
     )
     app.state.errands = desk.errands  # to be closed before the database is
     return app
+
+
+def _identity_provider(settings: Settings) -> IdentityProvider | None:
+    if not settings.oidc_issuer or not settings.oidc_client_id:
+        return None
+    secret = settings.oidc_client_secret
+    return IdentityProvider(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        secret.get_secret_value() if secret else None,
+    )
 
 
 def _version() -> str:

@@ -19,6 +19,7 @@ SESSION = "messor_session"
 VISITOR = "messor_visitor"
 THEME = "messor_theme"
 SAID = "messor_said"
+SIGN_ON = "messor_sign_on"  # on the way to an identity provider and back
 
 THEMES = ("auto", "light", "dark")
 LONGEST_SAID = 1_500  # characters; browsers keep 4,096 bytes of a cookie

@@ -9,6 +9,7 @@ from jinja2 import Environment
 from messor.access.login import Door
 from messor.console.errands import Errands
 from messor.console.live import Board
+from messor.fetch.services.identity_provider import IdentityProvider
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -23,4 +24,5 @@ class Desk:
     board: Board
     templates: Environment
     public_submission: bool  # whether people without an account may ask for domains
+    identity_provider: IdentityProvider | None = None
     errands: Errands = field(default_factory=Errands)

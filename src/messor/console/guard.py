@@ -23,13 +23,14 @@ from messor.access.errors import (
     UnauthenticatedError,
 )
 from messor.access.principal import Principal, authorise
+from messor.access.roles import Act
 from messor.console import cookies
 from messor.console.call import Call
 from messor.console.desk import Desk
 from messor.console.forms import TooLargeError, WrongKindError, read_form
 from messor.console.screens import Screen
 from messor.errors import ConflictError, MessorError, NotFoundError, UnavailableError, UsageError
-from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
 # The first that fits.
 STATUSES: tuple[tuple[type[MessorError], int], ...] = (
@@ -65,8 +66,14 @@ def guarded(screen: Screen, desk: Desk) -> Callable[[Request], Awaitable[Respons
     async def answer(request: Request) -> Response:
         call = Call(request, desk)
         try:
-            call.principal = await _caller(desk.database, request)
+            call.principal = await _caller(desk, request)
             if screen.act is not None:
+                if (
+                    call.principal is not None
+                    and call.principal.must_enrol
+                    and (screen.act is not Act.ACCOUNT_OWN)
+                ):
+                    return RedirectResponse("/account/two-factor", 303)
                 authorise(call.principal, screen.act)
             if screen.method == "POST":
                 call.form = await read_form(request)
@@ -82,12 +89,13 @@ def guarded(screen: Screen, desk: Desk) -> Callable[[Request], Awaitable[Respons
     return answer
 
 
-async def _caller(database: Database, request: Request) -> Principal | None:
+async def _caller(desk: Desk, request: Request) -> Principal | None:
     token = cookies.read(request, cookies.SESSION)
     if token is None:
         return None
     try:
-        return await sessions.resume(database, token)
+        required = desk.settings.two_factor == "required"
+        return await sessions.resume(desk.database, token, two_factor_required=required)
     except SessionEndedError:
         return None
 

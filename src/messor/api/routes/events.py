@@ -176,7 +176,7 @@ async def _follow(
 async def _is_still(request: Request, here: House, who: Principal) -> bool:
     """Whether what let the caller in still holds, and is still theirs."""
     try:
-        now = await identify(here.database, request, here.session_cookie)
+        now = await identify(here, request)
     except (AccessError, *LOST_CONNECTION):
         return False
     return now == who and not await request.is_disconnected()

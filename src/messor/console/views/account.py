@@ -6,7 +6,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from messor.access import keys, members, sessions
+from messor.access import keys, members, second_factor, sessions
 from messor.access.errors import AccessError, ThrottledError
 from messor.access.keys import MOST_DAYS, USUAL_DAYS
 from messor.access.roles import Act, key_acts_of
@@ -115,6 +115,7 @@ async def _page(
         keys=await keys.listing(database, by=member, member_id=_me(call), limit=100),
         asks_old=await call.desk.door.must_show_the_old_password(member),
         scopes=sorted(key_acts_of(member.role)),
+        has_second_factor=await second_factor.recovery_codes_left(database, _me(call)) is not None,
         usual_days=USUAL_DAYS,
         most_days=MOST_DAYS,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from messor.access import links, sessions
-from messor.access.errors import AccessError, ThrottledError
+from messor.access.errors import AccessError, CodeNeededError, SessionEndedError, ThrottledError
 from messor.access.roles import Act
 from messor.access.sessions import OpenedSession
 from messor.console import cookies
@@ -26,15 +26,36 @@ async def log_in(call: Call) -> Response:
     target, email = within(call.form.text("next")), call.form.text("email")
     try:
         opened = await call.desk.door.log_in(email, call.form.text("password"), call.origin)
+    except CodeNeededError as error:
+        return await _ask_for_code(call, error, target)
     except AccessError as error:
-        status = 429 if isinstance(error, ThrottledError) else 401
-        page = await call.page(
-            "login.html", status=status, next=target, email=email, wrong=str(error)
-        )
-        if isinstance(error, ThrottledError):
-            page.headers["Retry-After"] = str(error.retry_after)
-        return page
-    return _enter(call, opened, target)
+        return await _refuse(call, "login.html", error, next=target, email=email)
+    return enter(call, opened, target)
+
+
+async def answer_challenge(call: Call) -> Response:
+    """The code of the second factor, after password or link."""
+    target, token = within(call.form.text("next")), call.form.text("challenge")
+    try:
+        opened = await call.desk.door.answer_challenge(token, call.form.text("code"), call.origin)
+    except SessionEndedError as error:
+        return await _refuse(call, "login.html", error, next=target, email="")
+    except AccessError as error:
+        return await _refuse(call, "login_code.html", error, next=target, challenge=token)
+    return enter(call, opened, target)
+
+
+async def _ask_for_code(call: Call, needed: CodeNeededError, target: str) -> Response:
+    token = needed.token.reveal()
+    return await call.page("login_code.html", next=target, challenge=token, wrong=None)
+
+
+async def _refuse(call: Call, template: str, error: AccessError, **values: str) -> Response:
+    status = 429 if isinstance(error, ThrottledError) else 401
+    page = await call.page(template, status=status, wrong=str(error), **values)
+    if isinstance(error, ThrottledError):
+        page.headers["Retry-After"] = str(error.retry_after)
+    return page
 
 
 async def show_link(call: Call) -> Response:
@@ -49,7 +70,10 @@ async def use_link(call: Call) -> Response:
     token, door = call.part("token"), call.desk.door
     link = await links.peek(call.desk.database, token)
     if link.purpose == "login":
-        return _enter(call, await door.log_in_by_link(token, call.origin), "/")
+        try:
+            return enter(call, await door.log_in_by_link(token, call.origin), "/")
+        except CodeNeededError as error:
+            return await _ask_for_code(call, error, "/")
     try:
         if call.form.text("password") != call.form.text("again"):
             raise UsageError("The two passwords are not the same.")
@@ -66,7 +90,7 @@ async def use_link(call: Call) -> Response:
         return await call.page(
             _link_page(link.purpose), status=422, token=token, wrong=str(error), form=call.form
         )
-    return _enter(call, opened, "/")
+    return enter(call, opened, "/")
 
 
 async def log_out(call: Call) -> Response:
@@ -86,7 +110,8 @@ async def set_theme(call: Call) -> Response:
     return response
 
 
-def _enter(call: Call, opened: OpenedSession, target: str) -> Response:
+def enter(call: Call, opened: OpenedSession, target: str) -> Response:
+    """Into the console, with a session's cookie."""
     response = call.go(target)
     cookies.write(call.request, response, cookies.SESSION, opened.token.reveal())
     cookies.clear(call.request, response, cookies.VISITOR)
@@ -100,6 +125,7 @@ def _link_page(purpose: str) -> str:
 SCREENS = (
     get("/login", PUBLIC, show_login),
     post("/login", PUBLIC, log_in),
+    post("/login/code", PUBLIC, answer_challenge),
     get("/link/{token}", PUBLIC, show_link),
     post("/link/{token}", PUBLIC, use_link),
     post("/logout", Act.ACCOUNT_OWN, log_out),

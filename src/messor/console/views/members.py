@@ -6,7 +6,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from messor.access import links, members
+from messor.access import links, members, second_factor
 from messor.access.links import MadeLink
 from messor.access.members import Member
 from messor.access.roles import Act, Role
@@ -50,7 +50,7 @@ async def add(call: Call) -> Response:
 
 async def change(call: Call) -> Response:
     """One act on one member."""
-    acts = {"role": _set_role, "disable": _disable, "enable": _enable}
+    acts = {"role": _set_role, "disable": _disable, "enable": _enable, "two_factor": _reset}
     act = call.form.text("act")
     if act not in acts:
         raise UsageError(f"What can be done with a member: {', '.join(acts)}.")
@@ -91,6 +91,12 @@ async def _enable(connection: Connection, call: Call, member: Member) -> str:
     return f"{member.name} may come in again."
 
 
+async def _reset(connection: Connection, call: Call, member: Member) -> str:
+    if not await second_factor.remove(connection, member, by=call.member):
+        raise ConflictError(f"{member.name} has no two-factor login.")
+    return f"{member.name} logs in without a second factor until they set one up again."
+
+
 def _role(text: str) -> Role:
     try:
         return Role(text)
@@ -125,6 +131,7 @@ async def _page(
         expires=link.expires_at if link else None,
         linked=linked,
         roles=MEANINGS,
+        with_two_factor=await second_factor.who_have_one(call.desk.database),
         form=call.form if wrong else None,
     )
 

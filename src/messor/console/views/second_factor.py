@@ -1,0 +1,97 @@
+"""Two-factor login of one's own account: set up, confirmed with a code, turned off with another."""
+
+from __future__ import annotations
+
+import segno
+from markupsafe import Markup
+from starlette.responses import Response
+
+from messor.access import members, second_factor
+from messor.access.errors import AccessError, ThrottledError, WrongCredentialsError
+from messor.access.members import Member
+from messor.access.roles import Act
+from messor.access.second_factor import Enrolment
+from messor.console.call import Call
+from messor.console.screens import get, post
+from messor.errors import ConflictError, NotFoundError
+from messor.fetch.proxies.sealing import seal_for
+
+PLACE = "/account/two-factor"
+
+
+async def show(call: Call) -> Response:
+    return await _page(call)
+
+
+async def begin(call: Call) -> Response:
+    """A new secret; the page that follows shows it until it is confirmed."""
+    async with call.desk.database.transaction() as connection:
+        await second_factor.begin(connection, seal_for(call.desk.settings), await _me(call))
+    return call.go(PLACE)
+
+
+async def confirm(call: Call) -> Response:
+    """A first code turns it on; the recovery codes are shown this once."""
+    try:
+        async with call.desk.database.transaction() as connection:
+            codes = await second_factor.confirm(
+                connection,
+                seal_for(call.desk.settings),
+                await _me(call),
+                call.form.text("code"),
+                by=call.member,
+            )
+    except (WrongCredentialsError, NotFoundError, ConflictError) as error:
+        return await _page(call, wrong=str(error), status=422)
+    return await call.page("account/recovery_codes.html", codes=codes)
+
+
+async def remove(call: Call) -> Response:
+    """Off again, for who shows a code."""
+    try:
+        await call.desk.door.remove_second_factor(
+            call.member, call.form.text("code"), origin=call.origin
+        )
+    except AccessError as error:
+        return await _page(
+            call, wrong=str(error), status=429 if isinstance(error, ThrottledError) else 422
+        )
+    return call.go("/account", "Two-factor login is off.", "warning")
+
+
+async def _me(call: Call) -> Member:
+    assert call.member.member_id is not None, "the console knows members only"
+    return await members.get(call.desk.database, call.member.member_id)
+
+
+async def _page(call: Call, *, wrong: str | None = None, status: int = 200) -> Response:
+    database, member = call.desk.database, await _me(call)
+    enrolment: Enrolment | None = None
+    left = await second_factor.recovery_codes_left(database, member.id)
+    if left is None:
+        async with database.transaction() as connection:
+            enrolment = await second_factor.pending(
+                connection, seal_for(call.desk.settings), member
+            )
+    return await call.page(
+        "account/two_factor.html",
+        status=status,
+        wrong=wrong,
+        left=left,
+        enrolment=enrolment,
+        picture=_qr_code(enrolment) if enrolment else None,
+    )
+
+
+def _qr_code(enrolment: Enrolment) -> Markup:
+    """The code as SVG, from our own secret: nothing a stranger wrote is in it."""
+    drawn: str = segno.make(enrolment.uri, error="m").svg_inline(scale=5, border=3, light="#fff")
+    return Markup(drawn)  # noqa: S704
+
+
+SCREENS = (
+    get(PLACE, Act.ACCOUNT_OWN, show),
+    post(f"{PLACE}/begin", Act.ACCOUNT_OWN, begin),
+    post(f"{PLACE}/confirm", Act.ACCOUNT_OWN, confirm),
+    post(f"{PLACE}/remove", Act.ACCOUNT_OWN, remove),
+)

@@ -1,0 +1,102 @@
+"""Login through an OpenID Connect provider: out to it, and back with who it is."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+
+import msgspec
+from starlette.responses import RedirectResponse, Response
+
+from messor.access.errors import AccessError
+from messor.access.roles import Role
+from messor.console import cookies
+from messor.console.addresses import within
+from messor.console.call import Call
+from messor.console.screens import PUBLIC, get
+from messor.console.views.entering import enter
+from messor.errors import NotFoundError, UnavailableError
+from messor.fetch.proxies.sealing import seal_for
+from messor.fetch.services.identity_provider import Attempt, Identity, RefusedError
+from messor.serve.hosts import link_base
+
+LASTS = 600  # seconds from leaving to coming back
+_OWNER = "login at the identity provider"
+
+
+async def leave(call: Call) -> Response:
+    """To the provider; what must come back unchanged goes along in a sealed cookie."""
+    if call.desk.identity_provider is None:
+        raise NotFoundError("Login by an identity provider is not set up.")
+    base = link_base(call.desk.settings, call.request).rstrip("/")
+    try:
+        place, attempt = await call.desk.identity_provider.begin(
+            f"{base}/login/oidc/callback", within(call.query("next"))
+        )
+    except UnavailableError as error:
+        return await _refuse(call, str(error), 503)
+    response = RedirectResponse(place, 303)
+    sealed = seal_for(call.desk.settings).close(msgspec.json.encode(attempt).decode(), _OWNER)
+    value = base64.urlsafe_b64encode(sealed).decode()
+    cookies.write(call.request, response, cookies.SIGN_ON, value, seconds=LASTS)
+    return response
+
+
+async def come_back(call: Call) -> Response:
+    """From the provider: a session for the member it vouches for."""
+    provider, attempt = call.desk.identity_provider, _attempt(call)
+    if provider is None:
+        raise NotFoundError("Login by an identity provider is not set up.")
+    if attempt is None:
+        return await _refuse(call, "This login took too long, or began in another browser.", 401)
+    try:
+        identity = await provider.finish(attempt, dict(call.request.query_params))
+        opened = await call.desk.door.log_in_by_identity(
+            issuer=identity.issuer,
+            subject=identity.subject,
+            email=identity.email,
+            name=_name(identity),
+            join_as=_role(call),
+            origin=call.origin,
+        )
+    except (AccessError, RefusedError) as error:
+        return await _refuse(call, str(error), 401)
+    except UnavailableError as error:
+        return await _refuse(call, str(error), 503)
+    response = enter(call, opened, within(attempt.target))
+    cookies.clear(call.request, response, cookies.SIGN_ON)
+    return response
+
+
+def _attempt(call: Call) -> Attempt | None:
+    text = cookies.read(call.request, cookies.SIGN_ON)
+    if not text:
+        return None
+    with contextlib.suppress(
+        UnavailableError, binascii.Error, ValueError, msgspec.DecodeError, UnicodeEncodeError
+    ):
+        sealed = base64.urlsafe_b64decode(text.encode("ascii"))
+        return msgspec.json.decode(seal_for(call.desk.settings).open(sealed, _OWNER), type=Attempt)
+    return None
+
+
+def _name(identity: Identity) -> str | None:
+    return identity.name[:100] if identity.name else None
+
+
+def _role(call: Call) -> Role | None:
+    named = call.desk.settings.oidc_join
+    return Role(named) if named else None
+
+
+async def _refuse(call: Call, sentence: str, status: int) -> Response:
+    response = await call.page("login.html", status=status, next="/", email="", wrong=sentence)
+    cookies.clear(call.request, response, cookies.SIGN_ON)
+    return response
+
+
+SCREENS = (
+    get("/login/oidc", PUBLIC, leave),
+    get("/login/oidc/callback", PUBLIC, come_back),
+)

@@ -173,6 +173,29 @@ class Settings(BaseSettings):
         default=None,
         description="Role of people the provider vouches for who are no members yet; empty: refused",
     )
+    listen_connections: int = Field(
+        default=512, ge=16, description="Most connections to the console and API at a time"
+    )
+    listen_connections_per_address: int = Field(
+        default=64, ge=1, description="Most connections, or requests under way, of one address"
+    )
+    listen_head_seconds: float = Field(
+        default=10.0, gt=0, description="Seconds a request's head may take to arrive"
+    )
+    listen_body_seconds: float = Field(
+        default=15.0,
+        gt=0,
+        description="Seconds a request's body may stall; after them it must bring 8 KB a second",
+    )
+    console_requests_per_minute: int = Field(
+        default=1_200, ge=1, description="Requests that one member may send to the console"
+    )
+    console_stranger_requests_per_minute: int = Field(
+        default=300, ge=1, description="Console requests of one address without a login"
+    )
+    streams_per_member: int = Field(
+        default=10, ge=1, description="Live pages, or streams of events, open for one member or key"
+    )
     public_submission: bool = Field(
         default=False, description="Whether anybody may submit domains, without an account"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -149,3 +151,24 @@ async def test_processes_end_with_their_supervisor_however_it_ends(tmp_path: Pat
     supervisor.kill()
     await supervisor.wait()
     await until(lambda: not any(is_alive(pid) for pid in pids))
+
+
+async def test_a_process_that_cannot_be_started_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a descriptor left, for example: nothing ends, and it goes on when there is one."""
+    start, refused = asyncio.create_subprocess_exec, [2]
+
+    async def without_descriptors(*words: str, **options: Any) -> asyncio.subprocess.Process:
+        if refused[0]:
+            refused[0] -= 1
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return await start(*words, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", without_descriptors)
+    watched = Watched(tmp_path, "stay", 1, 1000)
+    await until(lambda: bool(list(tmp_path.iterdir())), LONG)
+    assert len(watched.said) == 2
+    assert "could not be started (Too many open files)" in watched.said[0]
+    watched.supervisor.stop()
+    await watched.running

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from messor.api import problems
@@ -62,6 +62,8 @@ class Envelope:
             if not has_begun:
                 answer = problems.problem(request, 413, error.code, str(error))
                 await answer(scope, receive, sending)
+        except ClientDisconnect:
+            return  # nobody is there to be answered, and nothing is at fault
         except Exception as error:
             if has_begun:
                 raise

@@ -20,6 +20,7 @@ from messor.ops import vitals
 from messor.ops.vitals import Vitals
 from messor.queue import listing
 from messor.queue.listing import Figures
+from messor.serve.rates import Streams
 from messor.settings import Settings
 from messor.store.bell import Bell
 from messor.store.database import Connection, Database
@@ -34,6 +35,7 @@ class Limits:
     known: Limit
     unknown: Limit
     streams: int = 100  # of events, open at a time in this process
+    streams_for_one: int = 10
     ingestions: int = 50  # under way at a time in this process
 
     @classmethod
@@ -44,6 +46,7 @@ class Limits:
             known=Limit(settings.api_requests_per_minute, minute),
             unknown=Limit(settings.api_stranger_requests_per_minute, minute),
             streams=settings.api_streams,
+            streams_for_one=settings.streams_per_member,
             ingestions=settings.api_ingestions,
         )
 
@@ -57,15 +60,16 @@ class House:
     limits: Limits
     session_cookie: str
     seal: Seal  # of secrets that are needed again
-    streams: int = 0
     is_closing: bool = False
     bell: Bell = field(init=False)
+    streams: Streams = field(init=False)
     job_figures: Fresh[list[Figures]] = field(init=False)
     vitals: Fresh[Vitals] = field(init=False)
     _errands: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.bell = Bell(self.database)
+        self.streams = Streams(self.limits.streams, self.limits.streams_for_one)
         self.job_figures = Fresh(
             0.0, lambda: listing.stats(self.database), is_costly=listing.are_many
         )

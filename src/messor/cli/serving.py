@@ -14,7 +14,11 @@ from messor.api.app import make_api
 from messor.console.app import make_console
 from messor.console.cookies import SESSION
 from messor.errors import UnavailableError
+from messor.serve.descriptors import raise_limit
 from messor.serve.hosts import HostCheck, console_url
+from messor.serve.limits import Limits
+from messor.serve.load import Load
+from messor.serve.protocol import bounded_protocol
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -40,8 +44,12 @@ class Doors:
             settings, database, self._passwords, public_submission=settings.public_submission
         )
         self._socket = _listen(settings.listen_host, settings.listen_port)
+        raise_limit()
+        limits = Limits.of(settings)
         config = uvicorn.Config(
-            HostCheck(self._answer, settings),
+            HostCheck(Load(self._answer, limits), settings),
+            http=bounded_protocol(limits),
+            ws="none",
             interface="asgi3",
             lifespan="off",
             log_config=None,

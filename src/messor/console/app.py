@@ -22,6 +22,7 @@ from messor.console.desk import Desk
 from messor.console.guard import error_page, guarded
 from messor.console.headers import SafeHeaders
 from messor.console.live import Board
+from messor.console.rates import ConsoleRates
 from messor.console.screens import Screen
 from messor.console.views import (
     account,
@@ -116,6 +117,7 @@ def make_console(
         Door(database, passwords, seal=seal_for(settings)),
         Board(database),
         templating.environment(_version()),
+        ConsoleRates(settings),
         public_submission,
         _identity_provider(settings),
     )

@@ -9,6 +9,7 @@ from jinja2 import Environment
 from messor.access.login import Door
 from messor.console.errands import Errands
 from messor.console.live import Board
+from messor.console.rates import ConsoleRates
 from messor.fetch.services.identity_provider import IdentityProvider
 from messor.settings import Settings
 from messor.store.database import Database
@@ -23,6 +24,7 @@ class Desk:
     door: Door
     board: Board
     templates: Environment
+    rates: ConsoleRates
     public_submission: bool  # whether people without an account may ask for domains
     identity_provider: IdentityProvider | None = None
     errands: Errands = field(default_factory=Errands)

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from messor.errors import UsageError
 
 MOST_BYTES = 512_000
+MOST_BYTES_OF_STRANGERS = 16_384  # a login, a request for a domain; nobody answers for more
 MOST_FIELDS = 2_000
 MOST_UPLOAD = 16_000_000  # bytes of a form with files
 MOST_FILES = 4
@@ -91,18 +92,22 @@ class Form:
         return number
 
 
-async def read_form(request: Request) -> Form:
+async def read_form(
+    request: Request, *, most_bytes: int = MOST_BYTES, takes_files: bool = False
+) -> Form:
     """The form of a request; raises a sentence for what is too large or of another kind."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "multipart/form-data":
+    if kind == "multipart/form-data" and takes_files:
+        _refuse_long(request, MOST_UPLOAD)
         return await _read_parts(request)
     if kind != KIND:
         raise WrongKindError(f"Forms are sent as {KIND}.")
+    _refuse_long(request, most_bytes)
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MOST_BYTES:
-            raise TooLargeError("This form is too large. Send less at a time.")
+        if len(body) > most_bytes:
+            raise _too_large()
     try:
         fields = parse_qsl(
             body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS
@@ -143,5 +148,16 @@ async def _bounded(request: Request) -> AsyncGenerator[bytes, None]:
     async for chunk in request.stream():
         size += len(chunk)
         if size > MOST_UPLOAD:
-            raise TooLargeError("This form is too large. Send less at a time.")
+            raise _too_large()
         yield chunk
+
+
+def _refuse_long(request: Request, most_bytes: int) -> None:
+    """Before anything of it is read, where its length is told."""
+    told = request.headers.get("content-length", "")
+    if told.isascii() and told.isdigit() and int(told[:20]) > most_bytes:
+        raise _too_large()
+
+
+def _too_large() -> TooLargeError:
+    return TooLargeError("This form is too large. Send less at a time.")

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
 import asyncpg
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from messor.access import sessions
@@ -27,7 +27,14 @@ from messor.access.roles import Act
 from messor.console import cookies
 from messor.console.call import Call
 from messor.console.desk import Desk
-from messor.console.forms import TooLargeError, WrongKindError, read_form
+from messor.console.forms import (
+    MOST_BYTES,
+    MOST_BYTES_OF_STRANGERS,
+    Form,
+    TooLargeError,
+    WrongKindError,
+    read_form,
+)
 from messor.console.screens import Screen
 from messor.errors import ConflictError, MessorError, NotFoundError, UnavailableError, UsageError
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
@@ -67,6 +74,7 @@ def guarded(screen: Screen, desk: Desk) -> Callable[[Request], Awaitable[Respons
         call = Call(request, desk)
         try:
             call.principal = await _caller(desk, request)
+            desk.rates.charge(call.principal, call.origin)
             if screen.act is not None:
                 if (
                     call.principal is not None
@@ -76,9 +84,11 @@ def guarded(screen: Screen, desk: Desk) -> Callable[[Request], Awaitable[Respons
                     return RedirectResponse("/account/two-factor", 303)
                 authorise(call.principal, screen.act)
             if screen.method == "POST":
-                call.form = await read_form(request)
+                call.form = await _form(call, screen)
                 check_csrf(call.cookie, call.form.text("csrf"))
             return await screen.handler(call)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody is there to read it
         except MessorError as error:
             return refuse(call, error)
         except asyncpg.DataError:
@@ -87,6 +97,12 @@ def guarded(screen: Screen, desk: Desk) -> Callable[[Request], Awaitable[Respons
             return refuse(call, UnavailableError("The database is busy or away. Try again soon."))
 
     return answer
+
+
+async def _form(call: Call, screen: Screen) -> Form:
+    """What was sent, and no more of it than its sender may send."""
+    most = MOST_BYTES_OF_STRANGERS if call.principal is None else MOST_BYTES
+    return await read_form(call.request, most_bytes=most, takes_files=screen.takes_files)
 
 
 async def _caller(desk: Desk, request: Request) -> Principal | None:

@@ -23,6 +23,7 @@ class Screen:
     path: str
     act: Act | None
     handler: Handler
+    takes_files: bool = False  # others read plain forms only
 
 
 def get(path: str, act: Act | None, handler: Handler) -> Screen:
@@ -33,3 +34,8 @@ def get(path: str, act: Act | None, handler: Handler) -> Screen:
 def post(path: str, act: Act | None, handler: Handler) -> Screen:
     """Something to do; the guard demands the token of a form of ours."""
     return Screen("POST", path, act, handler)
+
+
+def upload(path: str, act: Act, handler: Handler) -> Screen:
+    """Something to do that takes files, and so a larger form."""
+    return Screen("POST", path, act, handler, takes_files=True)

@@ -72,22 +72,25 @@ class Supervisor:
         clock = asyncio.get_running_loop().time
         while not self._stop.is_set():
             started = clock()
-            code = await self._run_one()
+            told = await self._run_one()
             if self._stop.is_set():
                 return
             is_proven = clock() - started >= self._patience.proven_seconds
             failures = 1 if is_proven else failures + 1
             pause = self._patience.pause(failures)
-            self._say(f"{_obituary(code)}; starting another in {pause:.0f} s.")
+            self._say(f"{told}; starting another in {pause:.0f} s.")
             await wait(self._stop, pause)
 
-    async def _run_one(self) -> tuple[int, int]:
-        """One process from start to end; answers its number and its code."""
+    async def _run_one(self) -> str:
+        """One process from start to end; answers how it ended, or why there was none."""
         # A session of its own: Ctrl-C in the terminal reaches this process alone, which then
         # asks the others to stop.
-        process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=PIPE, start_new_session=True
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=PIPE, start_new_session=True
+            )
+        except OSError as error:  # out of descriptors, processes or memory: not for ever
+            return f"A worker could not be started ({error.strerror or error})"
         self._processes.add(process)
         ended = asyncio.create_task(process.wait())
         try:
@@ -98,7 +101,7 @@ class Supervisor:
             self._processes.discard(process)
             if process.stdin is not None:
                 process.stdin.close()  # should we be cancelled, that ends it, too
-        return process.pid, await ended
+        return _obituary(process.pid, await ended)
 
     async def _watch(self, process: Process, ended: asyncio.Task[int]) -> None:
         """Until it ends, we are to stop, or it is time to look at its memory again."""
@@ -132,8 +135,7 @@ def _send(process: Process, number: signal.Signals) -> None:
         process.send_signal(number)
 
 
-def _obituary(ended: tuple[int, int]) -> str:
-    pid, code = ended
+def _obituary(pid: int, code: int) -> str:
     how = (
         f"was ended by {SIGNALS.get(-code, f'signal {-code}')}"
         if code < 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -22,7 +23,7 @@ from messor.api.models.running import EventOut
 from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.routes.domains import name_of
 from messor.api.routes.tasks import DomainFilter
-from messor.errors import UnavailableError, UsageError
+from messor.errors import UsageError
 from messor.kit import clock
 from messor.ledger import reading
 from messor.ledger.events import Cursor, RecordedEvent
@@ -119,11 +120,10 @@ async def stream_events(
     last_event_id: Annotated[str | None, Header(pattern=r"^[0-9]{1,19}-[0-9]{1,19}$")] = None,
 ) -> StreamingResponse:
     """What happens from now on, or from Last-Event-ID on, as it is committed."""
-    if here.streams >= here.limits.streams:
-        raise UnavailableError("Too many streams are open here. Try again in a moment.")
     cursor = _given(last_event_id) or await reading.newest(here.database)
+    here.streams.require_room(_caller(who))
     wanted = Wanted(types, with_audit=who.may(Act.AUDIT_READ))
-    body = _follow(request, here, who, wanted, cursor)
+    body = _held(here, who, _follow(request, here, who, wanted, cursor))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 
@@ -138,39 +138,50 @@ def _given(text: str | None) -> Cursor | None:
     return Cursor(tx, number)
 
 
+def _caller(who: Principal) -> str:
+    """All keys of a member count as the member."""
+    return str(who.member_id or who.actor)
+
+
+async def _held(
+    here: House, who: Principal, frames: AsyncGenerator[bytes, None]
+) -> AsyncIterator[bytes]:
+    """The same, counted as long as it is open."""
+    with here.streams.holding(_caller(who)):
+        async with aclosing(frames):
+            async for frame in frames:
+                yield frame
+
+
 async def _follow(
     request: Request, here: House, who: Principal, wanted: Wanted, cursor: Cursor
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """Until the caller goes, their session or key ends, or the application does."""
-    here.streams += 1
     told = checked = clock.now()
     heard = 0
-    try:
-        yield b"retry: 2000\n\n"
-        async with here.bell.listening():
-            while not here.is_closing:
-                try:
-                    found = await reading.look(here.database, wanted, beyond=cursor, limit=BATCH)
-                except LOST_CONNECTION:
+    yield b"retry: 2000\n\n"
+    async with here.bell.listening():
+        while not here.is_closing:
+            try:
+                found = await reading.look(here.database, wanted, beyond=cursor, limit=BATCH)
+            except LOST_CONNECTION:
+                return
+            if found.events or clock.now() - checked > CHECK_SECONDS:
+                if not await _is_still(request, here, who):
                     return
-                if found.events or clock.now() - checked > CHECK_SECONDS:
-                    if not await _is_still(request, here, who):
-                        return
-                    checked = clock.now()
-                for recorded in found.events:
-                    cursor = recorded.cursor
-                    yield _frame(recorded)
-                if found.events:
-                    told = clock.now()
-                if found.reached is not None:
-                    cursor = found.reached
-                    continue
-                if clock.now() - told > HEARTBEAT_SECONDS:
-                    told = clock.now()
-                    yield b": still here\n\n"
-                heard = await here.bell.wait(heard, POLL_SECONDS)
-    finally:
-        here.streams -= 1
+                checked = clock.now()
+            for recorded in found.events:
+                cursor = recorded.cursor
+                yield _frame(recorded)
+            if found.events:
+                told = clock.now()
+            if found.reached is not None:
+                cursor = found.reached
+                continue
+            if clock.now() - told > HEARTBEAT_SECONDS:
+                told = clock.now()
+                yield b": still here\n\n"
+            heard = await here.bell.wait(heard, POLL_SECONDS)
 
 
 async def _is_still(request: Request, here: House, who: Principal) -> bool:

@@ -11,7 +11,7 @@ from messor.access.roles import Act
 from messor.console.addresses import with_query
 from messor.console.call import Call
 from messor.console.forms import Form
-from messor.console.screens import get, post
+from messor.console.screens import get, upload
 from messor.console.views.tasks import as_uuid
 from messor.errors import UsageError
 from messor.frontier import batches, reading
@@ -122,6 +122,6 @@ async def _form(call: Call, *, wrong: str | None = None, status: int = 200) -> R
 SCREENS = (
     get("/batches", Act.READ, show_all),
     get("/batches/new", Act.CRAWL_CONTROL, show_form),
-    post("/batches/new", Act.CRAWL_CONTROL, submit),
+    upload("/batches/new", Act.CRAWL_CONTROL, submit),
     get("/batches/{batch_id}", Act.READ, show),
 )

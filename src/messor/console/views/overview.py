@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
@@ -33,12 +34,20 @@ async def show(call: Call) -> Response:
 
 async def live(call: Call) -> Response:
     """The figures as server-sent events, whenever they change."""
+    call.desk.rates.streams.require_room(call.actor)
     return StreamingResponse(
         _stream(call), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
     )
 
 
 async def _stream(call: Call) -> AsyncIterator[str]:
+    with call.desk.rates.streams.holding(call.actor):
+        async with aclosing(_follow(call)) as events:
+            async for event in events:
+                yield event
+
+
+async def _follow(call: Call) -> AsyncGenerator[str, None]:
     shown: Figures | None = None
     began = checked = time.monotonic()
     drawn_at, heard, bell = 0.0, 0, call.desk.board.bell

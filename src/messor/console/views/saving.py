@@ -10,7 +10,7 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console.addresses import with_query
 from messor.console.call import Call
-from messor.console.screens import get, post
+from messor.console.screens import get, upload
 from messor.console.views.ingesting import import_path, orbit_of
 from messor.engine.imports.importing import ImportReport, import_pages
 from messor.engine.imports.sources import Source
@@ -82,5 +82,5 @@ def _why(report: ImportReport) -> str:
 
 SCREENS = (
     get("/orbit/{slug}/import/saved", Act.READ, show),
-    post("/orbit/{slug}/import/saved", Act.DOMAINS_IMPORT, take),
+    upload("/orbit/{slug}/import/saved", Act.DOMAINS_IMPORT, take),
 )

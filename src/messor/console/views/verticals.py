@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from messor.access.roles import Act
 from messor.console import finding
 from messor.console.call import Call
-from messor.console.screens import get, post
+from messor.console.screens import get, upload
 from messor.errors import ConflictError, UsageError
 from messor.scout import candidate_reading
 from messor.verticals import differences, files, importing, organisations, verticals
@@ -176,9 +176,9 @@ def _newer(applied: Applied) -> tuple[VerticalFile, list[differences.Difference]
 SCREENS = (
     get("/verticals", Act.READ, show_all),
     get("/verticals/new", Act.DOMAINS_CONFIGURE, show_new),
-    post("/verticals", Act.DOMAINS_CONFIGURE, apply),
+    upload("/verticals", Act.DOMAINS_CONFIGURE, apply),
     get("/verticals/{name}", Act.READ, show),
     get("/verticals/{name}/file", Act.READ, show_file),
     get("/verticals/{name}/organisations", Act.READ, show_organisations),
-    post("/verticals/{name}/organisations", Act.DOMAINS_CONFIGURE, add_organisations),
+    upload("/verticals/{name}/organisations", Act.DOMAINS_CONFIGURE, add_organisations),
 )

@@ -1,0 +1,30 @@
+"""How often people may look: members by who they are, strangers by their address."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from messor.access.origin import Origin
+from messor.access.principal import Principal
+from messor.access.ratelimits import Limit
+from messor.serve.rates import Rates, Streams
+from messor.settings import Settings
+
+MINUTE = timedelta(minutes=1)
+MOST_STREAMS = 100  # live pages in one process
+
+
+class ConsoleRates:
+    """The limits of one console."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._members = Rates(Limit(settings.console_requests_per_minute, MINUTE))
+        self._strangers = Rates(Limit(settings.console_stranger_requests_per_minute, MINUTE))
+        self.streams = Streams(MOST_STREAMS, settings.streams_per_member)
+
+    def charge(self, principal: Principal | None, origin: Origin) -> None:
+        """Count one request; raises ThrottledError."""
+        if principal is None:
+            self._strangers.take(origin.network)
+        else:
+            self._members.take(principal.actor)

@@ -108,10 +108,14 @@ async def until_done(database: Database, count: int) -> None:
 
 
 async def children(process: Process, count: int) -> list[psutil.Process]:
+    """The workers of a supervisor, which also has a process that extracts."""
     async with asyncio.timeout(120):
-        while len(found := psutil.Process(process.pid).children()) != count:  # noqa: ASYNC110
+        while True:
+            found = psutil.Process(process.pid).children()
+            workers = [each for each in found if "extract" not in each.cmdline()]
+            if len(workers) == count:
+                return workers
             await asyncio.sleep(0.05)
-        return found
 
 
 async def test_everything_is_done_once_whoever_is_killed(house: House, database: Database) -> None:
@@ -142,6 +146,24 @@ async def test_everything_is_done_once_whoever_is_killed(house: House, database:
     audited = "SELECT count(*) FROM messor.events WHERE type = 'audit.completed'"
     assert await database.fetchval(audited) == 15
     assert f"Worker {doomed.pid} was ended by SIGKILL; starting another" in house.said
+    assert "Traceback" not in house.said
+
+
+@pytest.mark.parametrize("words", [(), ("--processes", "2")], ids=["one", "many"])
+async def test_workers_beside_up_without_any_extract(
+    house: House, database: Database, words: tuple[str, ...]
+) -> None:
+    """What `up` with workers does of itself must not be lost where workers run elsewhere."""
+    await admit(database, "http://a.test/", delay=0.02)
+    async with AsyncExitStack() as ending:
+        leading = await house.start("up", "--workers", "0", "--no-console")
+        ending.push_async_callback(end, leading)
+        working = await house.start("worker", *words)
+        ending.push_async_callback(end, working)
+        await until(database, "SELECT count(*) FROM messor.extractions", PAGES)
+        await until(database, "SELECT count(*) FROM messor.extraction_due", 0)
+        assert await end(working) == 0
+        assert await end(leading) == 0
     assert "Traceback" not in house.said
 
 

@@ -30,7 +30,10 @@ from tests.moments import crash
 @pytest.mark.parametrize(
     "words, complaint",
     [
-        (["--only", "visit,nonsense"], "nothing called 'nonsense' to do; there are audit, visit"),
+        (
+            ["--only", "visit,nonsense"],
+            "nothing called 'nonsense' to do; there are audit, extract, visit",
+        ),
         (["--only", ""], "nothing called '' to do"),
         (["--broker"], "set MESSOR_BROKER_URL="),
         (["--broker", "--only", "visit"], "leave --broker"),
@@ -66,6 +69,7 @@ def test_a_broker_of_another_kind_is_refused(
         (None, 400, True, {"audit", "webhook"}, 16),
         ("audit", 400, False, {"audit"}, 400),
         (" visit ", None, True, set(), 16),
+        ("extract", None, False, set(), 16),
     ],
 )
 def test_what_a_process_does(
@@ -74,6 +78,7 @@ def test_what_a_process_does(
     settings = Settings()
     duties = Duties.understand(only, settings, concurrency=asked, is_supervised=False)
     assert (duties.visits, set(duties.job_types)) == (visits, jobs)
+    assert duties.extracts == (only in (None, "extract"))
     assert duties.limits(settings).concurrency == concurrency
 
 

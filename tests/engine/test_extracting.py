@@ -569,3 +569,21 @@ async def test_a_page_that_is_read_again_and_says_the_same_is_not_written_again(
     assert await shop.rows(VERSIONS) == records
     assert after["characters"] == before["characters"] > 100_000
     assert after["bytes"] - before["bytes"] < before["characters"] / 2
+
+
+async def test_pages_of_another_machine_are_left_to_it(
+    shop: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their archive is elsewhere: no attempt is counted, and they come again soon."""
+    await shop.crawl(hours=0)
+    readers = shop.readers
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr("socket.gethostname", lambda: "another")
+        async with shop.opened() as database:
+            await due.catch_up(database)
+            tally = await Extractor(database, tmp_path / "empty", readers).run()
+    assert (tally.pages, tally.put_off, tally.set_aside) == (0, 2, 0)
+    rows = await shop.rows("SELECT attempts FROM messor.extraction_due")
+    assert [row["attempts"] for row in rows] == [0, 0]
+    shop.hours += 1
+    assert (await shop.extract()).pages == 2

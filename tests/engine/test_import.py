@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from warcio.warcwriter import WARCWriter
 
 from messor.archive.segments import read_record
 from messor.engine import admission
-from messor.engine.imports import importing
+from messor.engine.cage import Cage
+from messor.engine.imports import batch, importing
 from messor.engine.imports.importing import ImportReport, import_pages
 from messor.engine.imports.sources import Source
 from messor.errors import UnavailableError
@@ -448,9 +450,12 @@ async def test_what_cannot_be_imported_is_told_and_stops_nothing(
     assert "\0" not in odd["title"]
 
 
-async def test_a_page_too_complex_to_read_is_told(database: Database, tmp_path: Path) -> None:
+async def test_a_page_too_complex_to_read_is_told(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await asked_only(database)
-    bad = saved(tmp_path, "p/bad.html", b"<p>" + b"<div>" * 500_000)
+    monkeypatch.setattr(batch, "Cage", partial(Cage, memory=100_000_000))
+    bad = saved(tmp_path, "p/bad.html", b"<p>x" * 1_500_000)
     saved(tmp_path, "p/good.html", html("good"))
     report = await bring(database, tmp_path, bad.parent, url=ONE)
     assert report.counts == {"ok": 1, "error": 1}

@@ -1,4 +1,4 @@
-"""What a worker process does: visits, jobs, or both, in one event loop, with or without a broker.
+"""What a worker process does: visits, extraction, jobs, in one event loop, with or without a broker.
 
 Here the rooms whose jobs workers do are named; each registers its own.
 """
@@ -50,7 +50,9 @@ def register_searches(handlers: Handlers, settings: Settings, database: Database
 ROOMS: tuple[Register, ...] = (auditing.register, delivering.register, register_searches)
 
 VISIT = "visit"
+EXTRACT = "extract"
 VISIT_CONNECTIONS = 4
+EXTRACT_CONNECTIONS = 6  # batches under way, and questions to a model
 JOB_CONNECTIONS = 6  # two transactions, claims, heartbeats, and what handlers read
 
 
@@ -59,6 +61,7 @@ class Duties:
     """What a process is to do, and under whom."""
 
     visits: bool
+    extracts: bool
     job_types: frozenset[str]
     concurrency: int | None = None
     is_supervised: bool = False
@@ -67,14 +70,29 @@ class Duties:
     def understand(
         cls, only: str | None, settings: Settings, *, concurrency: int | None, is_supervised: bool
     ) -> Duties:
-        """From the names given: `visit`, types of jobs; without any, everything."""
-        known = {VISIT, *job_types(settings)}
+        """From the names given: `visit`, `extract`, types of jobs; without any, everything."""
+        known = {VISIT, EXTRACT, *job_types(settings)}
         names = known if only is None else {name.strip() for name in only.split(",")}
         if unknown := sorted(names - known):
             raise UsageError(
                 f"There is nothing called {unknown[0]!r} to do; there are {', '.join(sorted(known))}."
             )
-        return cls(VISIT in names, frozenset(names - {VISIT}), concurrency, is_supervised)
+        types = frozenset(names - {VISIT, EXTRACT})
+        return cls(VISIT in names, EXTRACT in names, types, concurrency, is_supervised)
+
+    @property
+    def connections(self) -> int:
+        """What all members need at a time."""
+        return (
+            VISIT_CONNECTIONS * self.visits
+            + EXTRACT_CONNECTIONS * self.extracts
+            + JOB_CONNECTIONS * bool(self.job_types)
+        )
+
+    @property
+    def besides_extraction(self) -> str:
+        """All other duties, as `--only` takes them: extraction has a process of its own beside many."""
+        return ",".join(sorted({*self.job_types, *([VISIT] if self.visits else [])}))
 
     def limits(self, settings: Settings) -> Limits:
         """Jobs beside visits keep to their own bound; alone, they have what was asked for."""
@@ -124,13 +142,13 @@ class Crew:
             members.append(Lifeline())
         if self._duties.visits:
             members.append(Worker(self.settings, session.database, repair=session.repair))
+        if self._duties.extracts:
+            members.append(_extraction(self.settings, session))
         return members
 
     async def work(self) -> None:
         """Straight from PostgreSQL, until a signal, the supervisor's end or the ceiling."""
-        connections = VISIT_CONNECTIONS * self._duties.visits
-        connections += JOB_CONNECTIONS * bool(self._duties.job_types)
-        async with open_session(self.settings, pool_size=connections) as session:
+        async with open_session(self.settings, pool_size=self._duties.connections) as session:
             members = self.companions(session)
             if self._duties.job_types:
                 members.append(self._runner(session))
@@ -154,7 +172,12 @@ class Crew:
 
         options = options_of(self.settings)
         return worker.run_celery_worker(
-            self.settings, compose, options, self.limits, new_loop=new_loop
+            self.settings,
+            compose,
+            options,
+            self.limits,
+            new_loop=new_loop,
+            connections=self._duties.connections,
         )
 
     def _runner(self, session: Session) -> Runner:
@@ -165,6 +188,13 @@ class Crew:
             self.limits,
             repair=session.repair,
         )
+
+
+def _extraction(settings: Settings, session: Session) -> Companion:
+    """Makes records of what workers on this machine bring."""
+    from messor.cli.extract import Following  # noqa: PLC0415 - many workers start without it
+
+    return Following(settings, session)
 
 
 def new_loop() -> asyncio.AbstractEventLoop:

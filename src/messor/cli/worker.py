@@ -9,7 +9,7 @@ import sys
 import click
 
 from messor.access import links
-from messor.cli.crew import Crew, Duties, job_types, needing_broker
+from messor.cli.crew import EXTRACT, Crew, Duties, job_types, needing_broker
 from messor.cli.output import run, say
 from messor.cli.running import stopping_on_signals
 from messor.errors import UsageError
@@ -32,7 +32,8 @@ FAREWELL_SECONDS = 40.0  # more than the workers have
               help="Run so many processes and start those again that end; without it, one, here.")  # fmt: skip
 @click.option("--concurrency", type=click.IntRange(1),
               help="Most visits of a process, or jobs when it makes no visits.")  # fmt: skip
-@click.option("--only", metavar="NAMES", help="Do only these: visit, types of jobs, with commas.")
+@click.option("--only", metavar="NAMES",
+              help="Do only these: visit, extract, types of jobs, with commas.")  # fmt: skip
 @click.option("--broker/--no-broker", default=None,
               help="Be told of jobs by the broker, or look for them; by default, as one is set.")  # fmt: skip
 @click.option("--supervised", is_flag=True, hidden=True, help="End when standard input does.")
@@ -44,7 +45,9 @@ def worker(
     broker: bool | None,
     supervised: bool,
 ) -> None:
-    """Harvest what is due and do jobs, until SIGTERM or Ctrl-C.
+    """Harvest what is due, extract records from it and do jobs, until SIGTERM or Ctrl-C.
+
+    With --processes, extraction has one process beside them.
 
     \b
     Example:
@@ -63,7 +66,7 @@ def worker(
     if processes is None:
         _work(Crew(settings, duties), broker=broker)
     else:
-        run(_supervise(settings, processes, _words(concurrency, only, broker=broker)))
+        run(_supervise(processes, _teams(settings, duties, processes, broker=broker)))
 
 
 def _work(crew: Crew, *, broker: bool) -> None:
@@ -77,19 +80,23 @@ def _work(crew: Crew, *, broker: bool) -> None:
     sys.exit(code or 0)
 
 
-def _words(concurrency: int | None, only: str | None, *, broker: bool) -> list[str]:
-    """What a process is told of the options given."""
-    words = [] if concurrency is None else ["--concurrency", str(concurrency)]
-    if only is not None:
-        words += ["--only", only]
-    return [*words, "--broker" if broker else "--no-broker"]
+def _teams(settings: Settings, duties: Duties, processes: int, *, broker: bool) -> list[Supervisor]:
+    """So many workers, and one process that extracts what they bring."""
+    asked = [] if duties.concurrency is None else ["--concurrency", str(duties.concurrency)]
+    teams: list[Supervisor] = []
+    if duties.besides_extraction:
+        told = ["--only", duties.besides_extraction, "--broker" if broker else "--no-broker"]
+        teams.append(_supervisor(settings, processes, [*asked, *told]))
+    if duties.extracts:
+        teams.append(_supervisor(settings, 1, ["--only", EXTRACT, "--no-broker"]))
+    return teams
 
 
-async def _supervise(settings: Settings, processes: int, words: list[str]) -> None:
+async def _supervise(processes: int, teams: list[Supervisor]) -> None:
     say(f"{processes} workers. Ctrl-C or SIGTERM stops all of them cleanly.")
-    supervisor = _supervisor(settings, processes, words)
-    async with stopping_on_signals(supervisor):
-        await supervisor.run()
+    company = Company(teams, farewell_seconds=FAREWELL_SECONDS)
+    async with stopping_on_signals(company):
+        await company.run()
 
 
 def _supervisor(settings: Settings, processes: int, words: list[str]) -> Supervisor:
@@ -120,7 +127,10 @@ async def _up(workers: int, *, console: bool) -> None:
         if settings.broker_url is not None:
             members.append(_relay(settings, session))
         if workers:
-            members.append(_supervisor(settings, workers, []))
+            # What they bring is extracted here, not by each of them.
+            every = Duties.understand(None, settings, concurrency=None, is_supervised=True)
+            words = ["--only", every.besides_extraction]
+            members.append(_supervisor(settings, workers, words))
             members.append(_extraction(settings, session))
         say(f"PostgreSQL is up; {workers} workers. Ctrl-C stops everything cleanly.")
         if console:

@@ -25,6 +25,7 @@ from messor.engine.extraction_events import events_of
 from messor.engine.flagging import Flagging
 from messor.engine.flush import BAD_ROW
 from messor.engine.images import KIND as IMAGE
+from messor.engine.local_segments import LocalSegments
 from messor.engine.looking import Looking, Turn
 from messor.engine.orders import Answer, Order, UnreadableError
 from messor.engine.readers import Readers
@@ -82,6 +83,7 @@ class _Batch:
     done: list[int] = field(default_factory=list)
     failed: list[tuple[Due, MessorError]] = field(default_factory=list)
     unreadable_here: list[int] = field(default_factory=list)  # a version is pinned that we lack
+    elsewhere: list[int] = field(default_factory=list)  # in another machine's archive
     size: int = 0  # characters to be stored, about
 
 
@@ -101,6 +103,7 @@ class Extractor:
         repair: Repair = _nothing_to_repair,
     ) -> None:
         self._database = database
+        self._shelf = LocalSegments(archive)
         self._archive = str(archive)
         self._readers = readers
         self._plan = plan
@@ -213,15 +216,7 @@ class Extractor:
         self, rows: Sequence[Due], batch: _Batch, ranking: bytes | None, seconds: float
     ) -> list[Live]:
         """Read what is there; answers the pages that were read as they changed."""
-        there: list[tuple[Due, Order]] = []
-        for row in rows:
-            pins = _pins(row)
-            if row.segment is None:
-                _take(row, None, batch)
-            elif _are_known(pins):
-                there.append((row, self._order(row, pins, ranking)))
-            else:
-                batch.unreadable_here.append(row.id)
+        there = self._sort(rows, batch, ranking)
         if not there:
             return []
         answers = self._readers.ask([order for _, order in there])
@@ -243,6 +238,23 @@ class Extractor:
             if page is not None and row.domain_id is not None and row.cause != "parser":
                 seen.append(Live(row.domain_id, order, page))
         return seen
+
+    def _sort(
+        self, rows: Sequence[Due], batch: _Batch, ranking: bytes | None
+    ) -> list[tuple[Due, Order]]:
+        """What can be read here; of the rest the batch is told why it is not."""
+        there: list[tuple[Due, Order]] = []
+        for row in rows:
+            pins = _pins(row)
+            if row.segment is None:
+                _take(row, None, batch)
+            elif not _are_known(pins):
+                batch.unreadable_here.append(row.id)
+            elif not self._shelf.may_hold(row.segment):
+                batch.elsewhere.append(row.id)
+            else:
+                there.append((row, self._order(row, pins, ranking)))
+        return there
 
     def _order(self, row: Due, pins: dict[str, str], ranking: bytes | None) -> Order:
         assert row.segment is not None
@@ -266,8 +278,9 @@ class Extractor:
         aside = [each for each in batch.failed if each[0].attempts + 1 >= due.MAX_ATTEMPTS]
         await due.put_off(connection, again)
         await due.wait(connection, batch.unreadable_here)
+        await due.wait(connection, batch.elsewhere, due.ELSEWHERE_SECONDS)
         await self._set_aside(connection, aside)
-        self.tally.put_off += len(again) + len(batch.unreadable_here)
+        self.tally.put_off += len(again) + len(batch.unreadable_here) + len(batch.elsewhere)
 
     async def _set_aside(
         self, connection: Connection, rows: Sequence[tuple[Due, Exception]]

@@ -17,6 +17,7 @@ from messor.store.database import Connection, Database
 
 MAX_ATTEMPTS = 3
 RETRY_SECONDS = 30.0  # times the number of attempts
+ELSEWHERE_SECONDS = 3.0  # until another machine may look
 
 # To be run in the transaction that stored the changes. `snapshot_id` NULL: the page is gone.
 FEED = """
@@ -51,9 +52,10 @@ UPDATE messor.extraction_due SET attempts = attempts + 1,
        due_at = (SELECT messor.clock()) + make_interval(secs => $2 * (attempts + 1))
  WHERE id = ANY ($1::bigint[])
 """
-# Not the page's fault: no attempt is counted.
+# Not the page's fault: no attempt is counted. What nobody could read for long is looked at seldom.
 WAIT = """
-UPDATE messor.extraction_due SET due_at = (SELECT messor.clock()) + make_interval(secs => $2)
+UPDATE messor.extraction_due SET due_at = (SELECT messor.clock()) + make_interval(secs => greatest(
+         $2::float8, least(300, extract(epoch FROM (SELECT messor.clock()) - seen_at) / 4)::float8))
  WHERE id = ANY ($1::bigint[])
 """
 
@@ -162,10 +164,10 @@ async def put_off(connection: Connection, ids: Sequence[int]) -> None:
         await connection.execute(LATER, ids, RETRY_SECONDS)
 
 
-async def wait(connection: Connection, ids: Sequence[int]) -> None:
+async def wait(connection: Connection, ids: Sequence[int], seconds: float = RETRY_SECONDS) -> None:
     """Leave rows to somebody who can read them, or to us when we can."""
     if ids:
-        await connection.execute(WAIT, ids, RETRY_SECONDS)
+        await connection.execute(WAIT, ids, seconds)
 
 
 async def catch_up(database: Database) -> int:

@@ -50,12 +50,14 @@ class EngineThread:
         limits: Limits,
         name: str,
         new_loop: NewLoop = asyncio.new_event_loop,
+        connections: int = POOL_SIZE,
     ) -> None:
         self._settings = settings
         self._compose = compose
         self._options = options
         self._limits = limits
         self._name = name
+        self._connections = connections
         self._hints: Future[Hints] = Future()
         self._company: Company | None = None
         self._is_stopped = False
@@ -113,7 +115,7 @@ class EngineThread:
             self.on_end()
 
     async def _work(self) -> None:
-        async with open_session(self._settings, pool_size=POOL_SIZE) as session:
+        async with open_session(self._settings, pool_size=self._connections) as session:
             crew = self._compose(session)
             hints = Hints(crew.handlers.job_types, self._options)
             runner = Runner(

@@ -21,7 +21,7 @@ from celery.worker.consumer.tasks import Tasks
 
 from messor.kit.terminal import CleanFormatter
 from messor.queue.broker.app import build_app, queue_of, register
-from messor.queue.broker.engine_thread import Compose, EngineThread, NewLoop
+from messor.queue.broker.engine_thread import POOL_SIZE, Compose, EngineThread, NewLoop
 from messor.queue.broker.options import Options
 from messor.queue.runner import Limits
 from messor.settings import Settings
@@ -37,6 +37,7 @@ def run_celery_worker(
     limits: Limits | None = None,
     *,
     new_loop: NewLoop = asyncio.new_event_loop,
+    connections: int = POOL_SIZE,
 ) -> int:
     """Work until SIGTERM or SIGINT; answers the exit code. For the main thread of a process."""
     clean = logging.StreamHandler()
@@ -46,7 +47,13 @@ def run_celery_worker(
     name = f"{socket.gethostname()}:{os.getpid()}"
     app = build_app(options)
     engine = EngineThread(
-        settings, compose, options, limits=limits or Limits(), name=name, new_loop=new_loop
+        settings,
+        compose,
+        options,
+        limits=limits or Limits(),
+        name=name,
+        new_loop=new_loop,
+        connections=connections,
     )
     for number in (signal.SIGTERM, signal.SIGINT):  # until Celery sets its own
         signal.signal(number, lambda *_: _stop(engine))

@@ -9,6 +9,7 @@
     │   └── TrafficHaltedError  all traffic to sites is halted
     ├── UnavailableError    a server or folder cannot be used     exit 6
     ├── NothingHarvestedError  a crawl or an import brought no page at all  exit 7
+    ├── InterruptedRunError a person or a signal ended it before it was done  exit 130
     ├── ImpoliteError       an audit found what should not have happened  exit 8
     └── LeaseLostError      another worker holds the work now     (internal)
 
@@ -65,6 +66,12 @@ class UnavailableError(MessorError):
 class NothingHarvestedError(MessorError):
     code = "nothing_harvested"
     exit_code = 7
+    retryable = True
+
+
+class InterruptedRunError(MessorError):
+    code = "interrupted"
+    exit_code = 130
     retryable = True
 
 

@@ -9,16 +9,23 @@ import click
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.ingest import ingest_here, read_pages, show_ingestion
 from messor.cli.output import json_option, print_json, print_table, run, say
-from messor.cli.running import crawl_until_idle
-from messor.engine import admission, deciding, progress
+from messor.cli.running import carry_out
+from messor.courtesy import hosts
+from messor.engine import crawl_runs, deciding, progress
 from messor.engine.ingest import IngestRequest, Mode
-from messor.errors import ConflictError, NothingHarvestedError, UsageError
-from messor.frontier import tasks
+from messor.errors import (
+    ConflictError,
+    InterruptedRunError,
+    NothingHarvestedError,
+    UsageError,
+)
+from messor.frontier import runs
+from messor.frontier.runs import CrawlRun, Limits
 from messor.registry import domains as registry
 from messor.registry.domains import Domain, Submission
 from messor.settings import Settings
 from messor.store.database import Connection
-from messor.store.session import open_session
+from messor.store.session import Session, open_session
 from messor.web.urls import parse
 
 HARVESTED = {"ok", "unchanged"}
@@ -26,9 +33,14 @@ HARVESTED = {"ok", "unchanged"}
 
 @click.command()
 @click.argument("url")
-@click.option("--depth", type=click.IntRange(0, 100), help="How many links away from the start.")
-@click.option("--delay", type=click.FloatRange(0), help="Seconds between requests to one host.")
-@click.option("--max-pages", type=click.IntRange(1), help="The domain's page budget.")
+@click.option("--depth", type=click.IntRange(0, 100),
+              help="For this run: how many links away from the named URL; 0 is that page alone.")  # fmt: skip
+@click.option("--delay", type=click.FloatRange(0),
+              help="For this run: seconds between requests to one host, where that is slower than its pace.")  # fmt: skip
+@click.option(
+    "--max-pages", type=click.IntRange(1), help="For this run: fetch so many pages at most."
+)
+@click.option("--refetch", is_flag=True, help="Fetch pages again that are fresh.")
 @click.option("--mode", type=click.Choice([mode.value for mode in Mode]),
               help="Read a few pages only: light up to 12, standard 25, user_assisted those given.")  # fmt: skip
 @click.option("--orbit", help="With --mode: the profile to fill; made from the domain by default.")
@@ -42,6 +54,7 @@ def crawl(
     depth: int | None,
     delay: float | None,
     max_pages: int | None,
+    refetch: bool,
     mode: str | None,
     orbit: str | None,
     pages: tuple[str, ...],
@@ -50,7 +63,11 @@ def crawl(
 ) -> None:
     """Submit, approve and harvest the domain of a URL, as the local admin.
 
-    With --mode only a few telling pages are read, and made into tiles with evidence.
+    The URL itself is always fetched; pages that are fresh by their domain's cadence are not. With
+    --depth or --max-pages only pages that lie so near are fetched; such limits belong to this run,
+    the domain's own terms stay as they are (messor domains configure). Ctrl-C stops cleanly, and
+    the same command goes on. With --mode only a few telling pages are read, and made into tiles
+    with evidence.
 
     \b
     Example:
@@ -58,60 +75,114 @@ def crawl(
       messor crawl https://example.org/ --mode standard --orbit example
       messor crawl example.org --mode user_assisted --page https://example.org/menu
     """
+    limits = Limits(depth, max_pages, delay, refetch)
     if mode is not None:
-        if depth is not None or delay is not None or max_pages is not None:
-            raise UsageError("A mode has its own terms: leave --depth, --delay and --max-pages.")
+        if limits != Limits():
+            raise UsageError(
+                "A mode has its own terms: leave --depth, --delay, --max-pages and --refetch."
+            )
         given = (*pages, *read_pages(pages_from))
         request = IngestRequest(url, LOCAL_ADMIN, mode, given, orbit, may_approve=True)
         show_ingestion(run(ingest_here(request)), as_json)
         return
     if orbit is not None or pages or pages_from is not None:
         raise UsageError("--orbit, --page and --pages-from go with --mode.")
-    summary = run(_crawl(Submission.understand(url), url, depth, delay, max_pages))
+    summary = run(_crawl(Submission.understand(url), url, limits))
     if as_json:
         print_json(summary)
     else:
         print_table(("outcome", "pages"), list(summary["outcomes"].items()))
+    if summary["status"] == "interrupted":
+        done, left = summary["fetched"], summary["remaining"]
+        raise InterruptedRunError(
+            f"Interrupted: {done} pages were fetched, {left} are still to be fetched. "
+            "The same command goes on from here."
+        )
 
 
-async def _crawl(
-    submission: Submission,
-    text: str,
-    depth: int | None,
-    delay: float | None,
-    max_pages: int | None,
-) -> dict[str, Any]:
+async def _crawl(submission: Submission, text: str, limits: Limits) -> dict[str, Any]:
     settings = Settings()
+    url = parse(text if "://" in text else f"https://{text}")
+    assert url is not None
     async with open_session(settings) as session:
         async with session.database.transaction() as connection:
             domain = await _admit(connection, submission)
-            site = "site" if domain.harvest == "asked" else None
-            if any(term is not None for term in (depth, delay, max_pages, site)):
-                domain = await registry.configure(
-                    connection,
-                    domain,
-                    actor=LOCAL_ADMIN,
-                    delay=delay,
-                    max_crawl_depth=depth,
-                    page_budget=max_pages,
-                    harvest=site,
-                )
-            url = parse(text if "://" in text else f"https://{text}")
-            assert url is not None
-            known = await tasks.recrawl(connection, [domain.id])
-            await admission.plant(connection, domain, url, found_by="manual")
-        again = f", {known} known pages again" if known > 1 else ""
-        say(
-            f"Harvesting {domain.domain} to depth {domain.max_crawl_depth}{again}: as the local admin,"
-        )
-        say("by its robots.txt, one request at a time. Ctrl-C stops cleanly.")
-        outcomes = await crawl_until_idle(settings, session, [domain.id])
+            begun, resumed = await crawl_runs.begin(
+                connection, domain, url, limits, actor=LOCAL_ADMIN
+            )
+        await _announce(session, settings, domain, begun, resumed=resumed)
+        status = "interrupted"
+        try:
+            if not await carry_out(settings, session, begun, domain.domain):
+                status = "done"
+        finally:
+            async with session.database.transaction() as connection:
+                await runs.end(connection, begun, status)
         for host, error in await progress.over_http(session.database, domain.id):
             say(f"{host} was harvested over http: https cannot be connected ({error}).")
-        if not HARVESTED & outcomes.keys():
+        summary = await _summary(session, domain, begun, status)
+        if status == "done" and not HARVESTED & summary["outcomes"].keys():
             why = await progress.obstacle(session.database, url)
             raise NothingHarvestedError(f"Nothing was harvested from {url.href}: {why}.")
-    return {"domain": domain.domain, "outcomes": outcomes}
+    return summary
+
+
+async def _announce(
+    session: Session, settings: Settings, domain: Domain, begun: CrawlRun, *, resumed: bool
+) -> None:
+    """What this run will do, in the words of its limits."""
+    reach = f"to depth {domain.max_crawl_depth}, what is new or due"
+    if begun.bounded:
+        links = f"{begun.max_depth} links" if begun.max_depth != 1 else "1 link"
+        reach = f"from {begun.url}" + (f" up to {links} away" if begun.max_depth else " alone")
+        reach += f", {begun.max_pages} pages at most" if begun.max_pages else ""
+    again = ", fresh pages again" if begun.refetch else ""
+    going = "Going on with the run of" if resumed else "Harvesting"
+    when = f" that began {begun.started_at:%Y-%m-%d %H:%M:%S} UTC" if resumed else ""
+    say(f"{going} {domain.domain}{when} {reach}{again}: as the local admin,")
+    say("by its robots.txt, one request at a time. Ctrl-C stops cleanly.")
+    host = await hosts.find(session.database, _authority(begun), settings.default_delay)
+    if host is not None and begun.delay is not None and begun.delay < host.delay.seconds:
+        say(
+            f"{host.host} keeps its pace of {host.delay.seconds:g} s ({host.delay.reason}): a run "
+            f"may be slower, not faster. messor domains configure {domain.domain} --delay "
+            f"{begun.delay:g} changes it for good."
+        )
+
+
+def _authority(begun: CrawlRun) -> str:
+    url = parse(begun.url)
+    assert url is not None
+    return url.authority
+
+
+async def _summary(
+    session: Session, domain: Domain, begun: CrawlRun, status: str
+) -> dict[str, Any]:
+    """What came of the run: of its own pages when it had limits, else of the domain's."""
+    database = session.database
+    if not begun.bounded:
+        outcomes = await progress.outcomes(database, [domain.id])
+        fetched, remaining = await runs.reached(database, begun)
+        fresh = max(sum(outcomes.values()) - fetched - remaining, 0)
+    else:
+        outcomes, fresh = await runs.outcomes(database, begun)
+        remaining = outcomes.get("waiting", 0)
+        fetched = sum(outcomes.values()) - fresh - remaining
+        left_out = await runs.left_out(database, begun)
+        if left_out:
+            say(f"{left_out} more links were left out: --max-pages {begun.max_pages} was reached.")
+    if fresh:
+        say(f"{fresh} pages were fresh and not fetched again (--refetch does).")
+    return {
+        "domain": domain.domain,
+        "run": str(begun.id),
+        "status": status,
+        "fetched": fetched,
+        "fresh": fresh,
+        "remaining": remaining,
+        "outcomes": outcomes,
+    }
 
 
 async def _admit(connection: Connection, submission: Submission) -> Domain:

@@ -7,20 +7,29 @@ import contextlib
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Protocol
 from uuid import UUID
 
 import click
 
 from messor.courtesy import traffic
-from messor.engine import progress
+from messor.courtesy.lanes import Errand
+from messor.engine import crawl_runs, progress
+from messor.engine.shift import EVERYTHING
 from messor.engine.worker import Worker
+from messor.errors import InterruptedRunError
+from messor.frontier import runs
+from messor.frontier.runs import CrawlRun
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION
 from messor.store.session import Session
 
+SEEN_SECONDS = 5.0  # how often a run is marked as alive
 SETTLED_SECONDS = 0.6  # idle for this long means done: longer than a flush and a claim
+
+
+Look = Callable[[], Awaitable[bool]]  # whether nothing is to be done soon
 
 
 class Stoppable(Protocol):
@@ -49,6 +58,18 @@ async def work_until_stopped(settings: Settings, session: Session) -> None:
         await worker.run()
 
 
+class _Interruptible:
+    """A worker that remembers whether a signal stopped it."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self.was_interrupted = False
+
+    def stop(self) -> None:
+        self.was_interrupted = True
+        self._worker.stop()
+
+
 async def crawl_until_idle(
     settings: Settings,
     session: Session,
@@ -60,23 +81,56 @@ async def crawl_until_idle(
 
     A host that asked for silence is waited for when it is over within `patience` seconds.
     """
+
+    async def look() -> bool:
+        return (await progress.standing(session.database, domain_ids, patience)).idle
+
+    if await _work(settings, session, look):
+        raise InterruptedRunError("Interrupted: what was fetched is kept, the rest stays due.")
+    return await progress.outcomes(session.database, domain_ids)
+
+
+async def carry_out(settings: Settings, session: Session, run: CrawlRun, domain: str) -> bool:
+    """Work for one run until nothing of it is due soon; whether a signal came before that."""
+    database, archive = session.database, settings.data_dir / "archive"
+    seen_at = 0.0
+
+    async def look() -> bool:
+        nonlocal seen_at
+        if time.monotonic() - seen_at > SEEN_SECONDS:
+            seen_at = time.monotonic()
+            await runs.see(database, run.id)
+        if not run.bounded:
+            standing = await progress.standing(database, [run.domain_id], progress.PATIENCE_SECONDS)
+            return standing.idle
+        if await crawl_runs.expand(database, archive, run, domain):
+            return False
+        return (await runs.standing(database, run.id, progress.PATIENCE_SECONDS)).waiting == 0
+
+    errand = Errand(run.domain_id, run.id if run.bounded else None)
+    return await _work(settings, session, look, errand)
+
+
+async def _work(
+    settings: Settings, session: Session, look: Look, errand: Errand = EVERYTHING
+) -> bool:
+    """Run a worker until a look finds nothing to do, for a while; whether a signal came first."""
     await traffic.require_running(session.database)
-    worker = Worker(settings, session.database, repair=session.repair)
-    async with stopping_on_signals(worker):
+    worker = Worker(settings, session.database, repair=session.repair, errand=errand)
+    interruptible = _Interruptible(worker)
+    async with stopping_on_signals(interruptible):
         running = asyncio.create_task(worker.run())
-        watching = asyncio.create_task(_watch(worker, session, domain_ids, patience))
+        watching = asyncio.create_task(_watch(worker, session, look))
         await asyncio.wait([running, watching], return_when=asyncio.FIRST_COMPLETED)
         worker.stop()
         await running
         watching.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await watching  # raises when traffic was halted meanwhile
-    return await progress.outcomes(session.database, domain_ids)
+    return interruptible.was_interrupted
 
 
-async def _watch(
-    worker: Worker, session: Session, domain_ids: Sequence[UUID] | None, patience: float
-) -> None:
+async def _watch(worker: Worker, session: Session, look: Look) -> None:
     """Return when the crawl has been idle for a while."""
     started = time.monotonic()
     idle_since: float | None = None
@@ -84,14 +138,14 @@ async def _watch(
     while True:
         now = time.monotonic()
         try:
-            standing = await progress.standing(session.database, domain_ids, patience)
+            idle = await look()
             await traffic.require_running(session.database)
         except LOST_CONNECTION:  # the worker brings it back
             await asyncio.sleep(0.5)
             continue
         if live:
-            _progress_line(worker, standing.held, now - started)
-        if not standing.idle:
+            _progress_line(worker, now - started)
+        if not idle:
             idle_since = None
         elif idle_since is None:
             idle_since = now
@@ -102,7 +156,8 @@ async def _watch(
         click.echo(err=True)
 
 
-def _progress_line(worker: Worker, held: int, seconds: float) -> None:
+def _progress_line(worker: Worker, seconds: float) -> None:
+    held = worker.shift.visits if worker.shift else 0
     pages = sum(worker.outcomes.values())
     parts = ", ".join(f"{count} {name}" for name, count in worker.outcomes.most_common(5))
     line = f"\r\x1b[K{pages} pages in {seconds:.0f} s, {held} hosts at work: {parts}"

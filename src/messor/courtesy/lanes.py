@@ -27,7 +27,8 @@ LOOK_AHEAD = 0.25
 # Nothing is claimed while traffic is halted, by whatever worker and whenever it started.
 CLAIM = """
 SELECT * FROM messor.claim_lanes($1, CASE WHEN EXISTS (
-  SELECT FROM messor.traffic_halts WHERE lifted_at IS NULL) THEN 0 ELSE $2 END, $3, $4, $5, $6)
+  SELECT FROM messor.traffic_halts WHERE lifted_at IS NULL) THEN 0 ELSE $2 END, $3, $4, $5, $6,
+                                 $7, $8)
 """
 
 # In a statement after: what a flush committed while the claim waited for it must be seen.
@@ -40,9 +41,14 @@ SELECT h.id AS host_id, h.host, h.robots_id, h.other_robots_id, h.scheme, h.spok
        d.status = 'approved' AS approved, d.id AS domain_id, d.domain, d.max_crawl_depth, d.page_budget, d.pages_known,
        d.policy_version, extract(epoch FROM d.scrape_frequency_hours * interval '1 hour')::float8
          AS frequency, d.harvest, d.on_block, d.render, d.directives, d.reservations,
-       d.robots_forbidden, d.proxies, d.verify_tls
+       d.robots_forbidden, d.proxies, d.verify_tls, u.runs, u.listing_runs, u.delay AS run_delay
   FROM messor.hosts h JOIN messor.lanes l ON l.host_id = h.id
   JOIN messor.domains d ON d.id = h.domain_id
+ CROSS JOIN LATERAL (
+   SELECT array_agg(r.id) AS runs, array_agg(r.id) FILTER (WHERE r.sitemaps) AS listing_runs,
+          max(r.delay) AS delay
+     FROM messor.crawl_runs r WHERE r.domain_id = d.id AND r.ended_at IS NULL
+      AND r.seen_at > messor.clock() - interval '60 seconds') u
  WHERE h.id = ANY ($1::bigint[])
 """
 
@@ -199,6 +205,8 @@ class Lane:
     approved: bool  # its domain; a pending one is held for its pre-flight alone
     spoke_https: bool = False  # it was heard over https: http never stands in for it
     https_error: str | None = None  # why http stands in for https
+    runs: tuple[UUID, ...] = ()  # of its domain, that are open
+    listing_runs: tuple[UUID, ...] = ()  # those to which belongs what sitemaps list
 
     def robots_for(self, href: str) -> RobotsInForce | None:
         """What is in force for a URL of this host."""
@@ -220,6 +228,14 @@ class Lane:
         self.pace.slow_down_to(robots.file.crawl_delay or 0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What a worker is for, when not for everything: one domain, or of that one run's tasks."""
+
+    domain_id: UUID | None = None
+    run_id: UUID | None = None
+
+
 async def claim(
     database: Database,
     lease: WorkerLease,
@@ -230,14 +246,24 @@ async def claim(
     slow_wanted: int | None = None,
     jitter: float = 0.0,
     ahead: float = LOOK_AHEAD,
+    only: Errand | None = None,
 ) -> list[Lane]:
     """Take up to `wanted` lanes that are ready within `ahead` seconds, few of them slow.
 
     Where that is below nought, they have been ready for so long.
     """
+    only = only or Errand()
     slow_wanted = wanted if slow_wanted is None else slow_wanted
     claimed = await database.fetch(
-        CLAIM, lease.id, wanted, default_delay, address_slots, ahead, slow_wanted
+        CLAIM,
+        lease.id,
+        wanted,
+        default_delay,
+        address_slots,
+        ahead,
+        slow_wanted,
+        only.domain_id,
+        only.run_id,
     )
     if not claimed:
         return []
@@ -249,6 +275,8 @@ async def claim(
 
 
 def _lane(held: Any, row: Any, lease: WorkerLease, since: float, jitter: float) -> Lane:
+    # The delay of a run may only slow its domain down.
+    delay = max(held["delay"], row["run_delay"] or 0.0)
     return Lane(
         host_id=held["host_id"],
         token=held["token"],
@@ -257,7 +285,7 @@ def _lane(held: Any, row: Any, lease: WorkerLease, since: float, jitter: float) 
         slots=held["slots"],
         address=row["address"],
         policy=_policy(row),
-        pace=Pace(held["delay"], max(held["ready_in"] - since, 0.0), lease, jitter),
+        pace=Pace(delay, max(held["ready_in"] - since, 0.0), lease, jitter),
         robots={},
         robots_ids=_robots_ids(row),
         slow=row["slow"],
@@ -268,6 +296,8 @@ def _lane(held: Any, row: Any, lease: WorkerLease, since: float, jitter: float) 
         approved=row["approved"],
         spoke_https=row["spoke_https"],
         https_error=row["https_error"],
+        runs=tuple(row["runs"] or ()),
+        listing_runs=tuple(row["listing_runs"] or ()),
     )
 
 

@@ -13,6 +13,7 @@ from messor.courtesy.robots import Adopted
 from messor.courtesy.robots_redirects import RobotsAnswer
 from messor.engine.harvest import Harvest
 from messor.frontier.pages import NewPage
+from messor.frontier.runs import Join
 from messor.frontier.sitemaps import SitemapReading
 from messor.ledger.errors import Fault
 from messor.ledger.events import Event
@@ -36,6 +37,7 @@ class Batch:
 
     harvests: list[Harvest] = field(default_factory=list)
     found: dict[tuple[str, bytes], NewPage] = field(default_factory=dict)
+    joins: list[Join] = field(default_factory=list)
     refused_links: Counter[tuple[int, str]] = field(default_factory=Counter)
     robots: list[Adopted] = field(default_factory=list)
     robots_waits: list[RobotsWait] = field(default_factory=list)
@@ -56,6 +58,7 @@ class Batch:
         return bool(
             self.harvests
             or self.found
+            or self.joins
             or self.given_back
             or self.robots
             or self.silences
@@ -66,6 +69,7 @@ class Batch:
     def add(self, harvest: Harvest) -> None:
         self.harvests.append(harvest)
         self.find(harvest.found)
+        self.joins += harvest.joins
 
     def find(self, pages: Iterable[NewPage]) -> None:
         for page in pages:
@@ -82,6 +86,7 @@ class Batch:
         # Found on their own, not with a page: by a sitemap.
         of_pages = first.found.keys() | second.found.keys()
         second.find(page for key, page in self.found.items() if key not in of_pages)
+        second.joins = self.joins  # after all pages were added
         second.refused_links = self.refused_links
         second.robots = self.robots
         second.robots_waits = self.robots_waits

@@ -24,7 +24,7 @@ from messor.engine.batch import Batch, RobotsWait
 from messor.engine.harvest import Harvest
 from messor.errors import UnavailableError
 from messor.fetch.outcome import Outcome
-from messor.frontier import pages, sitemaps
+from messor.frontier import pages, runs, sitemaps
 from messor.frontier.pages import NewPage
 from messor.frontier.recrawl import Ripple
 from messor.frontier.seen import SeenFilter
@@ -116,6 +116,7 @@ class Flusher:
             await self._add_pages(connection, batch, found)
         if batch.harvests:
             await self._write_harvests(connection, batch.harvests)
+        await runs.join(connection, batch.joins)
         await self._write_elsewhere(connection, batch)
         await self._write_facts(connection, batch)
         if batch.given_back:
@@ -218,7 +219,8 @@ class Flusher:
         """Lanes whose rows this flush changes and others may want too."""
         held = {harvest.lane.host_id for harvest in batch.harvests}
         foreign = {self._host_ids[page.host] for page in found if page.host in self._host_ids}
-        touched = foreign - held
+        joined = {self._host_ids[each.host] for each in batch.joins if each.host in self._host_ids}
+        touched = (foreign | joined) - held
         touched.update(back.lane.host_id for back in batch.given_back)
         touched.update(adopted.host_id for adopted in batch.robots)
         touched.update(silence.lane.host_id for silence in batch.silences)

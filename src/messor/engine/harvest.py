@@ -10,6 +10,7 @@ from messor.courtesy.lanes import Lane
 from messor.fetch.outcome import Fetched, Outcome
 from messor.frontier.cadence import Schedule
 from messor.frontier.pages import NewPage
+from messor.frontier.runs import Join
 from messor.frontier.tasks import Task
 from messor.ledger.decisions import Decision
 from messor.web.urls import scheme_of
@@ -33,6 +34,7 @@ class Harvest:
     found: list[NewPage] = field(default_factory=list)
     hops: list[Fetched] = field(default_factory=list)  # attempts before the last one
     robots_id: int | None = None  # the version in force when it was decided
+    joins: list[Join] = field(default_factory=list)  # pages that runs came upon
     moved_to: str | None = None  # where a picture was redirected to
 
     def __post_init__(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections import Counter
+from collections.abc import Sequence
+from uuid import UUID
 
 from messor.courtesy.friction import Friction
 from messor.courtesy.lanes import GivenBack, Lane, Silence
@@ -15,6 +17,7 @@ from messor.engine.harvest import Harvest
 from messor.errors import LeaseLostError
 from messor.frontier import cadence
 from messor.frontier.pages import NewPage
+from messor.frontier.runs import Join
 from messor.frontier.sitemaps import SitemapReading
 from messor.frontier.tasks import Task
 from messor.ledger.errors import Fault
@@ -48,10 +51,12 @@ class Inbox:
     def refuse_links(self, counts: Counter[tuple[int, str]]) -> None:
         self._batch.refused_links.update(counts)
 
-    async def find(self, pages: list[NewPage]) -> None:
-        """Put pages on the frontier that no fetch of their own has led to."""
+    async def find(self, pages: list[NewPage], runs: Sequence[UUID] = ()) -> None:
+        """Put pages on the frontier that no fetch of their own has led to; they belong to `runs`."""
         batch = self._batch
         batch.find(pages)
+        listed = [page for page in pages if page.kind == "page"]
+        batch.joins += [Join(run, page.host, page.url_hash, 1) for run in runs for page in listed]
         await self._committed(batch)
 
     def read_sitemap(self, reading: SitemapReading) -> None:

@@ -16,7 +16,7 @@ from messor.archive.segments import Place, SegmentWriter
 from messor.archive.snapshots import Snapshot
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
-from messor.engine.links import LinkSieve
+from messor.engine.links import LinkSieve, joins_of_redirect
 from messor.engine.read import Answer
 from messor.engine.rows import clean
 from messor.fetch.outcome import Outcome
@@ -84,6 +84,8 @@ class Keeper:
             return
         harvest.found, refused = self._sieve.sift(lane, task, answer.url, reading)
         self._inbox.refuse_links(refused)
+        if task.ahead:
+            harvest.joins = self._sieve.joins(lane, task, reading)
         if reading.refresh is not None and reading.refresh != task.url:
             self._follow(harvest, answer, reading.refresh)
 
@@ -91,6 +93,7 @@ class Keeper:
         """A redirect of either kind: its target is a page of its own, within one budget of hops."""
         found, why_not = self._sieve.follow(harvest.lane, harvest.task, location)
         harvest.found += found
+        harvest.joins += joins_of_redirect(harvest.task, location)
         if why_not:
             answer.fetched.error = why_not
             if answer.fetched.outcome is Outcome.REDIRECTED and "out of" in why_not:

@@ -11,6 +11,7 @@ from datetime import datetime
 from messor.courtesy.lanes import Lane
 from messor.frontier.categories import categorise, priority
 from messor.frontier.pages import NewPage
+from messor.frontier.runs import Join
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import ASKED_PRIORITY, Task
 from messor.frontier.traps import is_plain, pattern_key, trap_of
@@ -103,7 +104,23 @@ class LinkSieve:
             return KNOWN
         if link.nofollow and lane.policy.directives == "respect":
             return "nofollow"
-        return "depth" if task.depth >= lane.policy.max_crawl_depth else None
+        return "depth" if task.depth >= lane.policy.max_crawl_depth and not task.ahead else None
+
+    def joins(self, lane: Lane, task: Task, reading: PageReading) -> list[Join]:
+        """The pages that the runs of a task come upon by its links, known or not."""
+        heeds = lane.policy.directives == "respect"
+        links = [
+            link
+            for link in reading.links
+            if not (link.nofollow and heeds)
+            and self._domain_of(link.authority) == lane.policy.domain
+        ]
+        return [
+            Join(turn.run_id, link.authority, link.url_hash, turn.depth + 1)
+            for turn in task.turns
+            if turn.ahead > 0
+            for link in links
+        ]
 
     def _made_of(self, lane: Lane, depth: int) -> _Made:
         """What was made of links at this depth in this visit, without what is known meanwhile."""
@@ -241,8 +258,17 @@ class LinkSieve:
             category=None if category is None else category.name,
             priority=priority(category, depth, listing=pattern is not None),
             pattern=pattern,
-            due=policy.harvest == "site",
+            due=policy.harvest == "site" and depth <= policy.max_crawl_depth,
         )
+
+
+def joins_of_redirect(task: Task, location: str | None) -> list[Join]:
+    """Where a page of runs leads: the target belongs to them in its place."""
+    target = parse(location, task.url) if location and task.turns else None
+    if target is None:
+        return []
+    key = url_hash(target)
+    return [Join(turn.run_id, target.authority, key, turn.depth) for turn in task.turns]
 
 
 def is_root(url: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from messor.courtesy.lanes import Lane
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
-from messor.engine.links import LinkSieve
+from messor.engine.links import LinkSieve, joins_of_redirect
 from messor.engine.preflight import KIND
 from messor.engine.rules import ALLOWED
 from messor.fetch.outcome import Fetched, Outcome
@@ -37,6 +37,7 @@ class HttpStandIn:
         harvest = Harvest(
             lane, task, ALLOWED, cadence.after_gone(), Outcome.REDIRECTED, fetched, found=found
         )
+        harvest.joins = joins_of_redirect(task, twin.href)
         for page in found:
             page.kind = task.kind
             if task.kind == "sitemap":

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from messor.archive import hashing
 from messor.courtesy.lanes import Lane
 from messor.engine.cage import Cage
-from messor.engine.links import LinkSieve
+from messor.engine.links import NO_HREFS, LinkSieve
 from messor.engine.marks import Mark
 from messor.fetch.gates import Verdict, judge
 from messor.fetch.naming import is_html
@@ -101,7 +101,7 @@ class Reader:
                 task.url,
                 resolver=LinkResolver(answer.url, self._links),
                 agent=self._agent,
-                known=self._sieve.known_hrefs(answer.url, lane),
+                known=NO_HREFS if task.ahead else self._sieve.known_hrefs(answer.url, lane),
             )
         except TooComplexError:
             answer.needs_cage = True

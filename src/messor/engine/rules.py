@@ -63,6 +63,8 @@ def scope_rule(candidate: Candidate) -> Decision | None:
 
 def depth_rule(candidate: Candidate) -> Decision | None:
     limit = candidate.lane.policy.max_crawl_depth
+    if candidate.task.turns:
+        return None  # a run counts from its named URL, and came upon this page
     if candidate.task.kind == "page" and candidate.task.depth > limit:
         return denied("depth", f"depth {candidate.task.depth} is over the domain's {limit}")
     return None

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from messor import __version__
 from messor.archive.segments import SegmentWriter
 from messor.courtesy import lanes, traffic
-from messor.courtesy.lanes import LOOK_AHEAD, Lane
+from messor.courtesy.lanes import LOOK_AHEAD, Errand, Lane
 from messor.courtesy.lease import WorkerLease
 from messor.courtesy.robots import RobotsShelf
 from messor.courtesy.sharing import PATIENCE, FairShare
@@ -37,7 +37,7 @@ from messor.fetch.http import HttpFetcher
 from messor.fetch.proxies.pool import Pool
 from messor.fetch.router import Router
 from messor.fetch.terms import TermsFetcher
-from messor.frontier import tasks
+from messor.frontier import runs, tasks
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import Task
 from messor.settings import Settings
@@ -53,6 +53,8 @@ DRAIN_SECONDS = 25.0
 TEND_SECONDS = 2.0
 HALT_SECONDS = 0.2  # how often a worker asks whether traffic is halted
 SLOW_SHARE = 4  # a quarter of the visits, at most, wait for hosts that take long
+
+EVERYTHING = Errand()
 
 Repair = Callable[[], Awaitable[None]]
 
@@ -74,7 +76,9 @@ class Shift:
         outcomes: Counter[str],
         stop: asyncio.Event,
         repair: Repair,
+        errand: Errand = EVERYTHING,
     ) -> None:
+        self._errand = errand
         self._settings = settings
         self._database = database
         self._lease = lease
@@ -204,11 +208,15 @@ class Shift:
             slow_wanted=max(settings.concurrency // SLOW_SHARE - slow, 0),
             jitter=settings.delay_jitter,
             ahead=LOOK_AHEAD if room > 0 else -PATIENCE,
+            only=self._errand,
         )
         if not claimed:
             return 0
         ids = [lane.host_id for lane in claimed]
-        due = await tasks.due(self._database, ids, settings.visit_pages, LOOK_AHEAD)
+        due = await tasks.due(
+            self._database, ids, settings.visit_pages, LOOK_AHEAD, self._errand.run_id
+        )
+        await self._take_part(claimed, due)
         robots = await self._shelf.get(
             {robots_id for lane in claimed for robots_id in lane.robots_ids.values()}
         )
@@ -225,6 +233,17 @@ class Shift:
             self._started[lane.host_id] = lane.token
             visit.add_done_callback(self._visit_done)
         return len(claimed)
+
+    async def _take_part(self, claimed: list[Lane], due: dict[int, list[Task]]) -> None:
+        """Tell tasks which runs of their domain they are done for, where any is open."""
+        run_ids = {run_id for lane in claimed for run_id in lane.runs}
+        if not run_ids:
+            return
+        of_page = {task.page_id: task for work in due.values() for task in work}
+        for page_id, turns in (
+            await runs.turns(self._database, list(of_page), list(run_ids))
+        ).items():
+            of_page[page_id].take_part(turns)
 
     async def _visit(self, lane: Lane, due: list[Task]) -> None:
         """Settle the host's address, then visit; the lane goes back whatever happens."""

@@ -86,12 +86,12 @@ class SitemapReader:
             self._inbox.refuse_links(refused)
             portion += pages
             if len(portion) >= PORTION:
-                await self._inbox.find(portion)
+                await self._inbox.find(portion, lane.listing_runs)
                 portion = []
             await asyncio.sleep(0)
         portion += self._nested(lane, task, found)
         if portion:
-            await self._inbox.find(portion)
+            await self._inbox.find(portion, lane.listing_runs)
 
     def _nested(self, lane: Lane, task: Task, found: Sitemap) -> list[NewPage]:
         refused: Counter[tuple[int, str]] = Counter()

@@ -422,7 +422,7 @@ def schedule(lane: Lane, task: Task, fetched: Fetched, hops: Sequence[Fetched]) 
     if unhelped or fetched.outcome in RETRYABLE:
         wait = max(fetched.retry_after or 0.0, EXHAUSTED_SECONDS if hops else 0.0)
         return cadence.after_failure(task, lane.policy.frequency, wait)
-    if lane.policy.harvest == "asked":
+    if lane.policy.harvest == "asked" or task.depth > lane.policy.max_crawl_depth:
         return Schedule("completed", None, 0)  # until somebody asks again
     if fetched.outcome is Outcome.NOT_FOUND:
         return cadence.after_gone()

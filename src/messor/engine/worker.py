@@ -11,8 +11,9 @@ from collections import Counter
 from messor import __version__
 from messor.archive.blanking import blank_waiting
 from messor.archive.segments import seal_abandoned
+from messor.courtesy.lanes import Errand
 from messor.courtesy.lease import WorkerLease
-from messor.engine.shift import Repair, Shift
+from messor.engine.shift import EVERYTHING, Repair, Shift
 from messor.errors import LeaseLostError
 from messor.fetch.http import HttpFetcher
 from messor.fetch.providers import make_router
@@ -35,8 +36,14 @@ class Worker:
     """Runs shifts until told to stop."""
 
     def __init__(
-        self, settings: Settings, database: Database, *, repair: Repair = _nothing_to_repair
+        self,
+        settings: Settings,
+        database: Database,
+        *,
+        repair: Repair = _nothing_to_repair,
+        errand: Errand = EVERYTHING,
     ) -> None:
+        self._errand = errand
         self._settings = settings
         self._database = database
         self._repair = patient(repair)
@@ -93,4 +100,5 @@ class Worker:
             outcomes=self.outcomes,
             stop=self._stop,
             repair=self._repair,
+            errand=self._errand,
         )

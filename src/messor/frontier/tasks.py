@@ -16,6 +16,7 @@ from uuid import UUID
 
 from asyncpg import Record
 
+from messor.frontier.runs import Turn
 from messor.frontier.transitions import HELD_SQL
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, url_hash
@@ -109,6 +110,14 @@ ON CONFLICT (page_id) DO UPDATE SET due_at = messor.clock()
           FROM messor.hosts WHERE id = $1) AND t.due_at > messor.clock()
 """
 
+# The same for a worker that does one run's tasks alone; every robots.txt comes before them.
+DUE_OF_RUN = DUE.replace(
+    "make_interval(secs => $3)",
+    """make_interval(secs => $3)
+      AND (t.kind = 'robots'
+           OR t.page_id IN (SELECT k.page_id FROM messor.crawl_run_tasks($4::uuid) k))""",
+)
+
 LISTING = """
 SELECT t.page_id, t.url, t.kind, t.status, t.outcome, t.priority, t.retry_count, t.max_retries,
        t.scheduled_at, t.next_crawl_at, t.last_crawled_at, t.completed_at, t.crawl_frequency,
@@ -146,9 +155,21 @@ class Task:
     history: int = 1  # see frontier.cadence
     track_level: str | None = None  # of its domain
     wire_tag: int | None = None  # of the bytes of its last good answer, see fetch.wire
+    turns: tuple[Turn, ...] = ()  # its part in runs that are open
+
+    @property
+    def ahead(self) -> int:
+        """How many links further a run goes on from here."""
+        return max((turn.ahead for turn in self.turns), default=0)
+
+    def take_part(self, turns: tuple[Turn, ...]) -> None:
+        """Do this task for runs; whoever goes on from a page needs its links, changed or not."""
+        self.turns = turns
+        if self.ahead > 0:
+            self.etag = self.last_modified = self.wire_tag = self.raw_hash = None
 
 
-FIELDS = len(Task.__slots__)
+FIELDS = len(Task.__slots__) - 1  # all that is loaded with it
 
 
 def base_frequency(own: float | None, track_level: str | None, domain: float | None) -> float:
@@ -202,11 +223,18 @@ def _lateness(row: Record) -> float:
 
 
 async def due(
-    database: Database, host_ids: Sequence[int], limit: int, look_ahead: float
+    database: Database,
+    host_ids: Sequence[int],
+    limit: int,
+    look_ahead: float,
+    run_id: UUID | None = None,
 ) -> dict[int, list[Task]]:
-    """The due tasks of lanes, most urgent first, at most `limit` each."""
+    """The due tasks of lanes, most urgent first, at most `limit` each; of one run alone if given."""
     tasks: dict[int, list[Task]] = defaultdict(list)
-    rows = await database.fetch(DUE, host_ids, limit, look_ahead)
+    if run_id is None:
+        rows = await database.fetch(DUE, host_ids, limit, look_ahead)
+    else:
+        rows = await database.fetch(DUE_OF_RUN, host_ids, limit, look_ahead, run_id)
     for row in sorted(rows, key=_turn):
         lane = tasks[row["host_id"]]
         if len(lane) < limit:

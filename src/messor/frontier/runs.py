@@ -1,0 +1,409 @@
+"""Crawl runs: one crawl of a domain from a named URL, with limits of its own.
+
+Which pages belong to a bounded run, and how far each is from the named URL, stands beside the
+frontier; the domain's own terms are not touched. A page that is fresh belongs to a run without
+being fetched for it. Any worker may do a run's tasks: while the run is open they know of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from messor.frontier.transitions import HELD_SQL
+from messor.kit.ids import new_id
+from messor.store.database import Connection, Database
+
+ALIVE_SECONDS = 60.0  # how long a run counts as open after its command was last seen
+COLUMNS = """id, domain_id, url, page_id, started_by, bounded, sitemaps, max_depth, max_pages, delay, refetch,
+       status, started_at, ended_at, left_out"""
+
+START = f"""
+INSERT INTO messor.crawl_runs (id, domain_id, url, page_id, started_by, bounded, max_depth,
+                               max_pages, delay, refetch, sitemaps)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING {COLUMNS}
+"""
+
+# The same command again goes on where it was stopped, or where its process died.
+RESUME = f"""
+UPDATE messor.crawl_runs SET status = 'running', ended_at = NULL, seen_at = messor.clock()
+ WHERE id = (SELECT id FROM messor.crawl_runs
+              WHERE domain_id = $1 ORDER BY started_at DESC LIMIT 1)
+   AND (status = 'interrupted' OR (status = 'running'
+        AND seen_at < messor.clock() - make_interval(secs => {ALIVE_SECONDS})))
+   AND url = ANY ($2::text[]) AND max_depth IS NOT DISTINCT FROM $3 AND max_pages IS NOT DISTINCT FROM $4
+   AND delay IS NOT DISTINCT FROM $5 AND refetch = $6
+   AND started_at > messor.clock() - interval '7 days'
+RETURNING {COLUMNS}
+"""
+
+SEE = "UPDATE messor.crawl_runs SET seen_at = messor.clock() WHERE id = $1"
+
+# A page that was not fetched since the run began is due for it again.
+TAKE_UP = f"""
+WITH due AS (
+  UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
+    FROM messor.crawl_run_pages m JOIN messor.crawl_runs r ON r.id = m.run_id
+   WHERE m.run_id = $1 AND m.fetched AND t.page_id = m.page_id AND t.status NOT IN ({HELD_SQL})
+     AND NOT coalesce(t.last_fetched_at >= r.started_at, false)
+  RETURNING t.host_id
+)
+UPDATE messor.lanes l SET due_at = messor.clock(),
+       claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
+                       ELSE l.claim_at END
+ WHERE l.host_id IN (SELECT host_id FROM due)
+"""
+
+LOCK = "SELECT FROM messor.crawl_runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE"
+
+# What is fresh is not fetched again: good or gone, and not due yet. What is over `max_pages` is
+# counted and left out.
+JOIN = f"""
+WITH given AS (
+  SELECT g.run_id, g.host, g.url_hash, min(g.depth) AS depth
+    FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::smallint[])
+         AS g (run_id, host, url_hash, depth) GROUP BY 1, 2, 3
+), known AS (
+  SELECT g.run_id, t.page_id, t.host_id, g.depth, t.due_at, r.max_pages,
+         r.refetch OR t.page_id = r.page_id OR t.last_fetched_at IS NULL
+           OR t.due_at <= messor.clock()
+           OR t.outcome NOT IN ('ok', 'unchanged', 'not_found', 'redirected') AS wanted
+    FROM given g JOIN messor.crawl_runs r ON r.id = g.run_id AND r.ended_at IS NULL
+    JOIN messor.hosts h ON h.host = g.host AND h.domain_id = r.domain_id
+    JOIN messor.pages p ON p.host_id = h.id AND p.url_hash = g.url_hash
+    JOIN messor.crawl_tasks t ON t.page_id = p.id AND t.kind = 'page'
+     AND t.status NOT IN ({HELD_SQL})
+   WHERE NOT EXISTS (SELECT FROM messor.crawl_run_pages m
+                      WHERE m.run_id = g.run_id AND m.page_id = t.page_id)
+), counted AS (
+  SELECT k.*, count(*) FILTER (WHERE k.wanted) OVER (PARTITION BY k.run_id ORDER BY k.page_id)
+           + (SELECT count(*) FROM messor.crawl_run_pages m WHERE m.run_id = k.run_id AND m.fetched)
+           AS place
+    FROM known k
+), joined AS (
+  INSERT INTO messor.crawl_run_pages (run_id, page_id, depth, fetched, due_before)
+  SELECT run_id, page_id, depth, wanted, due_at FROM counted
+   WHERE NOT wanted OR max_pages IS NULL OR place <= max_pages
+  RETURNING run_id, page_id, fetched
+), over AS (
+  UPDATE messor.crawl_runs r SET left_out = r.left_out + o.pages
+    FROM (SELECT run_id, count(*)::int AS pages FROM counted WHERE wanted AND place > max_pages
+           GROUP BY 1) o WHERE r.id = o.run_id
+), due AS (
+  UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
+    FROM joined j WHERE j.fetched AND t.page_id = j.page_id
+  RETURNING t.host_id
+)
+UPDATE messor.lanes l SET due_at = least(l.due_at, messor.clock()),
+       claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
+                       ELSE l.claim_at END
+ WHERE l.host_id IN (SELECT host_id FROM due)
+"""
+
+LISTED = """
+SELECT h.host, p.url_hash FROM messor.pages p JOIN messor.hosts h ON h.id = p.host_id
+  JOIN messor.crawl_tasks t ON t.page_id = p.id AND t.kind = 'page'
+ WHERE h.domain_id = $1 AND (p.found_by = 'sitemap' OR p.sitemap_lastmod IS NOT NULL)
+ ORDER BY p.id LIMIT $2
+"""
+MOST_LISTED = 10_000
+
+# What a domain's own rhythm would leave for later, though it never came to a good end: pages that
+# a rule kept out, which costs nothing to decide again, and pages that failed.
+RETRY = f"""
+WITH due AS (
+  UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
+    FROM messor.hosts h
+   WHERE h.id = t.host_id AND h.domain_id = $1 AND t.kind = 'page'
+     AND t.status NOT IN ({HELD_SQL}) AND t.due_at > messor.clock()
+     AND (t.refusal IS NOT NULL OR t.outcome IN ('error', 'timeout', 'blocked', 'empty'))
+  RETURNING t.host_id
+)
+UPDATE messor.lanes l SET due_at = messor.clock(),
+       claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
+                       ELSE l.claim_at END
+ WHERE l.host_id IN (SELECT host_id FROM due)
+"""
+
+TURNS = """
+SELECT m.page_id, m.run_id, m.depth, CASE WHEN r.bounded THEN r.max_depth - m.depth ELSE 0 END AS ahead
+  FROM messor.crawl_run_pages m JOIN messor.crawl_runs r ON r.id = m.run_id
+ WHERE m.page_id = ANY ($1::bigint[]) AND m.run_id = ANY ($2::uuid[])
+"""
+
+# Tasks of a run that still have to be done, and those of them whose lane will be free soon.
+STANDING = """
+SELECT count(*) AS remaining,
+       count(*) FILTER (WHERE l.worker_id IS NOT NULL
+                           OR l.claim_at <= messor.clock() + make_interval(secs => $2)) AS waiting
+  FROM messor.crawl_run_tasks($1) t
+  JOIN messor.lanes l ON l.host_id = t.host_id JOIN messor.domains d ON d.id = l.domain_id
+ WHERE t.due_at <= messor.clock() + interval '1 second'
+   AND d.status = 'approved' AND d.active
+"""
+
+OUTCOMES = """
+SELECT coalesce(CASE WHEN t.due_at > messor.clock() OR t.due_at IS NULL
+                       OR t.last_fetched_at >= r.started_at OR NOT m.fetched
+                     THEN t.outcome END, 'waiting') AS outcome, m.fetched, count(*)::int AS pages
+  FROM messor.crawl_run_pages m JOIN messor.crawl_runs r ON r.id = m.run_id
+  JOIN messor.crawl_tasks t ON t.page_id = m.page_id
+ WHERE m.run_id = $1 GROUP BY 1, 2 ORDER BY 3 DESC
+"""
+
+# How far a run over the whole domain came: pages fetched since it began, and those still due.
+REACHED = """
+SELECT count(*) FILTER (WHERE t.last_fetched_at >= $2)::int AS fetched,
+       count(*) FILTER (WHERE t.due_at <= messor.clock())::int AS remaining
+  FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
+ WHERE h.domain_id = $1 AND t.kind = 'page'
+"""
+
+# What was due for this run alone is as it was before.
+END = """
+WITH ended AS (
+  UPDATE messor.crawl_runs SET status = $2, ended_at = messor.clock() WHERE id = $1
+  RETURNING id, started_at
+)
+UPDATE messor.crawl_tasks t SET due_at = m.due_before
+  FROM messor.crawl_run_pages m JOIN ended e ON e.id = m.run_id
+ WHERE t.page_id = m.page_id AND m.fetched AND t.due_at <= messor.clock()
+   AND NOT coalesce(t.last_fetched_at >= e.started_at, false)
+   AND (m.due_before IS NULL OR m.due_before > messor.clock())
+"""
+
+LEFT_OUT = "SELECT left_out FROM messor.crawl_runs WHERE id = $1"
+
+FRESH = """
+SELECT m.page_id, m.depth, p.url, t.snapshot_id, s.content_type, g.name, s.segment_offset,
+       s.segment_length
+  FROM messor.crawl_run_pages m JOIN messor.crawl_runs r ON r.id = m.run_id
+  JOIN messor.crawl_tasks t ON t.page_id = m.page_id JOIN messor.pages p ON p.id = m.page_id
+  LEFT JOIN messor.page_snapshots s ON s.id = t.snapshot_id
+  LEFT JOIN messor.segments g ON g.id = s.segment_id
+ WHERE m.run_id = $1 AND NOT m.fetched AND NOT m.expanded AND m.depth < r.max_depth
+   AND t.outcome <> 'not_found'
+ ORDER BY m.depth, m.page_id LIMIT 20
+"""
+FETCH_AGAIN = """
+WITH member AS (
+  UPDATE messor.crawl_run_pages m SET fetched = true, expanded = true
+    FROM messor.crawl_runs r
+   WHERE m.run_id = $1 AND m.page_id = $2 AND r.id = m.run_id
+     AND (r.max_pages IS NULL OR r.max_pages > (SELECT count(*) FROM messor.crawl_run_pages o
+                                                 WHERE o.run_id = $1 AND o.fetched))
+  RETURNING m.page_id
+), passed AS (
+  UPDATE messor.crawl_run_pages m SET expanded = true
+   WHERE m.run_id = $1 AND m.page_id = $2 AND NOT EXISTS (SELECT FROM member)
+), due AS (
+  UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
+    FROM member m WHERE t.page_id = m.page_id RETURNING t.host_id
+)
+UPDATE messor.lanes l SET due_at = least(l.due_at, messor.clock()),
+       claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
+                       ELSE l.claim_at END
+ WHERE l.host_id IN (SELECT host_id FROM due)
+"""
+EXPANDED = "UPDATE messor.crawl_run_pages SET expanded = true WHERE run_id = $1 AND page_id = $2"
+RECENT = f"""
+SELECT {COLUMNS}, (SELECT count(*) FROM messor.crawl_run_pages m
+                    WHERE m.run_id = r.id AND m.fetched)::int AS pages
+  FROM messor.crawl_runs r WHERE domain_id = $1 ORDER BY started_at DESC LIMIT $2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRun:
+    """One crawl, as its command knows it."""
+
+    id: UUID
+    domain_id: UUID
+    url: str
+    page_id: int
+    started_by: str
+    bounded: bool  # only pages that joined it are fetched for it
+    sitemaps: bool  # what they list belongs to it, one step away
+    max_depth: int | None
+    max_pages: int | None
+    delay: float | None
+    refetch: bool
+    status: str
+    started_at: datetime
+    ended_at: datetime | None
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a person asked of a run."""
+
+    depth: int | None = None
+    pages: int | None = None
+    delay: float | None = None
+    refetch: bool = False
+
+
+class Turn(NamedTuple):
+    """A task's part in a run: how far it is from the named URL, and how far the run goes on."""
+
+    run_id: UUID
+    depth: int
+    ahead: int
+
+
+class Join(NamedTuple):
+    """A page that a run came upon."""
+
+    run_id: UUID
+    host: str
+    url_hash: bytes
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Pages that a run still has to fetch, and those that can be fetched soon."""
+
+    remaining: int
+    waiting: int
+
+
+def is_root(url: str) -> bool:
+    return url.count("/") == 3 and url.endswith("/")
+
+
+async def resume(
+    connection: Connection, domain_id: UUID, urls: Sequence[str], limits: Limits
+) -> CrawlRun | None:
+    """The run that the same command began and did not end."""
+    row = await connection.fetchrow(
+        RESUME, domain_id, urls, limits.depth, limits.pages, limits.delay, limits.refetch
+    )
+    if row is None:
+        return None
+    run = CrawlRun(**row)
+    await connection.execute(TAKE_UP, run.id)
+    return run
+
+
+async def start(
+    connection: Connection,
+    domain_id: UUID,
+    page: tuple[int, str],
+    limits: Limits,
+    *,
+    actor: str,
+    bounded: bool,
+) -> CrawlRun:
+    page_id, url = page
+    sitemaps = bounded and (limits.depth or 0) > 0 and is_root(url)
+    row = await connection.fetchrow(
+        START,
+        new_id(),
+        domain_id,
+        url,
+        page_id,
+        actor,
+        bounded,
+        limits.depth,
+        limits.pages,
+        limits.delay,
+        limits.refetch,
+        sitemaps,
+    )
+    assert row is not None
+    return CrawlRun(**row)
+
+
+async def see(database: Database, run_id: UUID) -> None:
+    """The run's command is alive."""
+    await database.fetchval(SEE, run_id)
+
+
+async def join(connection: Connection, joins: Iterable[Join]) -> None:
+    """Have pages belong to runs, and fetched where they are not fresh; one run at a time."""
+    given = sorted(set(joins))
+    if not given:
+        return
+    await connection.execute(LOCK, sorted({each.run_id for each in given}))
+    await connection.execute(
+        JOIN,
+        [each.run_id for each in given],
+        [each.host for each in given],
+        [each.url_hash for each in given],
+        [each.depth for each in given],
+    )
+
+
+async def join_listed(connection: Connection, run: CrawlRun) -> None:
+    """Pages that are known from sitemaps lie one step from the homepage."""
+    rows = await connection.fetch(LISTED, run.domain_id, MOST_LISTED)
+    await join(connection, [Join(run.id, row["host"], row["url_hash"], 1) for row in rows])
+
+
+async def fetch_again(connection: Connection, run: CrawlRun, page_id: int) -> None:
+    """A fresh page that has to be fetched for a run after all, as far as its limit allows."""
+    await connection.execute(FETCH_AGAIN, run.id, page_id)
+
+
+async def retry(connection: Connection, domain_id: UUID) -> None:
+    """Have pages decided on and tried again that were refused or failed."""
+    await connection.execute(RETRY, domain_id)
+
+
+async def turns(
+    database: Database, page_ids: Sequence[int], run_ids: Sequence[UUID]
+) -> dict[int, tuple[Turn, ...]]:
+    """Which tasks are done for which open runs."""
+    found: dict[int, list[Turn]] = defaultdict(list)
+    for row in await database.fetch(TURNS, page_ids, run_ids):
+        found[row["page_id"]].append(Turn(row["run_id"], row["depth"], row["ahead"]))
+    return {page_id: tuple(of_page) for page_id, of_page in found.items()}
+
+
+async def standing(database: Database, run_id: UUID, patience: float) -> Standing:
+    row = await database.fetchrow(STANDING, run_id, patience)
+    assert row is not None
+    return Standing(row["remaining"], row["waiting"])
+
+
+async def outcomes(database: Database, run: CrawlRun) -> tuple[dict[str, int], int]:
+    """The run's pages by what came of them, and how many of them were fresh enough."""
+    rows = await database.fetch(OUTCOMES, run.id)
+    found: dict[str, int] = defaultdict(int)
+    for row in rows:
+        found[row["outcome"]] += row["pages"]
+    return dict(found), sum(row["pages"] for row in rows if not row["fetched"])
+
+
+async def reached(database: Database, run: CrawlRun) -> tuple[int, int]:
+    """Pages of the domain that were fetched since the run began, and those that are still due."""
+    row = await database.fetchrow(REACHED, run.domain_id, run.started_at)
+    assert row is not None
+    return row["fetched"], row["remaining"]
+
+
+async def left_out(database: Database, run: CrawlRun) -> int:
+    """Links that a run came upon when its limit of pages was reached."""
+    count: int = await database.fetchval(LEFT_OUT, run.id)
+    return count
+
+
+async def end(connection: Connection, run: CrawlRun, status: str) -> None:
+    """Close a run as done or interrupted; nothing stays due that was due for it alone."""
+    await connection.execute(END, run.id, status)
+
+
+async def recent(database: Database, domain_id: UUID, limit: int = 5) -> list[tuple[CrawlRun, int]]:
+    """The newest runs of a domain, each with how many pages it fetched or meant to."""
+    found = []
+    for row in await database.fetch(RECENT, domain_id, limit):
+        known = dict(row)
+        pages = known.pop("pages")
+        found.append((CrawlRun(**known), pages))
+    return found

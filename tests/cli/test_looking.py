@@ -73,7 +73,7 @@ def test_a_url_alone_is_a_crawl_and_pages_tell_what_came(
 @pytest.mark.parametrize(
     "url, word",
     [
-        ("http://no-such-name.test/", "robots.txt gave no answer"),
+        ("http://no-such-name.test/", "the name no-such-name.test does not resolve"),
         ("http://town-links.test:22/", "port 22"),
         ("http://robots-500.test/", "robots.txt"),
     ],

@@ -69,9 +69,11 @@ WITH given AS (
          AS g (run_id, host, url_hash, depth) GROUP BY 1, 2, 3
 ), known AS (
   SELECT g.run_id, t.page_id, t.host_id, g.depth, t.due_at, r.max_pages,
-         r.refetch OR t.page_id = r.page_id OR t.last_fetched_at IS NULL
-           OR t.due_at <= messor.clock()
-           OR t.outcome NOT IN ('ok', 'unchanged', 'not_found', 'redirected') AS wanted
+         r.refetch OR t.page_id = r.page_id OR t.last_fetched_at IS NULL OR t.outcome IS NULL
+           OR t.outcome NOT IN ('ok', 'unchanged', 'not_found', 'redirected')
+           -- What is never due by itself keeps for a day, like whatever sets no frequency.
+           OR coalesce(t.due_at <= messor.clock(),
+                       t.last_fetched_at < messor.clock() - interval '24 hours') AS wanted
     FROM given g JOIN messor.crawl_runs r ON r.id = g.run_id AND r.ended_at IS NULL
     JOIN messor.hosts h ON h.host = g.host AND h.domain_id = r.domain_id
     JOIN messor.pages p ON p.host_id = h.id AND p.url_hash = g.url_hash

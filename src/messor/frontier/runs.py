@@ -115,14 +115,16 @@ SELECT h.host, p.url_hash FROM messor.pages p JOIN messor.hosts h ON h.id = p.ho
 MOST_LISTED = 10_000
 
 # What a domain's own rhythm would leave for later, though it never came to a good end: pages that
-# a rule kept out, which costs nothing to decide again, and pages that failed.
+# a rule kept out, which costs nothing to decide again, that failed, or that nobody asked for while
+# only such pages were harvested.
 RETRY = f"""
 WITH due AS (
   UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
-    FROM messor.hosts h
-   WHERE h.id = t.host_id AND h.domain_id = $1 AND t.kind = 'page'
-     AND t.status NOT IN ({HELD_SQL}) AND t.due_at > messor.clock()
-     AND (t.refusal IS NOT NULL OR t.outcome IN ('error', 'timeout', 'blocked', 'empty'))
+    FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id, messor.pages p
+   WHERE h.id = t.host_id AND h.domain_id = $1 AND t.kind = 'page' AND p.id = t.page_id
+     AND t.status NOT IN ({HELD_SQL}) AND coalesce(t.due_at > messor.clock(), true)
+     AND (t.refusal IS NOT NULL OR t.outcome IN ('error', 'timeout', 'blocked', 'empty')
+          OR (t.outcome IS NULL AND p.depth <= d.max_crawl_depth))
   RETURNING t.host_id
 )
 UPDATE messor.lanes l SET due_at = messor.clock(),

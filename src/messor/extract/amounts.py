@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 
 from messor.extract.evidence import NORMALISERS
+from messor.extract.lines import Line
 from messor.extract.money import currency_code, parse_price
+from messor.extract.seams import SEAM, WALL
 
 # Words that multiply a number, in lower case. A letter beside another, as in "Kč" or "m²", is none.
 _THOUSAND = "thousand|tausend|tsd|mille|mila|mil|tys|tis|тысяч[аи]?|тыс|тис"
@@ -39,8 +41,45 @@ MONEY = re.compile(
     rf"(?:{_SIGNS}|(?<!\w)(?:{_CODES}|Rs|Rp|RM)\.?)\s?{_DIGITS}{_MORE}"
     rf"|{_DIGITS}{_MORE}\s?(?:{_SIGNS}|(?:{_CODES}|[Ee]uros?|Ft|lei|\u0440\u0443\u0431|грн|円|元|원)(?!\w))"
 )
+_SIGN_BEHIND = re.compile(rf"\s?(?:{_SIGNS}|(?:{_CODES})(?!\w))")
 _EURO = re.compile(r"(?<!\w)euros?(?!\w)", re.IGNORECASE)
 _MAX_TEXT = 200
+
+
+def money_in(line: Line) -> list[tuple[int, int]]:
+    """Where amounts of money stand in a line.
+
+    No number goes over a seam. A sign at one may belong to either side: to the number behind it in
+    the same text first, and to the one before it least of all where that ends a name, as in
+    "Kettle 1" and "€ 20.90".
+    """
+    if not MONEY.search(line.text):  # what a seam parts is no more than what stands together
+        return []
+    text = line.fenced
+    found: list[tuple[int, int]] = []
+    place = 0
+    while (match := MONEY.search(text, place)) is not None:
+        seam = text.find(SEAM, match.start(), match.end())
+        if seam < 0 or not _is_foreign(text, match, seam):
+            found.append(match.span())
+            place = match.end()
+        else:
+            place = seam + 1
+    return found
+
+
+def _is_foreign(text: str, match: re.Match[str], seam: int) -> bool:
+    """Whether a number and a sign on the two sides of a seam do not belong together."""
+    begin = max(text.rfind(SEAM, 0, match.start()), text.rfind(WALL, 0, match.start())) + 1
+    end = text.find(SEAM, seam + 1)
+    end = len(text) if end < 0 else end
+    if not match[0][0].isdigit():  # a word such as USD, and behind the seam "5 items"
+        return match[0][0].isalpha() and any(map(str.isalpha, text[match.end() : end]))
+    if MONEY.match(text, seam + 1, end) is not None:
+        return True
+    own = MONEY.match(text, seam + 1)
+    has_name = any(map(str.isalpha, text[begin : match.start()]))
+    return has_name and own is not None and not _SIGN_BEHIND.match(text, own.end())
 
 
 def read_amount(text: str) -> float | int | None:

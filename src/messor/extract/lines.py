@@ -16,6 +16,8 @@ from typing import cast
 
 from turbohtml import Element, Node, Text
 
+from messor.extract import seams
+from messor.extract.seams import Piece
 from messor.extract.shown import INLINE, UNSEEN, Shown, first_text, holder_of
 from messor.extract.spans import Source
 
@@ -41,6 +43,7 @@ class Line:
     number: int  # its place among the lines
     first: Node  # of the texts that it is made of
     _element: Element | None = field(default=None, init=False, repr=False)
+    _fenced: str | None = field(default=None, init=False, repr=False)
     _span: tuple[int | None, int | None] | None = field(default=None, init=False, repr=False)
 
     @property
@@ -54,6 +57,33 @@ class Line:
     def level(self) -> int:
         """Of a heading, else 0."""
         return _HEADINGS.get(self.element.tag, 0)
+
+    @property
+    def fenced(self) -> str:
+        """The text with its seams marked, for patterns of numbers; its length is the same."""
+        if self._fenced is None:
+            self._fenced = seams.fenced(self.text, self._pieces())
+        return self._fenced
+
+    @property
+    def walled(self) -> str:
+        """The text with walls where a link's number meets another number."""
+        return seams.walled(self.text, self._pieces())
+
+    def _pieces(self) -> list[Piece]:
+        """The texts that the line is made of."""
+        found: list[Piece] = []
+        left = sum(map(len, self.text.split()))
+        is_begun = False
+        for node in _own_texts(self.element):
+            is_begun = is_begun or node is self.first
+            if not is_begun or node.data.isspace():
+                continue
+            if left <= 0:
+                break
+            found.append(Piece(node.data, _link_around(node)))
+            left -= sum(map(len, node.data.split()))
+        return found
 
     def span(self, source: Source) -> tuple[int | None, int | None]:
         """Where in the source the line stands, as far as the tags around it are there."""
@@ -117,7 +147,17 @@ class LineNumbers:
         return self._held[holder]
 
 
-def _own_texts(holder: Element) -> Iterator[Node]:
+def _link_around(node: Node) -> Element | None:
+    """The link that a text of a line stands in."""
+    around = node.parent
+    while isinstance(around, Element) and around.tag in INLINE:
+        if around.tag == "a":
+            return around
+        around = around.parent
+    return None
+
+
+def _own_texts(holder: Element) -> Iterator[Text]:
     """The texts that an element holds, itself or in elements that are inline."""
     above = [iter(holder)]
     while above:

@@ -15,6 +15,7 @@ import phonenumbers
 
 from messor.extract.dates import fold
 from messor.extract.lines import Line
+from messor.extract.seams import SEAM
 from messor.extract.view import PageView
 
 _STREET = re.compile(
@@ -120,7 +121,7 @@ def may_hold_place(text: str) -> bool:
 
 def address_at(lines: list[Line], number: int) -> Address | None:
     """The address whose code and place stand in a line, the street there or shortly before."""
-    places = _places(lines[number].text)
+    places = _places(lines[number].fenced)
     return next(filter(None, (_at(lines, number, *place) for place in places)), None)
 
 
@@ -135,12 +136,17 @@ def _at(lines: list[Line], number: int, code: str, place: str, begin: int) -> Ad
 
 def _places(text: str) -> Iterator[tuple[str, str, int]]:
     """Codes with their places, and where they begin in a line."""
+    for code, place, begin in _coded(text):
+        yield code.replace(SEAM, " "), place.replace(SEAM, " "), begin
+
+
+def _coded(text: str) -> Iterator[tuple[str, str, int]]:
     for match in _CODE_PLACE.finditer(text):
         if _is_place(match[2]):
-            yield match[1], _STATE.sub("", match[2].strip(" .-\u2013")), match.start()
+            yield match[1], _STATE.sub("", match[2].strip(" .-\u2013" + SEAM)), match.start()
     for match in _PLACE_CODE.finditer(text) if _CODE_LAST.search(text) else ():
         if _is_place(match[1]):
-            yield match[3], _STATE.sub("", match[1].strip(" ,")), match.start(1)
+            yield match[3], _STATE.sub("", match[1].strip(" ," + SEAM)), match.start(1)
 
 
 def _is_place(text: str) -> bool:

@@ -39,6 +39,7 @@ _LISTED = LISTS | {"li"}
 _SPECIAL = UNSEEN | _REGIONS | _LISTED
 # Up to so many characters a line is written anew with each text it is made of.
 _SHORT = 500
+_DIGITS = "0123456789"
 
 
 class Shown:
@@ -160,6 +161,8 @@ class _Walk:
                             broken = holder_of(node) is not holder
                             inline = around
                     if not broken:
+                        if not apart and data[0] in _DIGITS:
+                            apart = _begins_a_number(node)
                         if parts is not None:
                             parts.append(f" {data}" if apart else data)
                         elif len(before := texts[-1]) < _SHORT:
@@ -272,6 +275,15 @@ def _one_space(text: str) -> str:
     if text.isprintable() and "  " not in text:
         return text.strip()
     return " ".join(text.split())
+
+
+def _begins_a_number(node: Node) -> bool:
+    """Whether digits at the beginning of a text are a number of their own: at the edge of a link."""
+    beside = node.previous_sibling
+    if beside is not None:
+        return type(beside) is Element and beside.tag == "a"
+    around = node.parent
+    return type(around) is Element and around.tag == "a"
 
 
 def _behind(node: Node | None, outer: Element) -> Node | None:

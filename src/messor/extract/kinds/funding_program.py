@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from messor.extract.amounts import MONEY
+from messor.extract.amounts import money_in
 from messor.extract.dates import fold
 from messor.extract.evidence import Field
 from messor.extract.items import Item
@@ -105,8 +105,14 @@ def _amount(page: PageView) -> dict[str, Field | None]:
     for label in labels(page):
         if not AMOUNT.fullmatch(label.name):
             continue
-        written = [match[0].strip() for match in MONEY.finditer(label.text[:400])]
-        fields = [page.said(label.line, text) for text in written]
+        line = label.line
+        value = max(line.text.rfind(label.text), 0)  # behind the label
+        written = [
+            line.text[begin:end].strip()
+            for begin, end in money_in(line)
+            if value <= begin < value + _MAX_ITEM
+        ]
+        fields = [page.said(line, text) for text in written]
         amounts = [(passage.field("money_amount", SHOWN), passage) for passage in fields]
         known = [(field, passage) for field, passage in amounts if field is not None]
         if known:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from messor.extract.amounts import MONEY
+from messor.extract.amounts import MONEY, money_in
 from messor.extract.dates import fold, read_date
 from messor.extract.evidence import NORMALISERS, Field
 from messor.extract.items import Item
@@ -108,17 +108,18 @@ def _of_line(page: PageView, line: Line) -> Record | None:
     passage = page.said(line)
     folded = fold(line.text)
     reduced = PERCENT_OFF.search(folded) is not None
-    money = MONEY.search(line.text)
+    amounts = money_in(line)
     sure = SHOWN if reduced or line.level else GUESSED
-    saved = money is not None and SAVING.search(folded) is not None
+    saved = bool(amounts) and SAVING.search(folded) is not None
     fields: dict[str, Field | None] = {
         "title": passage.field("text", sure),
         "discount_percent": passage.field("percent", sure) if reduced else None,
         "valid_until": passage.field("until", sure) or _later(page, line),
         "code": passage.field("offer_code", sure),
     }
-    if money is not None:
-        written = page.said(line, money[0])
+    if amounts:
+        begin, end = amounts[0]
+        written = page.said(line, line.text[begin:end])
         fields["discount_amount" if saved else "price"] = written.field("money_amount", sure)
         fields["currency"] = written.field("money_currency", sure)
     return make(KIND, fields, needs=("title",))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from messor.extract.amounts import MONEY
+from messor.extract.amounts import money_in
 from messor.extract.dates import fold
 from messor.extract.evidence import NORMALISERS
 from messor.extract.items import Item
@@ -17,7 +17,9 @@ from messor.extract.kinds.making import SHOWN, distinct, field_of, make, said
 from messor.extract.lines import Line
 from messor.extract.page_type import page_type
 from messor.extract.passages import Passage
+from messor.extract.products import normalise as _  # noqa: F401 - it adds shown_amount
 from messor.extract.records import Record
+from messor.extract.seams import SEAM
 from messor.extract.view import PageView
 
 KIND = "price_item"
@@ -37,6 +39,8 @@ _FROM = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
+# Large digits and small ones behind them: "19<sup>99</sup>".
+_CENTS_APART = re.compile(r"\d(?:<[^<>]{0,300}>){1,3}\d\d(?!\d)")
 _MAX_LINE = 200
 _MAX_UNIT = 24
 _REACH = 300  # lines above an item in which its section's heading is looked for
@@ -113,7 +117,7 @@ def _rows(lines: list[Line], *, bare: bool) -> list[_Row]:
     found: list[_Row] = []
     waiting: list[Line] = []  # lines since the last price, which may name the next one
     for line in lines:
-        price = _price(line.text, bare=bare) if len(line.text) <= _MAX_LINE else None
+        price = _price(line, bare=bare) if len(line.text) <= _MAX_LINE else None
         if price is None:
             waiting = [*waiting[-3:], line] if line.region != "nav" else []
             continue
@@ -139,23 +143,36 @@ def _beside(waiting: list[Line], line: Line, price: str) -> _Row | None:
     return _Row((near[0], near[0].text.rstrip(_TRIM)), (line, price), told)
 
 
-def _price(text: str, *, bare: bool) -> str | None:
+def _price(line: Line, *, bare: bool) -> str | None:
     """The price or span of prices with which a line ends, but for a unit."""
+    text = line.text
     if not _DIGIT.search(text):
         return None
-    last = None
-    for match in MONEY.finditer(text):
-        last = match
-    if last is None:
+    amounts = money_in(line)
+    if not amounts:
         only = _BARE.search(text) if bare else None
         return only[0] if only else None
-    if len(text) - last.end() > _MAX_UNIT or text.count(last[0]) > 1:
+    begin, end = amounts[-1]
+    if len(text) - end > _MAX_UNIT or text.count(text[begin:end]) > 1:
         return None
-    rest = fold(text[last.end() :]).strip(" *.)+")
+    rest = fold(text[end:]).strip(" *.)+")
     if rest and not _UNIT.search(rest):
         return None
-    span = _SPAN.search(text, 0, last.start())
-    return (text[span.start() : last.end()] if span else last[0]).strip()
+    return text[_lower_end(line.fenced, begin) : end].strip()
+
+
+def _lower_end(fenced: str, begin: int) -> int:
+    """Where the lower end of a span of prices begins; that of a price which is no span.
+
+    A number that ends a name in an element of its own is none: "Kettle 1" and "- € 20.90".
+    """
+    span = _SPAN.search(fenced, 0, begin)
+    if span is None:
+        return begin
+    seam = fenced.rfind(SEAM, 0, begin)
+    is_apart = seam >= span.start()
+    named = fenced[max(fenced.rfind(SEAM, 0, span.start()), 0) : span.start()]
+    return begin if is_apart and any(map(str.isalpha, named)) else span.start()
 
 
 def _is_name(text: str) -> bool:
@@ -178,6 +195,7 @@ def _made(page: PageView, row: _Row) -> Record | None:
     priced, price = row.price
     told = row.description
     passage: Passage = page.said(priced, price)
+    in_parts = _CENTS_APART.search(passage.quote) is not None
     heading = _section(page, line)
     unit = read_unit(priced.text[priced.text.rindex(price) + len(price) :])
     return make(
@@ -185,7 +203,7 @@ def _made(page: PageView, row: _Row) -> Record | None:
         {
             "name": page.said(line, name).field("text", SHOWN),
             "description": field_of(page.said(told) if told else None, "long_text", SHOWN),
-            "price": passage.field("money_amount", SHOWN),
+            "price": passage.field("shown_amount" if in_parts else "money_amount", SHOWN),
             "currency": passage.field("money_currency", SHOWN),
             "unit": page.said(priced).field("unit", SHOWN) if unit else None,
             "section": field_of(page.said(heading) if heading else None, "text", SHOWN),

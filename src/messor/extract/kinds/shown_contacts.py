@@ -182,7 +182,7 @@ def _read_phones(
     page: PageView, line: Line, country: str | None, told: set[str], found: list[_Find]
 ) -> int:
     tries = 0
-    for written, called in phones.numbers(line.text):
+    for written, called in phones.numbers(line.walled):
         tries += 1
         name = called or (_announced(page, line) if line.text.startswith(written[:4]) else "")
         number = phones.read_phone(written) if phones.names_country(written) else None

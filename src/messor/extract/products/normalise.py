@@ -22,7 +22,11 @@ _PLAIN_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
 _MACHINE_NUMBER = re.compile(
     r"\s*-?\d{1,13}(?:\.\d{1,10})?\s*|\s*\d{1,13}(?:\.\d{1,17})?[eE][+-]?\d{1,3}\s*"
 )
-_TAGS_BETWEEN_DIGITS = re.compile(r"(?<=\d)((?:\s*+<[^<>]{0,300}>)++)\s*(?=\d\d(?!\d))")
+# At the edge of a link or a heading one text ends and another begins: those are two numbers.
+_TAGS_BETWEEN_DIGITS = re.compile(
+    r"(?<=\d)((?:\s*+<(?!/?(?:a|h[1-6]|li|label|time)[\s>])[^<>]{0,300}>)++)\s*(?=\d\d(?!\d))",
+    re.IGNORECASE,
+)
 _HIDDEN = re.compile(
     r"<(script|style|template|noscript)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
 )

@@ -145,8 +145,7 @@ def _is_bold(element: Element) -> bool:
 def _is_price_line(before: str, text: str, after: str) -> bool:
     """Whether a line with a number is a price: by a sign in it or right beside it."""
     if not _is_money(text) and not (
-        _PLAIN_NUMBER.fullmatch(text)
-        and (_is_money(f"1 {after[:8]}") or _is_money(f"{before[-8:]} 1"))
+        _PLAIN_NUMBER.fullmatch(text) and (_is_sign(after[:8]) or _is_sign(before[-8:]))
     ):
         return False
     if OLD_BEGINNING.match(text.lower()):
@@ -165,6 +164,11 @@ def _is_money(text: str) -> bool:
     if not letters.isascii() or not letters.isalpha():
         return True
     return (len(letters) > 1 and price.code is not None) or letters.lower() in _SHARED_SIGNS
+
+
+def _is_sign(text: str) -> bool:
+    """Whether a text beside a number is the number's sign; one with digits has its own number."""
+    return not _DIGIT.search(text) and _is_money(f"1 {text}")
 
 
 def _is_there(found: Survey, text: str) -> bool:

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import procrastinate
@@ -33,6 +32,7 @@ from messor.queue.jobs import Job
 from messor.queue.runner import Limits, Runner
 from messor.store import migrate
 from messor.store.database import Connection, Database
+from messor.store.dsn import with_database
 
 WORKERS = 4
 BATCH = 500
@@ -143,7 +143,7 @@ def be_worker(kind: str) -> None:
 
 @contextlib.contextmanager
 def worker_process(kind: str) -> Iterator[subprocess.Popen[str]]:
-    """It is told the DSN, which holds a password, by its input: arguments can be seen by others."""
+    """It is told the DSN by its input: one of a given server may hold a password."""
     with subprocess.Popen(
         [sys.executable, "-m", "bench.queue", "--worker", kind],
         cwd=ROOT,
@@ -203,7 +203,7 @@ async def count_done(dsn: str) -> int:
 @contextlib.contextmanager
 def own_database(dsn: str, name: str = "bench_queue", *, schema: bool = True) -> Iterator[str]:
     asyncio.run(execute(dsn, f"CREATE DATABASE {name}"))
-    own = urlunsplit(urlsplit(dsn)._replace(path=f"/{name}"))
+    own = with_database(dsn, name)
     try:
         if schema:
             migrate.upgrade(own)

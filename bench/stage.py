@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 from bench.contender import Job
 from bench.measure import ServerReading, busy_seconds, cpu_seconds, peak_rss, read_server
 
 from messor.store import migrate
+from messor.store.dsn import with_database
 from messor.store.server import EmbeddedServer, ServerStatus
 from messor.world.process import WorldProcess
 
@@ -202,7 +202,7 @@ class Stage:
             return
         name = "bench_run"
         asyncio.run(_execute(self._dsn, f"CREATE DATABASE {name}"))
-        dsn = urlunsplit(urlsplit(self._dsn)._replace(path=f"/{name}"))
+        dsn = with_database(self._dsn, name)
         try:
             if kind == "schema":
                 migrate.upgrade(dsn)

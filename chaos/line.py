@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 CHUNK = 65_536
 
@@ -30,9 +30,7 @@ class Line:
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await self._whole.wait()
         try:
-            far_reader, far_writer = await asyncio.open_connection(
-                self._parts.hostname, self._parts.port
-            )
+            far_reader, far_writer = await self._reach()
         except OSError:
             writer.close()
             return
@@ -45,6 +43,13 @@ class Line:
             await asyncio.wait(pumps)
         finally:
             self._pumps.difference_update(pumps)
+
+    async def _reach(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        host, _, port = self._parts.netloc.rpartition("@")[2].rpartition(":")
+        place = unquote(host)
+        if place.startswith("/"):
+            return await asyncio.open_unix_connection(f"{place}/.s.PGSQL.{port}")
+        return await asyncio.open_connection(place, int(port))
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import asyncpg
 import hypothesis
@@ -19,6 +20,7 @@ import pytest
 from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Database
+from messor.store.dsn import passfile_of
 from messor.store.server import EmbeddedServer
 from messor.world import WorldProcess
 
@@ -90,7 +92,7 @@ def server_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def server_dsn(server_folder: Path) -> Iterator[str]:
     """An embedded server whose database `template_messor` is migrated and waits to be cloned."""
     server = EmbeddedServer(server_folder)
-    dsn = server.acquire()
+    dsn = with_password(server.acquire())
     try:
         _waive_upkeep(server)
         asyncio.run(_run(dsn, "CREATE DATABASE template_messor"))
@@ -98,6 +100,14 @@ def server_dsn(server_folder: Path) -> Iterator[str]:
         yield dsn
     finally:
         server.release()
+
+
+def with_password(dsn: str) -> str:
+    """A DSN as people write it for a server of their own: with the password, and nothing after it."""
+    parts, passfile = urlsplit(dsn), passfile_of(dsn)
+    assert passfile is not None
+    password = passfile.read_text().strip().rpartition(":")[2]
+    return f"postgresql://{parts.netloc.replace('@', f':{password}@')}{parts.path}"
 
 
 def with_database(dsn: str, name: str) -> str:

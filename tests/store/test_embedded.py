@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import asyncpg
 import psutil
@@ -26,6 +26,7 @@ from messor.errors import UnavailableError
 from messor.store.embedded.postmaster import find_postmaster
 from messor.store.embedded.programs import find_programs
 from messor.store.server import EmbeddedServer
+from tests.broker.rabbitmq import free_port
 from tests.moments import wait_until_over
 
 USER = """
@@ -128,12 +129,14 @@ def test_first_start_and_last_stop(data_dir: Path) -> None:
     dsn = server.acquire()
     status = server.status()
     parts = urlsplit(dsn)
-    assert (parts.username, parts.hostname, parts.path) == ("messor", "127.0.0.1", "/messor")
+    assert (parts.username, parts.password, parts.path) == ("messor", None, "/messor")
     assert status.running
-    assert status.port == parts.port
+    assert status.port is None  # nothing listens on TCP
+    assert status.socket is not None
+    assert (parts.netloc, parts.port) == (f"messor@{quote(str(status.socket), safe='')}:5432", 5432)
     assert status.data_folder == data_dir / "postgres" / "data"
     assert status.version is not None
-    assert (data_dir / "postgres" / "password").stat().st_mode & 0o777 == 0o600
+    assert (data_dir / "postgres" / "pgpass").stat().st_mode & 0o777 == 0o600
     assert server.acquire() == dsn
 
     server.release()
@@ -147,7 +150,8 @@ def test_settings_and_rights_of_the_role(data_dir: Path) -> None:
     dsn = server.acquire()
     expected = {
         "server_encoding": "UTF8",
-        "listen_addresses": "127.0.0.1",
+        "listen_addresses": "",
+        "unix_socket_permissions": "0700",
         "synchronous_commit": "on",
         "fsync": "on",
         "checkpoint_timeout": "15min",
@@ -159,9 +163,9 @@ def test_settings_and_rights_of_the_role(data_dir: Path) -> None:
     assert query(dsn, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") is False
     assert query(dsn, "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = 'messor'")
     with pytest.raises(asyncpg.InvalidPasswordError):
-        query(dsn.replace("messor:", "messor:not"), "SELECT 1")
-    with pytest.raises(asyncpg.InvalidPasswordError):
-        query(dsn.replace("//messor:", "//postgres:"), "SELECT 1")
+        query(dsn.replace("messor@", "messor:not@"), "SELECT 1")
+    with pytest.raises(asyncpg.InvalidAuthorizationSpecificationError):
+        query(dsn.replace("//messor@", "//postgres:any@"), "SELECT 1")
     server.release()
 
 
@@ -254,7 +258,7 @@ def test_eight_processes_start_one_server(data_dir: Path, new_user: Callable[[],
     assert not EmbeddedServer(data_dir).status().running
 
 
-def test_a_killed_postmaster_comes_back_with_its_port_and_data(data_dir: Path) -> None:
+def test_a_killed_postmaster_comes_back_with_its_socket_and_data(data_dir: Path) -> None:
     server = EmbeddedServer(data_dir)
     dsn = server.acquire()
     query(dsn, "CREATE TABLE kept (n int)", "INSERT INTO kept VALUES (7)")
@@ -324,15 +328,19 @@ def test_a_killed_user_is_not_counted(data_dir: Path, new_user: Callable[[], Use
     assert not server.status().running
 
 
-def test_a_taken_port_is_replaced_unless_it_was_asked_for(data_dir: Path) -> None:
-    server = EmbeddedServer(data_dir)
-    first = urlsplit(server.acquire()).port or 0
-    server.release()
-    asked = EmbeddedServer(data_dir, port=first)
-    with socket.create_server(("127.0.0.1", first)):
-        assert urlsplit(server.acquire()).port != first
-        server.release()
-        with pytest.raises(UnavailableError, match=f"Port {first} is taken"):
-            asked.acquire()
-    assert urlsplit(asked.acquire()).port == first
+def test_an_asked_port_is_listened_on_beside_the_socket(data_dir: Path) -> None:
+    port = free_port()
+    asked = EmbeddedServer(data_dir, port=port)
+    with (
+        socket.create_server(("127.0.0.1", port)),
+        pytest.raises(UnavailableError, match=f"Port {port} is taken"),
+    ):
+        asked.acquire()
+    dsn = asked.acquire()
+    status = asked.status()
+    assert (status.port, query(dsn, "SHOW listen_addresses")) == (port, "127.0.0.1")
+    assert quote(str(status.socket), safe="") in dsn  # Messor itself keeps to the socket
+    passfile = quote(str(data_dir / "postgres" / "pgpass"), safe="")
+    over_tcp = f"postgresql://messor@127.0.0.1:{port}/messor?passfile={passfile}"
+    assert query(over_tcp, "SELECT 1") == 1
     asked.release()

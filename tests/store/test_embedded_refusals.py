@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,6 @@ from messor.store.embedded import folder as folder_module
 from messor.store.embedded import programs as programs_module
 from messor.store.embedded.folder import Folder
 from messor.store.embedded.locks import held_alone
-from messor.store.embedded.ports import choose_port
 from messor.store.embedded.programs import find_programs
 from messor.store.server import EmbeddedServer
 
@@ -92,14 +90,6 @@ def runs_for(uid: int, python: str) -> bool:
         return subprocess.run([python, "-c", ""], check=False, user=uid, cwd="/").returncode == 0
     except OSError:
         return False
-
-
-def test_an_asked_port_that_is_taken(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        assert choose_port(0, port) != port
-        with pytest.raises(UnavailableError, match=f"Port {port} is taken"):
-            choose_port(port, None)
 
 
 def test_data_of_a_version_that_is_not_installed(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import asyncpg
 import pytest
@@ -35,17 +35,18 @@ def pooled_dsn(request: pytest.FixtureRequest, dsn: str) -> Iterator[str]:
     if PROGRAM is None:
         pytest.skip("no pgBouncer is installed; get it with: apt-get install pgbouncer")
     server, port = urlsplit(dsn), free_port()
+    socket = unquote(server.netloc.rpartition("@")[2].partition(":")[0])
     with tempfile.TemporaryDirectory(prefix="pgbouncer") as folder:
         path = Path(folder) / "pgbouncer.ini"
         path.write_text(
-            f"[databases]\n* = host=127.0.0.1 port={server.port} user={server.username}"
+            f"[databases]\n* = host={socket} port={server.port} user={server.username}"
             f" password={server.password}\n"
             f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
             f"auth_type = any\npool_mode = transaction\ndefault_pool_size = 2\n"
             f"ignore_startup_parameters = {request.param}\n"
         )
-        # It refuses to run as root.
-        account = "nobody" if os.getuid() == 0 else None
+        # It refuses to run as root; as the server's own account it may enter the socket's folder.
+        account = Path(socket).stat().st_uid if os.getuid() == 0 else None
         Path(folder).chmod(0o755)
         process = subprocess.Popen([PROGRAM, "-q", str(path)], user=account)
         try:

@@ -152,7 +152,7 @@ class SegmentWriter:
         path = self._folder / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o640)
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         except OSError as error:
             raise UnavailableError(f"The archive cannot be written: {error}") from error
         fcntl.flock(file, fcntl.LOCK_EX)

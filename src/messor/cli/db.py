@@ -1,35 +1,20 @@
-"""`messor db`: migrations, and a shell on the database."""
+"""`messor db`: migrations and the database's state; the rest of the group is beside this module."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import click
 
+from messor.cli.db_downgrade import downgrade
+from messor.cli.db_programs import dump, shell, url
+from messor.cli.db_secrets import rotate_password
+from messor.cli.db_server import server_dsn
 from messor.cli.output import json_option, print_json, run, say
-from messor.errors import UnavailableError
 from messor.settings import Settings
 from messor.store import migrate, revisions
 from messor.store.database import Database
 from messor.store.session import embedded_server
-
-
-@asynccontextmanager
-async def server_dsn(settings: Settings) -> AsyncIterator[str]:
-    """The database's DSN, with the embedded server running while it is used."""
-    if settings.database_url:
-        yield settings.database_url
-        return
-    server = embedded_server(settings)
-    dsn = await asyncio.to_thread(server.acquire)
-    try:
-        yield dsn
-    finally:
-        await asyncio.to_thread(server.release)
 
 
 @click.group()
@@ -51,24 +36,19 @@ def upgrade(revision: str) -> None:
     Example:
       messor db upgrade
     """
-    run(_migrate(revision, up=True))
+    run(_upgrade(revision))
 
 
-@db.command()
-@click.argument("revision", default="-1")
-def downgrade(revision: str) -> None:
-    """Take the database back (one revision by default). Data of the dropped tables is lost.
-
-    \b
-    Example:
-      messor db downgrade base
-    """
-    run(_migrate(revision, up=False))
+db.add_command(downgrade)
+db.add_command(dump)
+db.add_command(rotate_password)
+db.add_command(shell)
+db.add_command(url)
 
 
-async def _migrate(revision: str, *, up: bool) -> None:
+async def _upgrade(revision: str) -> None:
     async with server_dsn(Settings()) as dsn:
-        await asyncio.to_thread(migrate.upgrade if up else migrate.downgrade, dsn, revision)
+        await asyncio.to_thread(migrate.upgrade, dsn, revision)
         async with Database(dsn, pool_size=1) as database:
             say(f"The database is at revision {await database.revision() or 'none'}.")
 
@@ -90,11 +70,20 @@ def status(as_json: bool) -> None:
             click.echo(f"{name:10} {value}")
 
 
+def _place(settings: Settings) -> dict[str, object]:
+    """Where the embedded server is reached."""
+    if settings.database_url:
+        return {}
+    found = embedded_server(settings).status()
+    return {"socket": found.socket, "port": found.port}
+
+
 async def _status() -> dict[str, object]:
     settings = Settings()
     async with server_dsn(settings) as dsn, Database(dsn, pool_size=1) as database:
         return {
             "server": "given" if settings.database_url else "embedded",
+            **_place(settings),
             "postgres": await database.fetchval("SHOW server_version"),
             "revision": await database.revision(),
             "newest": revisions.newest(),
@@ -102,26 +91,3 @@ async def _status() -> dict[str, object]:
                 "SELECT pg_size_pretty(pg_database_size(current_database()))"
             ),
         }
-
-
-@db.command()
-def shell() -> None:
-    """Open psql on the database.
-
-    \b
-    Example:
-      messor db shell
-    """
-    run(_shell())
-
-
-async def _shell() -> None:
-    program = shutil.which("psql")
-    async with server_dsn(Settings()) as dsn:
-        if program is None:
-            raise UnavailableError(
-                "psql is not installed. Get it with: apt-get install postgresql-client"
-            )
-        environment = {**os.environ, "PGOPTIONS": "-c search_path=messor"}
-        process = await asyncio.create_subprocess_exec(program, dsn, env=environment)
-        await process.wait()

@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed, 2 bad input, 4 not found, 5 not allowed as things 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import tomllib
@@ -99,8 +100,17 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run a command; print one sentence and exit with a fitting code when it cannot be done."""
+    """Run a command whose files are nobody else's business: exports, dumps, archive, keys."""
     guard_terminal()
+    before = os.umask(0o077)
+    try:
+        _run()
+    finally:
+        os.umask(before)
+
+
+def _run() -> None:
+    """Print one sentence and exit with a fitting code when the command cannot be done."""
     try:
         done = cli(standalone_mode=False)  # the code of an early exit, if there was one
         if isinstance(done, int):

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict, is_dataclass
@@ -50,8 +52,16 @@ def _print_to(context: click.Context, _: click.Parameter, path: str | None) -> N
         file = open(path, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - closed with the context
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    tell_if_shared(file.fileno(), path)
     context.find_root().meta[OUTPUT] = file
     context.call_on_close(file.close)
+
+
+def tell_if_shared(fd: int, path: str) -> None:
+    """New files are their owner's alone; one that was there keeps the rights it was given."""
+    found = os.fstat(fd)
+    if stat.S_ISREG(found.st_mode) and found.st_mode & 0o044:
+        say(f"{path} was there before and can be read by others. To close it: chmod 600 {path}")
 
 
 def emit(line: str, *, bold: str = "") -> None:

@@ -55,10 +55,15 @@ def add(url: str, password_stdin: bool, cost: str | None, as_json: bool) -> None
     Example:
       messor proxies add http://proxy.example:3128
       messor proxies add https://user@proxy.example:8443 --password-stdin < password.txt
-      messor proxies add socks5://user:password@10.0.0.7:1080 --cost 0.0004
+      messor proxies add socks5://10.0.0.7:1080 --cost 0.0004
     """
     endpoint, password = understand(url)
     price = _price(cost)
+    if password is not None and not password_stdin:
+        say(
+            "The password was on the command line, where other users of this machine can read it "
+            "while the command runs: use --password-stdin."
+        )
     if password_stdin:
         if password is not None:
             raise UsageError("Give the password in the URL or on standard input, not both.")

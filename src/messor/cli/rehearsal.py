@@ -30,6 +30,7 @@ from messor.scout.engines.registry import hire
 from messor.scout.searching import Searcher
 from messor.settings import Settings
 from messor.store.database import Database
+from messor.store.dsn import with_setting
 from messor.store.session import Session
 from messor.verticals import files, verticals
 from messor.verticals.verticals import Applied
@@ -187,6 +188,7 @@ class Rehearsal:
 @asynccontextmanager
 async def later(session: Session, by: timedelta) -> AsyncIterator[Session]:
     """The same database by a clock that is ahead."""
-    offset = f"messor.clock_offset={int(by.total_seconds())}%20seconds"
-    async with Database(f"{session.database.dsn}?{offset}", pool_size=CONNECTIONS) as database:
+    offset = f"{int(by.total_seconds())} seconds"
+    dsn = with_setting(session.database.dsn, "messor.clock_offset", offset)
+    async with Database(dsn, pool_size=CONNECTIONS) as database:
         yield Session(database, None)

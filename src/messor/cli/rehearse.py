@@ -24,6 +24,7 @@ from messor.insight import ranks, visibility
 from messor.settings import AllowedNetworks, EngineOptions, Settings
 from messor.store import migrate
 from messor.store.database import Database
+from messor.store.dsn import with_database
 from messor.store.session import Session, embedded_server
 from messor.verticals import files
 from messor.verticals.verticals import Applied
@@ -118,12 +119,11 @@ class _Stage:
 
     @asynccontextmanager
     async def open(self, name: str) -> AsyncIterator[Session]:
-        base, _, template = self.dsn.rpartition("/")
         copy = f"rehearsal_{name}"
-        async with Database(f"{base}/postgres", pool_size=1) as keeper:
-            await keeper.fetch(f"CREATE DATABASE {copy} TEMPLATE {template}")
+        async with Database(with_database(self.dsn, "postgres"), pool_size=1) as keeper:
+            await keeper.fetch(f"CREATE DATABASE {copy} TEMPLATE messor")
             await keeper.fetch(IN_A_HURRY.format(copy))
-        async with Database(f"{base}/{copy}", pool_size=CONNECTIONS) as database:
+        async with Database(with_database(self.dsn, copy), pool_size=CONNECTIONS) as database:
             yield Session(database, None)
 
 

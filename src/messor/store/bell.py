@@ -14,7 +14,8 @@ from typing import Any
 
 import asyncpg
 
-from messor.store.database import LOST_CONNECTION, SESSION, Database, is_plain_loopback
+from messor.store.connecting import connect
+from messor.store.database import LOST_CONNECTION, SESSION, Database
 
 EVENTS = "messor_events"
 AGAIN_SECONDS = 1.0  # before a lost connection is opened again
@@ -68,11 +69,8 @@ class Bell:
 
     async def _hear(self) -> bool:
         """Until the connection is lost; False where nothing will ever be heard."""
-        ssl = False if is_plain_loopback(self._dsn) else None
         try:
-            raw = await asyncpg.connect(
-                self._dsn, ssl=ssl, server_settings=SESSION, statement_cache_size=0
-            )
+            raw = await connect(self._dsn, server_settings=SESSION, statement_cache_size=0)
         except asyncpg.ProtocolViolationError:
             return False
         try:

@@ -16,6 +16,7 @@ import asyncpg
 
 from messor.errors import UnavailableError, UsageError
 from messor.store import revisions
+from messor.store.connecting import connect
 
 # What a crash, restart or cut of the server looks like from here; all pass when it is back.
 LOST_CONNECTION = (
@@ -59,14 +60,6 @@ def sparse(values: list[Any]) -> list[Any]:
     return values
 
 
-def is_plain_loopback(dsn: str) -> bool:
-    """A server on loopback, without a word about TLS: then none is tried.
-
-    The driver would look for client certificates in a home folder that may not be ours to read.
-    """
-    return "@127.0.0.1:" in dsn and "ssl" not in dsn
-
-
 class Connection:
     """An asyncpg connection that counts what it sends."""
 
@@ -99,7 +92,6 @@ class Database:
     def __init__(self, dsn: str, *, pool_size: int = 4) -> None:
         self.dsn = dsn
         self.round_trips = 0
-        self._ssl = False if is_plain_loopback(dsn) else None
         self._pool_size = pool_size
         self._pool: asyncpg.Pool | None = None
         self._is_pooled = False
@@ -132,15 +124,13 @@ class Database:
                 "reset": _leave_as_is,
             }
         return await asyncpg.create_pool(
-            self.dsn, min_size=1, max_size=self._pool_size, ssl=self._ssl, **how
+            self.dsn, min_size=1, max_size=self._pool_size, connect=connect, **how
         )
 
     async def _meets_a_pooler(self) -> bool:
         """Whether somebody between here and the server refuses or drops the session's settings."""
         try:
-            raw = await asyncpg.connect(
-                self.dsn, ssl=self._ssl, server_settings=SESSION, statement_cache_size=0
-            )
+            raw = await connect(self.dsn, server_settings=SESSION, statement_cache_size=0)
         except asyncpg.ProtocolViolationError:
             return True
         try:

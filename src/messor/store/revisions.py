@@ -9,9 +9,14 @@ import asyncpg
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
+def numbers() -> list[str]:
+    """All revisions, the oldest first: they are numbered, and each file begins with its own."""
+    return sorted(path.name.partition("_")[0] for path in MIGRATIONS.glob("versions/*_*.py"))
+
+
 def newest() -> str:
-    """The revision this release expects: they are numbered, and each file begins with its own."""
-    return max(path.name.partition("_")[0] for path in MIGRATIONS.glob("versions/*_*.py"))
+    """The revision this release expects."""
+    return numbers()[-1]
 
 
 async def current(connection: asyncpg.Connection) -> str | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from messor.errors import MessorError, UnavailableError
 from messor.store.embedded.folder import Folder
-from messor.store.embedded.launch import START_LIMIT_SECONDS, bring_down, bring_up
+from messor.store.embedded.launch import START_LIMIT_SECONDS, bring_down, bring_up, rotate_password
 from messor.store.embedded.locks import FileLock, count_sharers, held_alone
 from messor.store.embedded.postmaster import find_postmaster
 from messor.store.embedded.programs import find_programs
@@ -30,7 +30,8 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 class ServerStatus:
     running: bool
     version: str | None  # such as 18.4; None while there is no data
-    port: int | None
+    port: int | None  # of loopback; None when it listens on its socket alone
+    socket: Path | None  # the socket's folder, while it runs
     data_folder: Path
     pid: int | None
     users: int | None  # None where the system does not tell
@@ -50,12 +51,12 @@ class EmbeddedServer:
     def acquire(self) -> str:
         """Become a user, starting the server if it does not run; return its DSN.
 
-        A server that runs already keeps the port it has. A second call changes nothing.
+        A server that runs already keeps its socket and port. A second call changes nothing.
         """
         return self.ensure_running()
 
     def ensure_running(self) -> str:
-        """The DSN of a server that answers, restarted if it died; the port is kept if possible."""
+        """The DSN of a server that answers, restarted if it died; it keeps its DSN if possible."""
         with self._mutex, self._plain_errors():
             self._folder.make()
             with self._start_lock():
@@ -70,6 +71,11 @@ class EmbeddedServer:
                     if joined:
                         self._drop()
                     raise
+
+    def rotate_password(self) -> None:
+        """Give the server another password; the caller is a user of it."""
+        with self._mutex, self._plain_errors(), self._start_lock():
+            rotate_password(self._folder, bring_up(self._folder, self._bin_dir, self._port))
 
     def release(self) -> None:
         """Cease to be a user; the last one stops the server. Without `acquire` it does nothing."""
@@ -89,7 +95,8 @@ class EmbeddedServer:
             return ServerStatus(
                 running=server is not None,
                 version=self._version(),
-                port=server.port if server else self._folder.kept_port(),
+                port=server.port if server and server.listens else None,
+                socket=server.socket if server else None,
                 data_folder=self._folder.data,
                 pid=server.pid if server else None,
                 users=count_sharers(self._folder.users_lock),

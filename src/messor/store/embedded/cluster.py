@@ -13,16 +13,16 @@ from pathlib import Path
 
 from messor.errors import UnavailableError
 from messor.store.embedded.account import Account
-from messor.store.embedded.folder import Folder, sync_directory
+from messor.store.embedded.folder import DATABASE, ROLE, Folder, sync_directory
+from messor.store.embedded.passwords import scram_verifier
 from messor.store.embedded.programs import Programs
-
-ROLE = "messor"
-DATABASE = "messor"
 
 _FRESH = "data.new-"
 _LIMIT_SECONDS = 120.0
-# Passwords over loopback TCP are the only way in, and the superuser of initdb has none.
-_ACCESS = "host all all 127.0.0.1/32 scram-sha-256\n"
+# A password is the only way in, by the socket or (where asked for) over loopback, and the superuser
+# of initdb has none.
+_BY_SOCKET = f"local all {ROLE} scram-sha-256\n"
+_ACCESS = f"{_BY_SOCKET}host all {ROLE} 127.0.0.1/32 scram-sha-256\n"
 # What follows the line in postgresql.conf wins over it, so operators may overrule Messor there.
 _INCLUDE = "\ninclude_if_exists '../server.conf'\n"
 
@@ -97,6 +97,23 @@ def make_cluster(folder: Folder, programs: Programs, account: Account) -> None:
     sync_directory(folder.base)
 
 
+def admit_by_socket(folder: Folder, account: Account) -> None:
+    """Let Messor into data that an earlier release made, which had no socket."""
+    access = folder.data / "pg_hba.conf"
+    try:
+        rules = access.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return  # the server's own words about it are better
+    if _BY_SOCKET in rules:
+        return
+    part = access.with_name("pg_hba.conf.messor")
+    part.unlink(missing_ok=True)
+    _write_within(part, _BY_SOCKET + rules, os.O_CREAT | os.O_EXCL)
+    account.give(part)
+    part.replace(access)
+    sync_directory(folder.data)
+
+
 def _initdb(folder: Folder, fresh: Path, programs: Programs, account: Account) -> None:
     initdb = [
         programs.path("initdb"), "-D", str(fresh), "-U", "postgres", "-A", "reject",
@@ -128,17 +145,19 @@ def _single_user(fresh: Path, programs: Programs) -> list[str]:
 def _role_and_database(password: str) -> str:
     """Statements for a stand-alone backend, which reads one to a line."""
     return (
-        f"CREATE ROLE {ROLE} LOGIN CREATEDB PASSWORD '{password}'\n"
+        f"CREATE ROLE {ROLE} LOGIN CREATEDB PASSWORD '{scram_verifier(password)}'\n"
         f"GRANT pg_monitor, pg_signal_backend TO {ROLE}\n"
         f"CREATE DATABASE {DATABASE} OWNER {ROLE}\n"
     )
 
 
 def _write_within(path: Path, text: str, flag: int) -> None:
-    """Write to a file initdb made, which keeps its owner; never through a link."""
-    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | flag)
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
+    """Write into the data folder, whose files keep their owner; never through a link."""
+    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | flag, 0o600)
+    with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
+        file.flush()
+        os.fsync(fd)
 
 
 def _run(account: Account, folder: Folder, command: list[str], *, text: str | None = None) -> None:

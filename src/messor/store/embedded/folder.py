@@ -3,7 +3,10 @@
     <data_dir>/postgres/        Messor's own: 0700, or 0711 when root runs a server under an account
         data/                   the cluster, owned by the account the server runs under
         data.new-*/             a cluster in the making
-        password  port          how users log in, and the port kept across restarts
+        pgpass                  how users log in: a password file in PostgreSQL's own format
+        pgpass.next             the password to come, while it is being rotated
+        socket/                 where users reach the server; 0700, of the server's account
+        socket.place            another place for the socket, where this folder's path is too long
         server.conf  server.log settings, rewritten at every start, and what the server says
         start.lock  users.lock  see `locks`
 
@@ -12,6 +15,7 @@ Making the cluster is `cluster`'s, running it `launch`'s.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -19,7 +23,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from messor.errors import UnavailableError
+from messor.store.connecting import NEXT
+from messor.store.embedded.passwords import new_password
 
+ROLE = "messor"
+DATABASE = "messor"
+
+_PLACE = "socket.place"
+_EARLIER_PASSWORD = "password"  # noqa: S105 - a file's name
 _LOG_BOUND = 4_000_000  # bytes
 _LEAST_FREE = 64_000_000  # bytes; a fresh cluster and its first WAL need about as much
 
@@ -45,14 +56,27 @@ class Folder:
         return self.base / "users.lock"
 
     def make(self) -> None:
-        """Make the folder if it is missing; a folder that exists keeps its rights."""
-        self.base.parent.mkdir(parents=True, exist_ok=True)
+        """Make the folder, and those it lies in; one that exists keeps its rights."""
+        missing = [place for place in (self.base, *self.base.parents) if not place.exists()]
+        for place in reversed(missing):
+            with contextlib.suppress(FileExistsError):
+                place.mkdir(mode=0o700)
+                # The server's account must be able to pass through, not to list or read.
+                place.chmod(0o711 if os.geteuid() == 0 else 0o700)
+
+    @property
+    def socket(self) -> Path:
+        return self.base / "socket"
+
+    def noted_socket(self) -> Path | None:
+        """The folder in /tmp that holds the socket instead."""
         try:
-            self.base.mkdir(mode=0o700)
-        except FileExistsError:
-            return
-        # The server's account must be able to pass through, not to list or read.
-        self.base.chmod(0o711 if os.geteuid() == 0 else 0o700)
+            return Path((self.base / _PLACE).read_text(encoding="utf-8", errors="surrogateescape"))
+        except FileNotFoundError:
+            return None
+
+    def note_socket(self, place: Path) -> None:
+        self.write(_PLACE, str(place))
 
     def data_version(self) -> int | None:
         try:
@@ -60,29 +84,42 @@ class Folder:
         except (FileNotFoundError, ValueError):
             return None
 
-    def password(self) -> str:
-        try:
-            return (self.base / "password").read_text().strip()
-        except FileNotFoundError:
-            raise UnavailableError(
-                f"The password of the embedded database is gone: restore {self.base / 'password'}."
-            ) from None
+    @property
+    def passfile(self) -> Path:
+        return self.base / "pgpass"
+
+    @property
+    def next_passfile(self) -> Path:
+        return self.base / f"pgpass{NEXT}"
 
     def make_password(self) -> str:
         """The password, made on the first call; it must be safe before the data that needs it."""
-        if not (self.base / "password").exists():
-            self.write("password", secrets.token_hex(24))
-        return self.password()
+        self.adopt_password()
+        if not self.passfile.exists():
+            self.write_password(self.passfile, new_password())
+        return self.passfile.read_text(encoding="ascii").strip().rpartition(":")[2]
 
-    def kept_port(self) -> int | None:
-        try:
-            return int((self.base / "port").read_text())
-        except (FileNotFoundError, ValueError):
-            return None
+    def write_password(self, passfile: Path, password: str) -> None:
+        self.write(passfile.name, f"*:*:*:{ROLE}:{password}\n")
 
-    def keep_port(self, port: int) -> None:
-        if self.kept_port() != port:
-            self.write("port", str(port))
+    def adopt_password(self) -> None:
+        """Take over the file of earlier releases, which held the bare password."""
+        earlier = self.base / _EARLIER_PASSWORD
+        if not self.passfile.exists() and earlier.exists():
+            self.write_password(self.passfile, earlier.read_text(encoding="ascii").strip())
+
+    def require_password(self) -> None:
+        self.adopt_password()
+        if not self.passfile.exists():
+            raise UnavailableError(
+                f"The password of the embedded database is gone: restore {self.passfile}."
+            )
+
+    def promote_password(self) -> None:
+        """The password to come is the server's by now: from here on it is the only one."""
+        self.next_passfile.replace(self.passfile)
+        sync_directory(self.base)
+        (self.base / _EARLIER_PASSWORD).unlink(missing_ok=True)
 
     def write(self, name: str, text: str, *, mode: int = 0o600) -> None:
         """Write a file whole or not at all; it belongs to the folder's owner, root or not."""

@@ -6,26 +6,34 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import time
 from pathlib import Path
 
 from messor.errors import UnavailableError
+from messor.store.dsn import loopback_dsn, socket_dsn
 from messor.store.embedded.account import Account, choose_account
 from messor.store.embedded.cluster import (
-    DATABASE,
-    ROLE,
+    admit_by_socket,
     clear_unfinished,
     make_cluster,
     write_settings,
 )
-from messor.store.embedded.folder import Folder
-from messor.store.embedded.ports import choose_port
-from messor.store.embedded.postmaster import clear_remains, find_postmaster
-from messor.store.embedded.probe import answers
+from messor.store.embedded.folder import DATABASE, ROLE, Folder
+from messor.store.embedded.passwords import new_password, scram_verifier
+from messor.store.embedded.ports import require_free
+from messor.store.embedded.postmaster import Postmaster, clear_remains, find_postmaster
+from messor.store.embedded.probe import PasswordRefusedError, answers, set_password
 from messor.store.embedded.programs import Programs, find_programs
+from messor.store.embedded.sockets import (
+    clear_sockets,
+    prepare_socket_folder,
+    remove_socket_folder,
+)
 
 START_LIMIT_SECONDS = 120.0
 STOP_LIMIT_SECONDS = 60.0
+_SOCKET_PORT = 5432  # part of the socket's name, and PostgreSQL's usual: clients need not be told
 _TRIES = 5
 _POLL_SECONDS = 0.05
 
@@ -40,8 +48,8 @@ def bring_up(folder: Folder, bin_dir: Path | None, port: int) -> str:
         server = find_postmaster(folder.data)
         if server is None:
             _start(folder, bin_dir, port)
-        elif answers(server.port, folder.password()):
-            return f"postgresql://{ROLE}:{folder.password()}@127.0.0.1:{server.port}/{DATABASE}"
+        elif server.is_ready and _lets_in(folder, server):
+            return dsn_of(folder, server)
         else:
             time.sleep(_POLL_SECONDS)
     # It is left alone: a long recovery goes on, and the next user finds it further.
@@ -49,6 +57,42 @@ def bring_up(folder: Folder, bin_dir: Path | None, port: int) -> str:
         f"The embedded database in {folder.base} is not ready after {START_LIMIT_SECONDS:.0f} s; "
         f"it may still be recovering: try again later. Its log ends:\n{folder.log_tail(since=since)}"
     )
+
+
+def dsn_of(folder: Folder, server: Postmaster) -> str:
+    """By the socket; a server that an earlier release started, and still runs, has loopback alone."""
+    if server.socket is None:
+        return loopback_dsn(ROLE, DATABASE, port=server.port, passfile=folder.passfile)
+    return socket_dsn(
+        ROLE, DATABASE, socket=server.socket, port=server.port, passfile=folder.passfile
+    )
+
+
+def rotate_password(folder: Folder, dsn: str) -> None:
+    """Give the running server another password. Killed at any point, `_lets_in` ends it.
+
+    Connections that are open stay open, and new ones read the file again.
+    """
+    password = new_password()
+    folder.write_password(folder.next_passfile, password)
+    set_password(dsn, scram_verifier(password))
+    folder.promote_password()
+
+
+def _lets_in(folder: Folder, server: Postmaster) -> bool:
+    """Whether the server takes the password there is, or the one a killed rotation left."""
+    folder.require_password()
+    dsn = dsn_of(folder, server)
+    try:
+        is_let_in = answers(dsn, folder.passfile)
+    except PasswordRefusedError:
+        if not folder.next_passfile.exists() or not answers(dsn, folder.next_passfile):
+            raise
+        folder.promote_password()
+        return True
+    if is_let_in:
+        folder.next_passfile.unlink(missing_ok=True)
+    return is_let_in
 
 
 def bring_down(folder: Folder, bin_dir: Path | None) -> None:
@@ -60,6 +104,7 @@ def bring_down(folder: Folder, bin_dir: Path | None) -> None:
     for mode in ("fast", "immediate"):
         _pg_ctl(folder, programs, account, "stop", "-m", mode, "-t", f"{STOP_LIMIT_SECONDS:.0f}")
         if find_postmaster(folder.data) is None:
+            remove_socket_folder(folder)
             logger.info("stopped the embedded database in %s", folder.base)
             return
     raise UnavailableError(
@@ -71,12 +116,14 @@ def _start(folder: Folder, bin_dir: Path | None, asked_port: int) -> None:
     programs = find_programs(bin_dir, folder.data_version())
     account = choose_account(folder, programs)
     _prepare(folder, programs, account)
+    socket = prepare_socket_folder(folder, account)
     for attempt in range(1, _TRIES + 1):
         clear_remains(folder.data)
-        port = choose_port(asked_port, folder.kept_port())
-        folder.keep_port(port)
+        clear_sockets(socket)
+        if asked_port:
+            require_free(asked_port)
         since = folder.log.stat().st_size if folder.log.exists() else 0
-        if _pg_ctl(folder, programs, account, "start", *_start_options(port)):
+        if _pg_ctl(folder, programs, account, "start", *_start_options(socket, asked_port)):
             logger.info("started PostgreSQL %s in %s", programs.version, folder.base)
             return
         if find_postmaster(folder.data) is not None:
@@ -102,14 +149,24 @@ def _prepare(folder: Folder, programs: Programs, account: Account) -> None:
         started = time.monotonic()
         make_cluster(folder, programs, account)
         logger.info("made %s in %.1f s", folder.data, time.monotonic() - started)
-    elif account.uid is not None and folder.data.stat().st_uid == 0:
+        return
+    if account.uid is not None and folder.data.stat().st_uid == 0:
         account.give_tree(folder.data)  # restored from a backup by root
+    admit_by_socket(folder, account)
+    (folder.base / "port").unlink(missing_ok=True)  # kept by earlier releases; not true any more
 
 
-def _start_options(port: int) -> list[str]:
-    """What no configuration file may change: loopback TCP is the only way in."""
-    options = f"-c listen_addresses=127.0.0.1 -c unix_socket_directories= -p {port}"
-    return ["-t", f"{START_LIMIT_SECONDS:.0f}", "-o", options]
+def _start_options(socket: Path, port: int) -> list[str]:
+    """What no configuration file may change: the ways in. pg_ctl hands them to a shell."""
+    place = str(socket).replace('"', '""')
+    options = {
+        "listen_addresses": "127.0.0.1" if port else "",
+        "unix_socket_directories": f'"{place}"',
+        "unix_socket_permissions": "0700",
+        "port": str(port or _SOCKET_PORT),
+    }
+    line = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
+    return ["-t", f"{START_LIMIT_SECONDS:.0f}", "-o", line]
 
 
 def _pg_ctl(folder: Folder, programs: Programs, account: Account, *arguments: str) -> bool:

@@ -20,7 +20,10 @@ _ORPHAN_SECONDS = 3.0
 @dataclass(frozen=True)
 class Postmaster:
     pid: int
-    port: int
+    port: int  # of its socket's name, and of loopback where it listens there
+    socket: Path | None = None  # the folder; a server that an earlier release started has none
+    listens: bool = False  # on loopback
+    is_ready: bool = False
 
 
 def find_postmaster(data: Path) -> Postmaster | None:
@@ -54,8 +57,15 @@ def clear_remains(data: Path) -> None:
 def _read_note(data: Path) -> Postmaster | None:
     try:
         lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
-        # A stand-alone backend writes its pid as a negative number.
-        return Postmaster(pid=abs(int(lines[0])), port=int(lines[3]))
+        # It grows line by line as the server starts.
+        socket, address, _, state = (*lines[4:8], "", "", "", "")[:4]
+        return Postmaster(
+            pid=abs(int(lines[0])),  # a stand-alone backend writes it as a negative number
+            port=int(lines[3]),
+            socket=Path(socket) if socket else None,
+            listens=bool(address),
+            is_ready=state.strip() == "ready",
+        )
     except (FileNotFoundError, ValueError, IndexError):
         return None
 

@@ -1,14 +1,20 @@
-"""Does the server answer? One real login and query, callable from any thread, loop or not."""
+"""Does the server answer? Real logins, callable from any thread, whether it runs a loop or not."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
 
 import asyncpg
 
 from messor.errors import UnavailableError
-from messor.store.embedded.cluster import DATABASE, ROLE
+from messor.store.connecting import connect
+from messor.store.embedded.folder import ROLE
+
+Answer = TypeVar("Answer")
 
 _LIMIT_SECONDS = 10.0
 _NOT_YET = (
@@ -21,32 +27,51 @@ _NOT_YET = (
 )
 
 
-def answers(port: int, password: str) -> bool:
-    """Whether the server on `port` serves Messor's database; False when it may do so later."""
-    # The caller's thread may already run an event loop, and a loop cannot run inside another.
+class PasswordRefusedError(UnavailableError):
+    """The server does not take the password there is."""
+
+
+def answers(dsn: str, passfile: Path) -> bool:
+    """Whether the server serves Messor's database; False when it may do so later."""
+    return in_thread(_log_in(dsn, passfile))
+
+
+def set_password(dsn: str, verifier: str) -> None:
+    """Give Messor's role the password that the verifier was made of."""
+    in_thread(_execute(dsn, f"ALTER ROLE {ROLE} PASSWORD '{verifier}'"))
+
+
+def in_thread(work: Coroutine[Any, Any, Answer]) -> Answer:
+    """The caller's thread may already run an event loop, and a loop cannot run inside another."""
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, _log_in(port, password)).result()
+        return thread.submit(asyncio.run, work).result()
 
 
-async def _log_in(port: int, password: str) -> bool:
+async def _execute(dsn: str, sql: str) -> None:
+    connection = await connect(dsn, timeout=_LIMIT_SECONDS)
     try:
+        await connection.execute(sql, timeout=_LIMIT_SECONDS)
+    finally:
+        await connection.close(timeout=_LIMIT_SECONDS)
+
+
+async def _log_in(dsn: str, passfile: Path) -> bool:
+    try:
+        # By this password alone: the caller must know which one is the server's.
         connection = await asyncpg.connect(
-            host="127.0.0.1",
-            port=port,
-            user=ROLE,
-            password=password,
-            database=DATABASE,
-            ssl=False,
-            timeout=_LIMIT_SECONDS,
+            dsn, passfile=passfile, ssl=False, timeout=_LIMIT_SECONDS
         )
     except asyncpg.TooManyConnectionsError:
         return True
     except _NOT_YET:
         return False
-    except asyncpg.PostgresError as error:
-        raise UnavailableError(
-            f"The embedded database on port {port} refuses Messor: {error}."
+    except asyncpg.InvalidPasswordError as error:
+        raise PasswordRefusedError(
+            f"The embedded database refuses the password in {passfile}: restore the file that "
+            f"belongs to its data."
         ) from error
+    except asyncpg.PostgresError as error:
+        raise UnavailableError(f"The embedded database refuses Messor: {error}.") from error
     try:
         served = bool(await connection.fetchval("SELECT true", timeout=_LIMIT_SECONDS))
         await connection.close(timeout=_LIMIT_SECONDS)

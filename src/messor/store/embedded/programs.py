@@ -54,6 +54,17 @@ def find_programs(bin_dir: Path | None, data_version: int | None) -> Programs:
     )
 
 
+def client_program(name: str, bin_dir: Path | None, major: int) -> str | None:
+    """A program such as pg_dump for a server of that version: of the same, else of a newer one."""
+    folders = [_inspect(bin_dir)] if bin_dir is not None else []
+    fitting = [
+        programs
+        for programs in (*folders, *_installed())
+        if programs.major >= major and (programs.bin_dir / name).is_file()
+    ]
+    return min(fitting, key=lambda programs: programs.major).path(name) if fitting else None
+
+
 def _installed() -> list[Programs]:
     """What is installed and runs: the wheel's before the system's, newest first in each."""
     found: list[Programs] = []

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, pool, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from messor.settings import Settings
-from messor.store.database import is_plain_loopback
+from messor.store.connecting import connect
 
 # A migration that cannot get its lock gives up rather than queue every reader behind it.
 # Partitions begin at midnight UTC, whatever the server's own time zone.
@@ -44,9 +44,9 @@ async def connect_and_run() -> None:
     if not url:
         msg = "Set MESSOR_DATABASE_URL, or use `messor db upgrade` for the embedded server."
         raise SystemExit(msg)
-    url = url.replace("postgresql://", "postgresql+asyncpg://", 1)
-    arguments = {"ssl": False} if is_plain_loopback(url) else {}
-    engine = create_async_engine(url, poolclass=pool.NullPool, connect_args=arguments)
+    engine = create_async_engine(
+        "postgresql+asyncpg://", poolclass=pool.NullPool, async_creator=lambda: connect(url)
+    )
     async with engine.connect() as connection:
         await connection.run_sync(run)
     await engine.dispose()

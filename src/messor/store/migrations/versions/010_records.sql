@@ -16,6 +16,14 @@ CREATE TABLE messor.extraction_due (
   pin text                                     -- "parser=version" to be used for this one time
 ) WITH (fillfactor = 80, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX extraction_due_page ON messor.extraction_due (page_id, id);
+-- Pages from before, and those whose records a downgrade took away.
+INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at)
+SELECT t.page_id, t.snapshot_id, coalesce(c.seen_at, t.last_fetched_at, messor.clock())
+  FROM messor.crawl_tasks t
+  LEFT JOIN LATERAL (SELECT c.state, c.seen_at FROM messor.page_changes c
+                      WHERE c.page_id = t.page_id ORDER BY c.seen_at DESC LIMIT 1) c ON true
+ WHERE t.kind = 'page' AND t.snapshot_id IS NOT NULL AND c.state IS DISTINCT FROM 'removed'
+ ORDER BY t.page_id;
 
 -- What extraction made of a page's newest content, as a whole.
 CREATE TABLE messor.extractions (

@@ -80,6 +80,10 @@ CREATE TABLE messor.search_due (
 ) WITH (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX search_due_page ON messor.search_due (page_id);
 
+-- Pages from before, and those whose documents a downgrade took away.
+INSERT INTO messor.search_due (page_id)
+SELECT page_id FROM messor.crawl_tasks WHERE kind = 'page' AND snapshot_id IS NOT NULL ORDER BY page_id;
+
 CREATE FUNCTION messor.want_search() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO messor.search_due (page_id) SELECT page_id FROM extracted ORDER BY page_id;

@@ -1,0 +1,96 @@
+"""Where the embedded server's socket lies: in a folder that only its account and root may enter.
+
+That is `socket/` in the server's folder. The system allows 107 bytes for a socket's path, so under
+a deep data folder it is a folder in /tmp instead, whose name is made up once and then kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from messor.errors import UnavailableError
+from messor.store.embedded.account import Account
+from messor.store.embedded.folder import Folder
+
+_LONGEST = 107 - len("/.s.PGSQL.65535")  # bytes of the folder's path
+_SHARED = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - folders in them are made and checked
+_PREFIX = "messor-"
+
+
+def prepare_socket_folder(folder: Folder, account: Account) -> Path:
+    """The folder for the socket, made and closed to others. The start lock is held."""
+    own = folder.socket
+    if len(os.fsencode(own)) <= _LONGEST:
+        if not _make_private(own, account):
+            raise UnavailableError(
+                f"{own} belongs to another account: remove it, and it is made again."
+            )
+        return own
+    noted = folder.noted_socket()
+    if noted is not None and _make_private(noted, account):
+        return noted
+    return _make_elsewhere(folder, account)
+
+
+def clear_sockets(place: Path) -> None:
+    """Remove what a killed server left. The caller has found no living server.
+
+    PostgreSQL sees by itself that a pid is gone, but would take a zombie, or a stranger that now
+    has the pid, for the owner of the socket.
+    """
+    for left in place.glob(".s.PGSQL.*"):
+        left.unlink(missing_ok=True)
+
+
+def remove_socket_folder(folder: Folder) -> None:
+    """After the server has stopped; the name of one in /tmp stays noted for the next start."""
+    noted = folder.noted_socket()
+    if noted is not None:
+        with contextlib.suppress(OSError):  # not empty, or not ours to remove: it stays
+            noted.rmdir()
+
+
+def _make_elsewhere(folder: Folder, account: Account) -> Path:
+    for shared in filter(_is_safe, _SHARED):
+        with contextlib.suppress(OSError):
+            made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=shared))
+            if _make_private(made, account):
+                folder.note_socket(made)
+                return made
+    raise UnavailableError(
+        f"The path of {folder.socket} is too long for a socket, and no folder could be made "
+        f"in {_SHARED[0]} instead: set MESSOR_DATA_DIR to a folder with a shorter path."
+    )
+
+
+def _is_safe(shared: Path) -> bool:
+    """Whether others cannot rename or remove what we make there."""
+    try:
+        mode = shared.stat().st_mode
+    except OSError:
+        return False
+    return bool(mode & stat.S_ISVTX) or not mode & 0o022
+
+
+def _make_private(path: Path, account: Account) -> bool:
+    """Make the folder or take the one there is; False if it is a link or another account's."""
+    try:
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        owner = os.geteuid() if account.uid is None else account.uid
+        if os.fstat(fd).st_uid not in {owner, os.geteuid()}:
+            return False
+        if account.uid is not None and account.gid is not None:
+            os.fchown(fd, account.uid, account.gid)
+        os.fchmod(fd, 0o700)
+        return True
+    finally:
+        os.close(fd)

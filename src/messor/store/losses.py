@@ -1,0 +1,124 @@
+"""What a downgrade takes away: read from the scripts it runs, counted in the database.
+
+The scripts are Messor's own and say `DROP TABLE`, `ALTER TABLE … DROP` and `DELETE FROM` in plain
+SQL; a test holds what is read here against what each step really removes. Nothing is changed here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from messor.errors import UsageError
+from messor.store.database import Connection
+from messor.store.revisions import MIGRATIONS, numbers
+
+# What an upgrade makes again from other tables, by itself or with the next work of the workers.
+_MADE_AGAIN = frozenset(
+    {"search_documents", "search_due", "fetch_minutes", "fetch_days", "fetch_rollup",
+     "extraction_due", "job_outbox", "outbox_relay", "rate_limits", "leaders"}
+)  # fmt: skip
+_TABLES = re.compile(r"^DROP TABLE\s+(?:IF EXISTS\s+)?([^;]+);", re.MULTILINE)
+_ALTERED = re.compile(r"^ALTER TABLE\s+messor\.(\w+)\s+([^;]+);", re.MULTILINE)
+_COLUMN = re.compile(r"\bDROP\s+(?:COLUMN\s+)?(?!CONSTRAINT\b|COLUMN\b|DEFAULT\b|NOT\b)(\w+)")
+_DELETED = re.compile(r"^DELETE FROM\s+messor\.(\w+)(?:\s+WHERE\s+([^;]+))?;", re.MULTILINE)
+_FUNCTIONS = re.compile(r"\$\$.*?\$\$", re.DOTALL)
+_EXACT_BELOW = 100_000  # rows; more are told by the planner's estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A table or column that goes, or rows of a table, and how many rows that concerns."""
+
+    revision: str
+    what: str
+    rows: int
+    is_made_again: bool
+
+
+def revisions_below(current: str, target: str) -> tuple[str, list[str]]:
+    """The revision that a downgrade to `target` ends at, and the ones that it takes back."""
+    known = [number for number in numbers() if number <= current]
+    if re.fullmatch(r"-\d+", target):
+        left = known[: max(len(known) - int(target[1:]), 0)]
+    elif target == "base":
+        left = []
+    elif target in known:
+        left = known[: known.index(target) + 1]
+    else:
+        raise UsageError(
+            f"The database is at {current}; it cannot go back to {target}. "
+            f"Name one of {known[0]} to {known[-1]}, a number of steps such as -1, or base."
+        )
+    return (left[-1] if left else "base"), list(reversed(known[len(left) :]))
+
+
+def dropped(revision: str) -> tuple[set[str], set[tuple[str, str]], list[tuple[str, str]]]:
+    """The tables, the columns and the deleted rows (by their condition) of one step back."""
+    script = _script(revision)
+    tables = {name for found in _TABLES.findall(script) for name in _names(found)}
+    columns = {
+        (table, column)
+        for table, acts in _ALTERED.findall(script)
+        for column in _COLUMN.findall(acts)
+        if table not in tables
+    }
+    return tables, columns, [(table, where) for table, where in _DELETED.findall(script)]
+
+
+def _names(found: str) -> Iterator[str]:
+    for name in found.split(","):
+        yield name.strip().removeprefix("messor.").split()[0]
+
+
+def _script(revision: str) -> str:
+    path = MIGRATIONS / "versions" / f"{revision}_down.sql"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return re.sub(r"--.*", "", _FUNCTIONS.sub("", text))
+
+
+async def losses(connection: Connection, undone: list[str]) -> list[Loss]:
+    """What going back over these revisions, the newest first, takes away of what there is."""
+    found: list[Loss] = []
+    gone: set[str] = set()
+    for revision in undone:
+        tables, columns, deleted = dropped(revision)
+        if revision == numbers()[0]:
+            tables, columns, deleted = await _all_tables(connection), set(), []
+        for table in sorted(tables - gone):
+            rows = await _rows(connection, table)
+            found.append(Loss(revision, f"table {table}", rows, table in _MADE_AGAIN))
+        gone |= tables
+        for table, column in sorted(columns):
+            if table not in gone:
+                rows = await _rows(connection, table, f"{column} IS NOT NULL")
+                found.append(Loss(revision, f"column {table}.{column}", rows, is_made_again=False))
+        for table, where in deleted:
+            if table not in gone:
+                rows = await _rows(connection, table, where or "true")
+                found.append(Loss(revision, f"rows of {table}", rows, is_made_again=False))
+    return found
+
+
+async def _all_tables(connection: Connection) -> set[str]:
+    rows = await connection.fetch(
+        """SELECT relname::text FROM pg_class
+            WHERE relnamespace = 'messor'::regnamespace AND relkind IN ('r', 'p')
+              AND NOT relispartition AND relname <> 'alembic_version'"""
+    )
+    return {row[0] for row in rows}
+
+
+async def _rows(connection: Connection, table: str, where: str | None = None) -> int:
+    estimate = await connection.fetchval(
+        """SELECT coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint FROM pg_class c
+            WHERE c.oid = to_regclass('messor.' || $1)
+               OR c.oid IN (SELECT inhrelid FROM pg_inherits
+                             WHERE inhparent = to_regclass('messor.' || $1))""",
+        table,
+    )
+    if estimate >= _EXACT_BELOW:
+        return int(estimate)
+    bound = f"SELECT FROM messor.{table} WHERE {where or 'true'} LIMIT {_EXACT_BELOW}"
+    return int(await connection.fetchval(f"SELECT count(*) FROM ({bound}) counted"))

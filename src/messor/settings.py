@@ -78,7 +78,10 @@ class Settings(BaseSettings):
         default=None, description="Folder of PostgreSQL's programs for the embedded server"
     )
     postgres_port: int = Field(
-        default=0, description="Port of the embedded server; 0 picks a free one"
+        default=0,
+        ge=0,
+        le=65535,
+        description="Port on 127.0.0.1 that the embedded server listens on, too; 0: its socket alone",
     )
 
     contact: str = Field(
@@ -286,6 +289,11 @@ class Settings(BaseSettings):
     secret_key: SecretStr | None = Field(
         default=None,
         description="Seals proxy passwords; needed when workers run on several machines",
+    )
+
+    secret_key_previous: SecretStr | None = Field(
+        default=None,
+        description="The former MESSOR_SECRET_KEY, until `messor db rotate-key` has run",
     )
 
     browser: Literal["auto", "off"] = Field(

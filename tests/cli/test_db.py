@@ -97,31 +97,34 @@ def test_the_url_of_a_given_server_is_shown_without_its_password(messor: Messor,
 
 
 def test_a_dump_can_be_read_by_its_owner_alone(messor: Messor, tmp_path: Path) -> None:
-    said = messor("db", "dump", "all.dump", "--json")
+    said = messor("db", "dump", "all.sql", "--json")
     assert said.code == 0, said.err
-    assert (tmp_path / "all.dump").stat().st_mode & 0o777 == 0o600
-    assert (tmp_path / "all.dump").stat().st_size == said.json["bytes"] > 10_000
+    assert (tmp_path / "all.sql").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "all.sql").stat().st_size == said.json["bytes"] > 10_000
 
 
-def test_the_embedded_servers_dump_is_made_by_its_own_program(
+def test_a_dump_is_restored_into_a_new_folder(
     messor: Messor, embedded: EmbeddedServer, tmp_path: Path
 ) -> None:
     assert embedded.status().running
-    messor("db", "upgrade")
-    (tmp_path / "all.dump").touch(0o644)
-    assert messor("db", "dump", "all.dump").code == 0
-    assert (tmp_path / "all.dump").stat().st_mode & 0o777 == 0o600
-    pg_restore = find_programs(None, None).path("pg_restore")
-    listed = subprocess.check_output([pg_restore, "--list", tmp_path / "all.dump"], text=True)
-    assert "TABLE DATA messor domains" in listed
+    messor("domains", "submit", "example.org")
+    (tmp_path / "all.sql").touch(0o644)
+    assert messor("db", "dump", "all.sql").code == 0
+    assert (tmp_path / "all.sql").stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.glob("*.part")) == []
+    env = {**os.environ, "MESSOR_DATA_DIR": str(tmp_path / "new")}
+    with (tmp_path / "all.sql").open() as sql:
+        shell = [sys.executable, "-m", "messor", "db", "shell"]
+        subprocess.run(shell, stdin=sql, stdout=subprocess.DEVNULL, env=env, check=True)
+    said = run_process("domains", "list", "--json", folder=tmp_path, **env)
+    assert [row["domain"] for row in said.json] == ["example.org"]
 
 
 def test_a_dump_that_fails_leaves_nothing(messor: Messor, tmp_path: Path) -> None:
-    said = messor("db", "dump", "nowhere/all.dump")
+    said = messor("db", "dump", "nowhere/all.sql")
     assert said.code == 2
     assert "cannot be written" in said.err
-    assert not list(tmp_path.glob("**/*.dump*"))
+    assert not list(tmp_path.glob("**/*.sql*"))
 
 
 def test_a_downgrade_says_what_is_lost_and_asks(messor: Messor) -> None:

@@ -467,7 +467,7 @@ def test_a_sealed_password_serves_its_own_proxy_alone(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="another key"):
         seal.open(sealed, "http://b:1")
     with pytest.raises(UnavailableError, match="another key"):
-        Seal(tmp_path, "an operator's secret").open(sealed, "http://a:1")
+        Seal(tmp_path / "other", "an operator's secret").open(sealed, "http://a:1")
 
 
 def test_an_operators_secret_needs_no_file(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import click
 
 from messor.cli.db_downgrade import downgrade
 from messor.cli.db_programs import dump, shell, url
-from messor.cli.db_secrets import rotate_password
+from messor.cli.db_secrets import rotate_key, rotate_password
 from messor.cli.db_server import server_dsn
 from messor.cli.output import json_option, print_json, run, say
 from messor.settings import Settings
@@ -41,6 +41,7 @@ def upgrade(revision: str) -> None:
 
 db.add_command(downgrade)
 db.add_command(dump)
+db.add_command(rotate_key)
 db.add_command(rotate_password)
 db.add_command(shell)
 db.add_command(url)

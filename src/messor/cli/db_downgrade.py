@@ -29,7 +29,7 @@ def downgrade(revision: str, yes: bool, dry_run: bool, as_json: bool) -> None:
 
     \b
     Example:
-      messor db dump before.dump
+      messor db dump before.sql
       messor db downgrade 024 --dry-run
       messor db downgrade 024
     """

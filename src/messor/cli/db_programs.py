@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -29,29 +30,30 @@ def shell() -> None:
     Example:
       messor db shell
     """
-    run(_shell())
+    sys.exit(run(_shell()))
 
 
-async def _shell() -> None:
+async def _shell() -> int:
     async with server_dsn(Settings()) as dsn:
         program = await _program("psql", dsn)
         bare, secrets = for_child(dsn)
         environment = {**os.environ, **secrets, "PGOPTIONS": "-c search_path=messor"}
         process = await asyncio.create_subprocess_exec(program, bare, env=environment)
-        await process.wait()
+        return await process.wait()
 
 
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @json_option
 def dump(file: Path, as_json: bool) -> None:
-    """Write the whole database to a file for pg_restore, readable by its owner alone.
+    """Write the whole database to a file of SQL, readable by its owner alone.
 
     The archive folder and `secret.key` are not part of it: copy them as well.
 
     \b
     Example:
-      messor db dump messor.dump
+      messor db dump messor.sql
+      MESSOR_DATA_DIR=new messor db shell < messor.sql
     """
     size = run(_dump(file))
     say(f"{file} holds the database ({size / 1e6:,.1f} MB). Copy the archive and secret.key, too.")
@@ -83,7 +85,7 @@ async def _pg_dump(fd: int) -> None:
     async with server_dsn(Settings()) as dsn:
         program = await _program("pg_dump", dsn)
         bare, secrets = for_child(dsn)
-        command = (program, "--format=custom", "--no-owner", f"--dbname={bare}")
+        command = (program, "--format=plain", "--no-owner", f"--dbname={bare}")
         process = await asyncio.create_subprocess_exec(
             *command, stdout=fd, stderr=asyncio.subprocess.PIPE, env={**os.environ, **secrets}
         )

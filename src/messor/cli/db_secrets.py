@@ -1,4 +1,4 @@
-"""`messor db rotate-password`: another password for the embedded database."""
+"""`messor db rotate-password` and `rotate-key`: another password, another key for what is sealed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import asyncio
 
 import click
 
+from messor.access.principal import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, run, say
 from messor.errors import ConflictError
+from messor.fetch.proxies.sealing import KEY_FILE, seal_for
+from messor.ops import resealing
+from messor.ops.resealing import Rotation
 from messor.settings import Settings
-from messor.store.session import embedded_server
+from messor.store.session import embedded_server, open_session
 
 
 @click.command("rotate-password")
@@ -42,3 +46,48 @@ async def _rotate(settings: Settings) -> None:
         await asyncio.to_thread(server.rotate_password)
     finally:
         await asyncio.to_thread(server.release)
+
+
+@click.command("rotate-key")
+@json_option
+def rotate_key(as_json: bool) -> None:
+    """Seal the passwords of proxies and the secrets of webhooks under a new key.
+
+    Without MESSOR_SECRET_KEY the new key replaces the one in secret.key; running workers notice.
+    With it: set MESSOR_SECRET_KEY to the new key and MESSOR_SECRET_KEY_PREVIOUS to the old one
+    wherever Messor runs, restart, and then run this. It may be killed and run again at any time.
+
+    \b
+    Example:
+      messor db rotate-key
+    """
+    settings = Settings()
+    done = run(_rotate_key(settings))
+    say(f"{done.resealed} secrets are sealed under the new key.")
+    for lost in done.unreadable:
+        say(f"No key opens the secret of {lost}: remove it and add it again.")
+    say(_afterwards(settings, done))
+    if as_json:
+        print_json(done)
+
+
+async def _rotate_key(settings: Settings) -> Rotation:
+    async with open_session(settings, pool_size=1) as session:
+        return await resealing.rotate_key(
+            session.database, seal_for(settings), actor=LOCAL_ADMIN.actor
+        )
+
+
+def _afterwards(settings: Settings, done: Rotation) -> str:
+    file = settings.data_dir / KEY_FILE
+    if settings.secret_key is None:
+        return f"The old key is gone. Copy the new {file} to wherever you keep a copy of it."
+    if settings.secret_key_previous is not None or file.exists():
+        left = f" and remove {file}" if file.exists() else ""
+        return f"Now unset MESSOR_SECRET_KEY_PREVIOUS wherever Messor runs{left}."
+    if done.resealed == 0:
+        return (
+            "All was sealed under MESSOR_SECRET_KEY before. To change it: set it to the new key and "
+            "MESSOR_SECRET_KEY_PREVIOUS to the old one wherever Messor runs, and run this again."
+        )
+    return "Everything is sealed under MESSOR_SECRET_KEY."

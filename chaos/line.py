@@ -52,12 +52,14 @@ class Line:
         return await asyncio.open_connection(place, int(port))
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
-            while data := await reader.read(CHUNK):
-                await self._whole.wait()
-                writer.write(data)
-                await writer.drain()
-        writer.close()
+        try:
+            with contextlib.suppress(OSError):
+                while data := await reader.read(CHUNK):
+                    await self._whole.wait()
+                    writer.write(data)
+                    await writer.drain()
+        finally:
+            writer.close()
 
     async def _close(self) -> None:
         pumps = list(self._pumps)

@@ -7,12 +7,14 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import asyncpg
 import pytest
+from chaos.line import open_line
 
 from messor.ledger import events
 from messor.ledger.events import Event
@@ -30,30 +32,38 @@ IGNORED = "search_path, statement_timeout, lock_timeout, idle_in_transaction_ses
 
 
 @pytest.fixture(params=["", IGNORED], ids=["refusing settings", "dropping settings"])
-def pooled_dsn(request: pytest.FixtureRequest, dsn: str) -> Iterator[str]:
+async def pooled_dsn(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[str]:
     """The test's database through a pooler with two server connections."""
     if PROGRAM is None:
         pytest.skip("no pgBouncer is installed; get it with: apt-get install pgbouncer")
-    server, port = urlsplit(dsn), free_port()
-    socket = unquote(server.netloc.rpartition("@")[2].partition(":")[0])
-    with tempfile.TemporaryDirectory(prefix="pgbouncer") as folder:
-        path = Path(folder) / "pgbouncer.ini"
-        path.write_text(
-            f"[databases]\n* = host={socket} port={server.port} user={server.username}"
-            f" password={server.password}\n"
-            f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
-            f"auth_type = any\npool_mode = transaction\ndefault_pool_size = 2\n"
-            f"ignore_startup_parameters = {request.param}\n"
-        )
-        # It refuses to run as root; as the server's own account it may enter the socket's folder.
-        account = Path(socket).stat().st_uid if os.getuid() == 0 else None
-        Path(folder).chmod(0o755)
-        process = subprocess.Popen([PROGRAM, "-q", str(path)], user=account)
-        try:
+    # As root it changes its account, and may not enter the socket's folder then.
+    async with open_line(dsn) as line:
+        server, port = urlsplit(line.dsn), free_port()
+        with _pgbouncer(server, port, request.param):
             yield f"postgresql://{server.username}@127.0.0.1:{port}{server.path}"
-        finally:
-            process.terminate()
-            process.wait()
+
+
+@contextmanager
+def _pgbouncer(server: SplitResult, port: int, ignored: str) -> Iterator[None]:
+    folder = Path(tempfile.mkdtemp(prefix="pgbouncer"))
+    path = folder / "pgbouncer.ini"
+    path.write_text(
+        f"[databases]\n* = host=127.0.0.1 port={server.port} user={server.username}"
+        f" password={server.password}\n"
+        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
+        f"auth_type = any\npool_mode = transaction\ndefault_pool_size = 2\n"
+        f"ignore_startup_parameters = {ignored}\n"
+    )
+    # It refuses to run as root.
+    account = "nobody" if os.getuid() == 0 else None
+    folder.chmod(0o755)
+    process = subprocess.Popen([str(PROGRAM), "-q", str(path)], user=account)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+        shutil.rmtree(folder)
 
 
 async def test_each_transaction_has_the_settings(pooled_dsn: str) -> None:

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo up test check sbom bench chaos fuzz lock clean
+.PHONY: demo up test check sbom bench chaos fuzz pywb lock clean
 
 demo: .venv/run
 	$(BIN)/messor demo $(if $(CI),--once)
@@ -40,11 +40,24 @@ sbom: .venv/dev
 fuzz: .venv/dev
 	$(BIN)/python -m fuzz.run --minutes 10
 
+# Replays the archive in tests; without it those are skipped.
+pywb: .venv-pywb/done
+.venv-pywb/done: requirements-pywb.txt
+	if command -v uv >/dev/null; then \
+	  uv venv -q --clear --python $(PYTHON) .venv-pywb && \
+	  uv pip install -q --python .venv-pywb/bin/python --require-hashes -r requirements-pywb.txt; \
+	else \
+	  $(PYTHON) -m venv --clear .venv-pywb && \
+	  .venv-pywb/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-pywb.txt; \
+	fi
+	touch $@
+
 # Pins with hashes, from pyproject.toml; names no registry.
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-dev.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-bench.txt
+	uv pip compile --group pywb --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-pywb.txt
 
 # $(1): requirements file. The package itself is installed in place, without asking for more.
 define install
@@ -70,4 +83,4 @@ endef
 	touch .venv/run .venv/dev
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-pywb build dist .mypy_cache .ruff_cache .pytest_cache

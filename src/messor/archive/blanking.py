@@ -14,15 +14,21 @@ from uuid import uuid4
 
 from messor.store.database import Database
 
-# Only records that nothing points at any more, of writers that are gone: a living one may still
-# give the same bytes to another page.
-OPEN = """
+# A living writer may still give the same bytes to another page.
+WRITER_IS_GONE = """
+NOT EXISTS (SELECT FROM messor.worker_leases w WHERE w.id = g.worker_id AND w.ended_at IS NULL)
+"""
+
+# Only records that nothing points at any more; `engine.promoting` sees to the others.
+OPEN = f"""
 SELECT b.segment_id, b.segment_offset, b.segment_length, g.name
   FROM messor.blanks b JOIN messor.segments g ON g.id = b.segment_id
  WHERE b.blanked_at IS NULL
-   AND NOT EXISTS (SELECT FROM messor.worker_leases w WHERE w.id = g.worker_id AND w.ended_at IS NULL)
+   AND {WRITER_IS_GONE}
    AND NOT EXISTS (SELECT FROM messor.page_snapshots s
                     WHERE s.segment_id = b.segment_id AND s.segment_offset = b.segment_offset)
+   AND NOT EXISTS (SELECT FROM messor.page_snapshots s
+                    WHERE s.revisit_segment_id = b.segment_id AND s.revisit_offset = b.segment_offset)
  ORDER BY b.segment_id, b.segment_offset LIMIT $1
 """
 DONE = """

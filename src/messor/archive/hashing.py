@@ -13,6 +13,8 @@ from typing import Any
 
 import msgspec
 
+MAX_JUDGED = 262_144  # of a refusal's body, enough for every known challenge; no more is hashed
+
 _ENCODER = msgspec.json.Encoder(order="sorted")
 _NO_DATA = sha256(b"").digest()
 

@@ -21,6 +21,7 @@ MAX_LINE = 2_000
 
 _BLANK_LINE = b"\r\n\r\n"
 _GZIPPED = b"\x1f\x8b"
+_REVISIT = b"WARC/1.1\r\nWARC-Type: revisit"
 # Lines of an HTTP head, none of which is the first.
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*+(\d{1,18})[ \t]*+(?=\r\n|\Z)", re.IGNORECASE)
 _ENCODING = re.compile(rb"\r\ncontent-encoding:", re.IGNORECASE)
@@ -40,7 +41,7 @@ SELECT {_COLUMNS} FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.p
 """
 MARKDOWN = "SELECT markdown FROM messor.snapshot_texts WHERE snapshot_id = $1"
 WHERE = """
-SELECT g.name, s.segment_offset, s.segment_length FROM messor.page_snapshots s
+SELECT g.name, s.segment_offset, s.segment_length, s.misfiled_at FROM messor.page_snapshots s
   JOIN messor.segments g ON g.id = s.segment_id WHERE s.id = $1
 """
 
@@ -103,6 +104,11 @@ async def record_place(source: Connection | Database, snapshot_id: int) -> tuple
     row = await source.fetchrow(WHERE, snapshot_id)
     if row is None:
         raise NotFoundError(f"There is no snapshot {snapshot_id}.")
+    if row["misfiled_at"] is not None:
+        raise NotFoundError(
+            f"The archive does not hold the bytes of snapshot {snapshot_id}: they were found to be "
+            f"wrong on {row['misfiled_at']:%Y-%m-%d}. Its page is fetched anew (messor archive verify)."
+        )
     return row["name"], row["segment_offset"], row["segment_length"]
 
 
@@ -124,10 +130,12 @@ def read_body(
         raise UnavailableError(
             "The bytes of this snapshot do not lie on this machine: they were archived elsewhere."
         ) from error
-    record = _unpack(packed)
+    record = unpack(packed)
     http = record.find(_BLANK_LINE) + len(_BLANK_LINE)
     if not record.startswith(b"HTTP/", http):
         raise NotFoundError("The bytes of this snapshot were erased.")
+    if record.startswith(_REVISIT):
+        raise UnavailableError("This record refers to another one, which holds its bytes.")
     end = record.find(_BLANK_LINE, http)
     if end < 0:
         return b""
@@ -135,10 +143,11 @@ def read_body(
     length_line = _LENGTH.search(record, http, end)
     payload = record[start : start + int(length_line[1]) if length_line else None]
     is_packed = payload.startswith(_GZIPPED) and _ENCODING.search(record, http, end)
-    return _unpack(payload) if is_packed else payload
+    return unpack(payload) if is_packed else payload
 
 
-def _unpack(packed: bytes) -> bytes:
+def unpack(packed: bytes) -> bytes:
+    """A gzip or zlib member unpacked, up to MAX_BYTES."""
     unpacker = isal_zlib.decompressobj(wbits=47)  # gzip or zlib, as the bytes say
     try:
         return unpacker.decompress(packed, MAX_BYTES)

@@ -24,10 +24,21 @@ UPDATE messor.segments SET state = 'sealed', bytes = $2, sealed_at = messor.cloc
 """
 # Only of leases that have ended: none of their flushes can still be on its way to commit.
 ABANDONED = """
-SELECT g.id, g.name, coalesce(max(s.segment_offset + s.segment_length), 0) AS committed
-  FROM messor.segments g JOIN messor.worker_leases w ON w.id = g.worker_id
-  LEFT JOIN messor.page_snapshots s ON s.segment_id = g.id
- WHERE g.state = 'open' AND w.ended_at IS NOT NULL GROUP BY g.id, g.name
+WITH left_open AS MATERIALIZED (
+  SELECT g.id, g.name FROM messor.segments g JOIN messor.worker_leases w ON w.id = g.worker_id
+   WHERE g.state = 'open' AND w.ended_at IS NOT NULL
+), held AS (
+  SELECT segment_id AS id, segment_offset + segment_length AS ends FROM messor.page_snapshots
+   WHERE segment_id IN (SELECT id FROM left_open)
+   UNION ALL
+  SELECT revisit_segment_id, revisit_offset + revisit_length FROM messor.page_snapshots
+   WHERE revisit_segment_id IN (SELECT id FROM left_open)
+   UNION ALL
+  SELECT segment_id, segment_offset + segment_length FROM messor.spare_records
+   WHERE segment_id IN (SELECT id FROM left_open)
+)
+SELECT o.id, o.name, coalesce(max(h.ends), 0) AS committed
+  FROM left_open o LEFT JOIN held h ON h.id = o.id GROUP BY o.id, o.name
 """
 
 # Not every system has it; syncing more than needed is safe.

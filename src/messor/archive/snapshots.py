@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from messor.archive.segments import Place
 from messor.store.database import Connection, sparse
@@ -11,26 +12,54 @@ from messor.store.database import Connection, sparse
 # Raised when reading changes what markdown or data come out, so that the web is not blamed.
 READER_VERSION = 1
 
-# A page that returns to an earlier content meets its old snapshot again (A, B, A): `fresh` tells.
-STORE = """
-INSERT INTO messor.page_snapshots (page_id, content_hash, data_hash, raw_hash, segment_id,
+# A page that returns to an earlier content meets its old snapshot again (A, B, A). Where that one's
+# bytes were found to be another page's, those that are here now take their place; `messor.mended`
+# then has the page extracted again.
+_BYTES = (
+    "raw_hash",
+    "segment_id",
+    "segment_offset",
+    "segment_length",
+    "revisit_segment_id",
+    "revisit_offset",
+    "revisit_length",
+    "size",
+    "status_code",
+    "content_type",
+    "provider",
+    "crawled_at",
+)
+MEET_AGAIN = f"""
+ON CONFLICT (page_id, content_hash, data_hash) DO UPDATE SET misfiled_at = NULL, {
+    ", ".join(
+        f"{name} = CASE WHEN s.misfiled_at IS NULL THEN s.{name} ELSE excluded.{name} END"
+        for name in _BYTES
+    )
+}"""
+
+# `fresh` tells a new snapshot from one that was met again.
+STORE = f"""
+INSERT INTO messor.page_snapshots AS s (page_id, content_hash, data_hash, raw_hash, segment_id,
        segment_offset, segment_length, size, status_code, content_type, title, description,
-       language, crawled_at, reader_version, provider, verdict, signals)
+       language, crawled_at, reader_version, provider, verdict, signals, revisit_segment_id,
+       revisit_offset, revisit_length)
 SELECT g.page_id, g.content_hash, g.data_hash, g.raw_hash, g.segment_id, g.segment_offset,
        g.segment_length, g.size, g.status_code, g.content_type, g.title, g.description, g.language,
        (SELECT messor.clock()) - make_interval(secs => g.age), $17, g.provider,
-       g.verdict, g.signals
+       g.verdict, g.signals, g.revisit_segment_id, g.revisit_offset, g.revisit_length
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[], $7::bytea[],
               $8::bigint[], $9::bigint[], $10::int[], $11::int[], $12::smallint[], $13::text[],
               $14::text[], $15::text[], $16::text[], $18::float8[],
-              $19::text[], $20::text[], $21::jsonb[])
+              $19::text[], $20::text[], $21::jsonb[], $22::bigint[], $23::bigint[], $24::int[])
        AS g (page_id, host_id, token, content_hash, data_hash, raw_hash, segment_id,
              segment_offset, segment_length, size, status_code, content_type, title, description,
-             language, age, provider, verdict, signals)
+             language, age, provider, verdict, signals, revisit_segment_id, revisit_offset,
+             revisit_length)
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
  ORDER BY g.page_id
-ON CONFLICT (page_id, content_hash, data_hash) DO UPDATE SET page_id = excluded.page_id
-RETURNING id, page_id, xmax = 0 AS fresh
+{MEET_AGAIN}
+RETURNING id, page_id, segment_id, segment_offset, revisit_segment_id, revisit_offset,
+          xmax = 0 AS fresh
 """
 
 # Ids come from the statement before: joining them here would be a join on nothing indexed.
@@ -38,6 +67,9 @@ DESCRIBE = """
 WITH texts AS (
   INSERT INTO messor.snapshot_texts (snapshot_id, markdown, data)
   SELECT * FROM unnest($5::bigint[], $6::text[], $7::jsonb[])
+), spare AS (
+  INSERT INTO messor.spare_records (page_id, segment_id, segment_offset, segment_length)
+  SELECT * FROM unnest($8::bigint[], $9::bigint[], $10::bigint[], $11::int[]) ON CONFLICT DO NOTHING
 ), changed AS (
   INSERT INTO messor.page_changes (page_id, snapshot_id, state, seen_at)
   SELECT g.page_id, g.snapshot_id, g.state, (SELECT messor.clock()) - make_interval(secs => g.age)
@@ -46,6 +78,17 @@ WITH texts AS (
   ON CONFLICT DO NOTHING RETURNING page_id, snapshot_id, seen_at
 )
 INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at) SELECT * FROM changed
+"""
+
+# Of a snapshot that was wrong and whose content came again.
+REWRITE = """
+UPDATE messor.snapshot_texts x SET markdown = g.markdown, data = g.data
+  FROM unnest($1::bigint[], $2::text[], $3::jsonb[]) AS g (snapshot_id, markdown, data)
+ WHERE x.snapshot_id = g.snapshot_id
+"""
+SPARE = """
+INSERT INTO messor.spare_records (page_id, segment_id, segment_offset, segment_length)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[]) ON CONFLICT DO NOTHING
 """
 
 # A page goes once, however often it is missed after, and comes back once.
@@ -88,6 +131,7 @@ class Snapshot:
     state: str  # new or changed
     previous_id: int | None  # the snapshot the page had until now
     provider: str = "http"
+    revisit: Place | None = None  # its own record, where the bytes are another page's
     verdict: str | None = None  # None for content that may stand for the page
     signals: str | None = None  # reservations of rights, as JSON
 
@@ -120,6 +164,7 @@ async def store(
         [s.provider for s in kept],
         sparse([s.verdict for s in kept]),
         sparse([s.signals for s in kept]),
+        *revisit_columns([s.revisit for s in kept]),
     )
     ids = {row["page_id"]: row["id"] for row in rows}
     fresh = {row["page_id"] for row in rows if row["fresh"]}
@@ -139,8 +184,60 @@ async def store(
         [ids[s.page_id] for s in texts],
         [s.markdown for s in texts],
         sparse([s.data for s in texts]),
+        *spare_columns(_spare(kept, rows)),
     )
+    took = {row["page_id"]: (row["segment_id"], row["segment_offset"]) for row in rows}
+    mended = [
+        (ids[s.page_id], s.markdown, s.data)
+        for s in kept
+        if s.page_id not in fresh and took.get(s.page_id) == (s.place.segment_id, s.place.offset)
+    ]
+    await rewrite(connection, mended)
     return ids
+
+
+async def rewrite(connection: Connection, texts: Sequence[tuple[int, str, str | None]]) -> None:
+    """Replace what bytes say that took the place of wrong ones: snapshot, markdown and data."""
+    if texts:
+        ids, markdowns, data = zip(*texts, strict=True)
+        await connection.execute(REWRITE, ids, markdowns, data)
+
+
+def _spare(kept: Sequence[Snapshot], rows: Sequence[Any]) -> list[tuple[int, Place]]:
+    """Records that no row took: of content that was met again, or of a lane that was lost."""
+    taken = {(row["segment_id"], row["segment_offset"]) for row in rows}
+    taken |= {(row["revisit_segment_id"], row["revisit_offset"]) for row in rows}
+    own = [(s.page_id, s.revisit or s.place) for s in kept]
+    return [(page_id, at) for page_id, at in own if (at.segment_id, at.offset) not in taken]
+
+
+def spare_columns(
+    spare: Sequence[tuple[int, Place]],
+) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int]]:
+    """Pages and their spare records, as columns."""
+    return (
+        [page_id for page_id, _ in spare],
+        [place.segment_id for _, place in spare],
+        [place.offset for _, place in spare],
+        [place.length for _, place in spare],
+    )
+
+
+async def spare(connection: Connection, records: Sequence[tuple[int, Place]]) -> None:
+    """Remember records of pages that no snapshot points at."""
+    if records:
+        await connection.execute(SPARE, *spare_columns(records))
+
+
+def revisit_columns(
+    places: Sequence[Place | None],
+) -> tuple[Sequence[int | None], Sequence[int | None], Sequence[int | None]]:
+    """The records of their own that snapshots have, as columns; most have none."""
+    return (
+        sparse([place.segment_id if place else None for place in places]),
+        sparse([place.offset if place else None for place in places]),
+        sparse([place.length if place else None for place in places]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,15 @@
 
 A body that came gzipped is kept as it came: that is the better proof, and packing it twice would
 cost time and gain nothing. What HTTP framing changed on the way is renamed `X-Archive-Orig-*`,
-as is customary.
+as is customary. Bytes that lie in the archive under another address are not written twice: a
+`revisit` record gives the answer's head and refers to the record that holds them.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha1
 
@@ -17,6 +19,19 @@ from isal import igzip, isal_zlib
 _PLAIN_LEVEL = 1
 _FRAMING = frozenset({b"transfer-encoding", b"content-length"})
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+_HTTP = "application/http; msgtype=response"
+_SAME_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+@dataclass(slots=True)
+class Original:
+    """The record that holds a payload, as others refer to it."""
+
+    url: str
+    date: str
+    digest: bytes  # SHA-1 of the payload as stored
 
 
 def warcinfo(software: str) -> bytes:
@@ -30,7 +45,7 @@ def response(
     url: str,
     status: int,
     reason: str,
-    headers: Iterable[tuple[bytes, bytes]],
+    headers: Headers,
     *,
     body: bytes,
     gzipped: bytes | None = None,
@@ -41,27 +56,71 @@ def response(
     `digest` is the SHA-1 of what is kept, where somebody has computed it before.
     """
     payload = body if gzipped is None else gzipped
-    http_head = _http_head(status, reason, headers, len(payload), packed=gzipped is not None)
-    digest = digest or sha1(payload, usedforsecurity=False).digest()
-    head = _head(
-        "response",
-        len(http_head) + len(payload),
-        content_type="application/http; msgtype=response",
-        url=url,
-        digest=digest.hex(),
-    )
-    block = b"".join((head, http_head, payload, b"\r\n\r\n"))
-    return igzip.compress(block, _PLAIN_LEVEL) if gzipped is None else _stored_member(block)
+    head = http_head(status, reason, headers, len(payload), packed=gzipped is not None)
+    original = Original(url, now(), digest or payload_digest(payload))
+    return full(original, head, payload, packed=gzipped is not None)
 
 
-def _http_head(
+def revisit(
+    url: str,
     status: int,
     reason: str,
-    headers: Iterable[tuple[bytes, bytes]],
-    length: int,
+    headers: Headers,
     *,
+    original: Original,
+    length: int,
     packed: bool,
 ) -> bytes:
+    """A record of an answer whose payload, of `length` bytes, is an original's."""
+    head = http_head(status, reason, headers, length, packed=packed)
+    return reference(url, now(), head, original)
+
+
+def full(original: Original, http: bytes, payload: bytes, *, packed: bool = False) -> bytes:
+    """A response record of an HTTP head and a payload, which may be packed already."""
+    head = _head(
+        "response",
+        len(http) + len(payload),
+        content_type=_HTTP,
+        date=original.date,
+        url=original.url,
+        digest=original.digest.hex(),
+    )
+    block = b"".join((head, http, payload, b"\r\n\r\n"))
+    return _stored_member(block) if packed else igzip.compress(block, _PLAIN_LEVEL)
+
+
+def reference(url: str, date: str, http: bytes, original: Original) -> bytes:
+    """A revisit record of an HTTP head: WARC 1.1, identical payload digest."""
+    head = _head(
+        "revisit",
+        len(http),
+        content_type=_HTTP,
+        date=date,
+        url=url,
+        digest=original.digest.hex(),
+        original=original,
+    )
+    return igzip.compress(b"".join((head, http, b"\r\n\r\n")), _PLAIN_LEVEL)
+
+
+def payload_digest(payload: bytes) -> bytes:
+    """What a record says of its payload; it guards against damage, not against forgery."""
+    return sha1(payload, usedforsecurity=False).digest()
+
+
+def now() -> str:
+    """The time as records have it."""
+    return f"{datetime.now(UTC).isoformat(timespec='microseconds')[:26]}Z"
+
+
+def written(moment: datetime) -> str:
+    """A time as records have it; WARC 1.1 allows for fractions of a second."""
+    return f"{moment.astimezone(UTC).isoformat(timespec='microseconds')[:26]}Z"
+
+
+def http_head(status: int, reason: str, headers: Headers, length: int, *, packed: bool) -> bytes:
+    """An answer's head as it is archived, for a payload of so many bytes."""
     lines = [f"HTTP/1.1 {status} {reason}".encode("latin-1", "replace")]
     for name, value in headers:
         lower = name.lower()
@@ -72,13 +131,20 @@ def _http_head(
 
 
 def _head(
-    kind: str, length: int, *, content_type: str, url: str | None = None, digest: str | None = None
+    kind: str,
+    length: int,
+    *,
+    content_type: str,
+    date: str | None = None,
+    url: str | None = None,
+    digest: str | None = None,
+    original: Original | None = None,
 ) -> bytes:
     lines = [
         "WARC/1.1",
         f"WARC-Type: {kind}",
         f"WARC-Record-ID: <urn:uuid:{_uuid4()}>",
-        f"WARC-Date: {datetime.now(UTC).isoformat(timespec='microseconds')[:26]}Z",
+        f"WARC-Date: {date or now()}",
         f"Content-Type: {content_type}",
         f"Content-Length: {length}",
     ]
@@ -86,6 +152,12 @@ def _head(
         lines.append(f"WARC-Target-URI: {url}")
     if digest is not None:
         lines.append(f"WARC-Payload-Digest: sha1:{digest}")
+    if original is not None:
+        lines += (
+            f"WARC-Profile: {_SAME_PAYLOAD}",
+            f"WARC-Refers-To-Target-URI: {original.url}",
+            f"WARC-Refers-To-Date: {original.date}",
+        )
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 

@@ -9,7 +9,7 @@ import click
 from messor.archive import blanking
 from messor.cli.domain_session import LOCAL_ADMIN, name_of
 from messor.cli.output import emit, json_option, print_json, run, say
-from messor.engine import erasing, purging
+from messor.engine import erasing, promoting, purging
 from messor.engine.erasing import Erased
 from messor.engine.purging import Holdings
 from messor.errors import UsageError
@@ -103,7 +103,7 @@ async def _erase_again() -> tuple[int, int]:
 
 
 async def _blank(settings: Settings, session: Session) -> int:
-    await blanking.blank_waiting(settings.data_dir / "archive", session.database)
+    await promoting.let_go(settings, session.database)
     return await blanking.waiting(session.database)
 
 

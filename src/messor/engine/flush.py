@@ -15,6 +15,7 @@ import asyncpg
 
 from messor.archive import snapshots
 from messor.archive.segments import SegmentWriter
+from messor.archive.snapshots import Snapshot
 from messor.courtesy import friction, lanes, robots, robots_redirects
 from messor.courtesy.lanes import Silence
 from messor.courtesy.lease import WorkerLease
@@ -85,7 +86,7 @@ class Flusher:
         return closed
 
     async def _commit(self, batch: Batch) -> list[int]:
-        if not all(self._archive.has(h.snapshot.place) for h in batch.harvests if h.snapshot):
+        if not all(self._has(h.snapshot) for h in batch.harvests if h.snapshot):
             raise UnavailableError("The segment that holds these pages could not be written.")
         if not batch.number:
             self._number += 1
@@ -104,6 +105,10 @@ class Flusher:
         self._lease.deadline = renewal.deadline
         self._learn(batch)
         return renewal.closed
+
+    def _has(self, kept: Snapshot) -> bool:
+        has = self._archive.has
+        return has(kept.place) and (kept.revisit is None or has(kept.revisit))
 
     async def _write(self, connection: Connection, batch: Batch) -> None:
         """All statements of a flush, in the order that keeps locks in line: domains, lanes, pages."""
@@ -239,6 +244,7 @@ class Flusher:
     async def _set_aside(self, batch: Batch, error: Exception) -> list[int]:
         """Quarantine the one page left in a batch that PostgreSQL refuses."""
         harvest = batch.harvests.pop()
+        kept = harvest.snapshot
         batch.found.clear()
         harvest.quarantine(f"cannot be stored: {error}")
         fault = errors.Fault.of_task(
@@ -251,4 +257,6 @@ class Flusher:
         async with self._database.transaction() as connection:
             await errors.log(connection, [fault])
             await rows.update_tasks(connection, self._lease.id, [harvest], {})
+            if kept is not None:
+                await snapshots.spare(connection, [(kept.page_id, kept.revisit or kept.place)])
         return await self._commit(batch)

@@ -7,10 +7,9 @@ and followed by O-Images; one that is too large is not kept.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
-from messor.archive import hashing, warc
-from messor.archive.segments import Place, SegmentWriter
+from messor.archive import hashing
+from messor.archive.bodies import Arrival, Bodies
+from messor.archive.segments import SegmentWriter
 from messor.archive.snapshots import Snapshot
 from messor.courtesy.lanes import Lane
 from messor.engine.harvest import Harvest
@@ -29,7 +28,6 @@ from messor.web.urls import parse
 
 KIND = "image"
 MAX_BYTES = 5_000_000
-REMEMBERED = 5_000  # pictures whose bytes need not be archived twice
 
 # Servers type pictures as anything; their first bytes tell.
 _READABLE = frozenset({Outcome.OK, Outcome.NOT_HTML})
@@ -41,9 +39,8 @@ class ImageReader:
 
     def __init__(self, inbox: Inbox, archive: SegmentWriter, *, agent: str) -> None:
         self._inbox = inbox
-        self._archive = archive
+        self._bodies = Bodies(archive)
         self._agent = agent
-        self._kept: OrderedDict[bytes, Place] = OrderedDict()
 
     def read(self, lane: Lane, task: Task, decision: Decision, fetched: Fetched) -> None:
         """Take in an answer; what is no picture is an outcome, and nothing of it is kept."""
@@ -93,6 +90,11 @@ class ImageReader:
     def _snapshot(self, harvest: Harvest, fetched: Fetched, digest: bytes) -> Snapshot:
         task, lane = harvest.task, harvest.lane
         assert fetched.status is not None
+        archived = self._bodies.archive(
+            Arrival(
+                task.url, fetched.status, fetched.reason, fetched.raw_headers, fetched.body, digest
+            )
+        )
         return Snapshot(
             page_id=task.page_id,
             host_id=lane.host_id,
@@ -100,7 +102,8 @@ class ImageReader:
             content_hash=digest,
             data_hash=hashing.data_hash(b""),
             raw_hash=digest,
-            place=self._archived(task, fetched, digest),
+            place=archived.place,
+            revisit=archived.revisit,
             size=fetched.size,
             status_code=fetched.status,
             content_type=clean(fetched.content_type),
@@ -112,17 +115,3 @@ class ImageReader:
             state="new" if task.snapshot_id is None else "changed",
             previous_id=task.snapshot_id,
         )
-
-    def _archived(self, task: Task, fetched: Fetched, digest: bytes) -> Place:
-        """Where the bytes lie; the same picture under several addresses is written once."""
-        known = self._kept.get(digest)
-        if known is not None and self._archive.has(known):
-            return known
-        assert fetched.status is not None
-        record = warc.response(
-            task.url, fetched.status, fetched.reason, fetched.raw_headers, body=fetched.body
-        )
-        place = self._kept[digest] = self._archive.append(record)
-        if len(self._kept) > REMEMBERED:
-            self._kept.popitem(last=False)
-        return place

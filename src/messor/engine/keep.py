@@ -7,12 +7,13 @@ never takes the place of good content.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 
 import msgspec
 
-from messor.archive import hashing, warc
-from messor.archive.segments import Place, SegmentWriter
+from messor.archive import hashing
+from messor.archive.bodies import Archived, Arrival, Bodies
+from messor.archive.segments import SegmentWriter
 from messor.archive.snapshots import Snapshot
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
@@ -22,7 +23,6 @@ from messor.engine.rows import clean
 from messor.fetch.outcome import Outcome
 from messor.web.robots_tags import PageDirectives, directives_of
 
-REMEMBERED_BODIES = 5_000  # whose bytes need not be archived twice
 SAME_BODY = 3  # pages of a host with the same bytes before they are marked
 
 # Reservations that speak against keeping a page at all; others bind what is done with it later.
@@ -37,11 +37,10 @@ class Keeper:
     def __init__(
         self, archive: SegmentWriter, inbox: Inbox, sieve: LinkSieve, *, agent: str
     ) -> None:
-        self._archive = archive
+        self._bodies = Bodies(archive)
         self._inbox = inbox
         self._sieve = sieve
         self._agent = agent
-        self._bodies: OrderedDict[bytes, tuple[Place, Counter[int]]] = OrderedDict()
 
     def keep(self, harvest: Harvest, answer: Answer) -> None:
         """Fill the harvest with all that this answer means."""
@@ -110,7 +109,8 @@ class Keeper:
         reading = answer.reading
         assert fetched.status is not None
         data = hashing.encode_data(reading.structured) if reading else b""
-        raw_hash = answer.raw_hash or hashing.raw_hash(fetched.body)
+        raw_hash = answer.body_hash or hashing.raw_hash(fetched.body)
+        archived = self._archived(harvest, answer, raw_hash)
         return Snapshot(
             page_id=task.page_id,
             host_id=lane.host_id,
@@ -120,7 +120,8 @@ class Keeper:
             ),
             data_hash=hashing.data_hash(data),
             raw_hash=raw_hash,
-            place=self._archived(harvest, answer, raw_hash),
+            place=archived.place,
+            revisit=archived.revisit,
             size=fetched.size,
             status_code=fetched.status,
             content_type=clean(fetched.content_type),
@@ -136,35 +137,30 @@ class Keeper:
             signals=_encode(said.reservations).decode() if said and said.reservations else None,
         )
 
-    def _archived(self, harvest: Harvest, answer: Answer, raw_hash: bytes) -> Place:
-        """Where the bytes lie; the same bytes are written once, and marked where a host has many."""
-        known = self._bodies.get(raw_hash)
-        if known is not None and self._archive.has(known[0]):
-            place, pages = known
-        else:
-            place, pages = self._archive.append(_record(answer)), Counter()
-            self._bodies[raw_hash] = (place, pages)
+    def _archived(self, harvest: Harvest, answer: Answer, raw_hash: bytes) -> Archived:
+        """Where the bytes lie; they are marked where many pages of a host have the same."""
+        archived = self._bodies.archive(_arrival(answer, raw_hash))
+        pages = archived.body.pages
         pages[harvest.lane.host_id] += 1
         many = pages[harvest.lane.host_id] >= SAME_BODY
         if many and answer.fetched.gate in (None, "size", "text_ratio"):
             answer.fetched.gate = "duplicate"
-        if len(self._bodies) > REMEMBERED_BODIES:
-            self._bodies.popitem(last=False)
-        return place
+        return archived
 
 
-def _record(answer: Answer) -> bytes:
+def _arrival(answer: Answer, raw_hash: bytes) -> Arrival:
     fetched = answer.fetched
     assert fetched.status is not None
     as_it_came = fetched.keeps_gzip or fetched.body is fetched.wire
-    return warc.response(
+    return Arrival(
         answer.url.href,
         fetched.status,
         fetched.reason,
         fetched.raw_headers,
-        body=fetched.body,
-        gzipped=fetched.wire if fetched.keeps_gzip else None,
-        digest=fetched.wire_digest if as_it_came else None,
+        fetched.body,
+        raw_hash,
+        fetched.wire if fetched.keeps_gzip else None,
+        fetched.wire_digest if as_it_came else None,
     )
 
 

@@ -19,7 +19,7 @@ HOLDINGS = """
 SELECT count(*) AS pages, coalesce(sum(s.snapshots), 0)::bigint AS snapshots,
        coalesce(sum(s.bytes), 0)::bigint AS bytes
   FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
- CROSS JOIN LATERAL (SELECT count(*) AS snapshots, sum(n.segment_length) AS bytes
+ CROSS JOIN LATERAL (SELECT count(*) AS snapshots, sum(coalesce(n.revisit_length, n.segment_length)) AS bytes
                        FROM messor.page_snapshots n WHERE n.page_id = p.id) s
  WHERE h.domain_id = $1
 """
@@ -45,7 +45,8 @@ FORGET_AGAIN = """
 SELECT messor.forget_pages(coalesce(array_agg(f.page_id), '{}'), $1)
   FROM messor.forgotten_pages f
  WHERE f.logs = $1 AND ((f.logs AND f.forgotten_at > messor.clock() - interval '10 minutes')
-        OR EXISTS (SELECT FROM messor.page_snapshots s WHERE s.page_id = f.page_id))
+        OR EXISTS (SELECT FROM messor.page_snapshots s WHERE s.page_id = f.page_id)
+        OR EXISTS (SELECT FROM messor.spare_records r WHERE r.page_id = f.page_id))
 """
 SETTLED = """
 DELETE FROM messor.forgotten_pages WHERE forgotten_at < messor.clock() - interval '1 day'

@@ -24,7 +24,6 @@ from messor.web.urls import LinkCache, LinkResolver, Url, parse
 
 KNOWN_LINKS = 8_000  # resolved hrefs a worker remembers
 DOOR_TEXT = 500  # characters of a page that is only there to send one on
-MAX_JUDGED = 262_144  # of a refusal's body, enough for every known challenge
 
 _PASSED = Verdict()
 
@@ -38,7 +37,8 @@ class Answer:
     text: str = ""
     reading: PageReading | None = None
     verdict: Verdict = _PASSED
-    raw_hash: bytes | None = None
+    raw_hash: bytes | None = None  # of what the site itself answered, to compare the next with
+    body_hash: bytes | None = None  # of the bytes that are here, whoever brought them
     needs_cage: bool = False  # its page may end or stall the process that reads it
     fault: Exception | None = None  # what reading it did to the reader
     same_shell: bool = False  # HTTP brought the bytes it brought before another provider was asked
@@ -62,7 +62,8 @@ class Reader:
         try:
             self._read(answer, task, lane)
         except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
-            fetched.outcome, answer.fault, answer.raw_hash = Outcome.ERROR, error, None
+            fetched.outcome, answer.fault = Outcome.ERROR, error
+            answer.raw_hash = answer.body_hash = None
         return answer
 
     def _read(self, answer: Answer, task: Task, lane: Lane) -> None:
@@ -81,10 +82,12 @@ class Reader:
 
     def _read_page(self, answer: Answer, task: Task, lane: Lane) -> None:
         fetched = answer.fetched
-        answer.raw_hash = task.raw_hash if fetched.is_known else hashing.raw_hash(fetched.body)
-        same = answer.raw_hash == task.raw_hash and task.snapshot_id is not None
+        is_own = fetched.provider == "http"  # what others bring is never the site's own answer
+        answer.body_hash = task.raw_hash if fetched.is_known else hashing.raw_hash(fetched.body)
+        answer.raw_hash = answer.body_hash if is_own else None
+        same = is_own and answer.raw_hash == task.raw_hash and task.snapshot_id is not None
         if same and (fetched.is_known or not has_directives(fetched.raw_headers)):
-            if fetched.provider == "http" and task.provider is not None:
+            if task.provider is not None:
                 answer.same_shell = True
                 fetched.gate = "spa_shell"
             else:
@@ -155,7 +158,7 @@ class Reader:
         """Name who refuses, where the body of a refusal tells."""
         fetched = answer.fetched
         if fetched.body and is_html(fetched.content_type, fetched.body):
-            answer.text, _ = decode(fetched.body[:MAX_JUDGED], fetched.content_type)
+            answer.text, _ = decode(fetched.body[: hashing.MAX_JUDGED], fetched.content_type)
         before = fetched.outcome
         sentence = fetched.error
         self._judge(answer)

@@ -34,6 +34,10 @@ SELECT g.page_id, g.host_id, g.token, g.fetched_at, g.outcome, g.status_code, g.
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
 """
 
+# New content without an answer of the site itself leaves nothing to compare its next answer with:
+# what it answered before was other content.
+_STAYS = "g.raw_hash IS NULL AND g.snapshot_id IS NULL"
+
 # What people paused or cancelled since the task was loaded stays so. One time for all columns:
 # the next crawl is the completion plus the frequency, exactly.
 UPDATE_TASKS = f"""
@@ -51,10 +55,10 @@ UPDATE messor.crawl_tasks t
        last_status = coalesce(g.last_status, t.last_status),
        snapshot_id = coalesce(g.snapshot_id, t.snapshot_id),
        provider = CASE WHEN g.snapshot_id IS NULL THEN t.provider ELSE g.provider END,
-       raw_hash = coalesce(g.raw_hash, t.raw_hash),
-       etag = CASE WHEN g.raw_hash IS NULL THEN t.etag ELSE g.etag END,
-       last_modified = CASE WHEN g.raw_hash IS NULL THEN t.last_modified ELSE g.last_modified END,
-       wire_tag = CASE WHEN g.raw_hash IS NULL THEN t.wire_tag ELSE g.wire_tag END
+       raw_hash = CASE WHEN {_STAYS} THEN t.raw_hash ELSE g.raw_hash END,
+       etag = CASE WHEN {_STAYS} THEN t.etag ELSE g.etag END,
+       last_modified = CASE WHEN {_STAYS} THEN t.last_modified ELSE g.last_modified END,
+       wire_tag = CASE WHEN {_STAYS} THEN t.wire_tag ELSE g.wire_tag END
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::float8[],
               $8::smallint[], $9::text[], $10::text[], $11::bool[], $12::smallint[],
               $13::bigint[], $14::bytea[], $15::text[], $16::text[], $17::text[], $18::int[],
@@ -199,7 +203,7 @@ async def update_tasks(
         sparse([_validator(h, "Last-Modified") for h in harvests]),
         sparse([h.other_provider for h in harvests]),
         sparse([h.schedule.history for h in harvests]),
-        sparse([h.own_answer.wire_tag if h.own_answer else None for h in harvests]),
+        sparse([h.own_answer.wire_tag if h.raw_hash and h.own_answer else None for h in harvests]),
     )
 
 

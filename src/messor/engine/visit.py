@@ -265,7 +265,7 @@ class Visitor:
             fetched = await provider.fetch(task.url, permit)
             visit.pages += 1
             later = await self._judge(visit, task, fetched)
-            later.raw_hash = answer.raw_hash  # of the site's own answer, to compare the next with
+            later.raw_hash = answer.raw_hash
             if is_better(later, best):
                 hops.append(best.fetched)
                 best = later

@@ -9,10 +9,10 @@ import socket
 from collections import Counter
 
 from messor import __version__
-from messor.archive.blanking import blank_waiting
 from messor.archive.segments import seal_abandoned
 from messor.courtesy.lanes import Errand
 from messor.courtesy.lease import WorkerLease
+from messor.engine.promoting import let_go
 from messor.engine.shift import EVERYTHING, Repair, Shift
 from messor.errors import LeaseLostError
 from messor.fetch.http import HttpFetcher
@@ -87,7 +87,7 @@ class Worker:
         lease = await WorkerLease.take(self._database, self._name, settings.worker_lease)
         archive = settings.data_dir / "archive"
         await seal_abandoned(archive, self._database)
-        await blank_waiting(archive, self._database)
+        await let_go(settings, self._database)
         return Shift(
             settings,
             self._database,

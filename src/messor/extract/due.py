@@ -86,7 +86,7 @@ WITH chosen AS (
     JOIN messor.page_snapshots s ON s.id = t.snapshot_id
     LEFT JOIN LATERAL (SELECT c.state, c.seen_at FROM messor.page_changes c
                         WHERE c.page_id = t.page_id ORDER BY c.seen_at DESC LIMIT 1) c ON true
-   WHERE t.kind = 'page' AND ($1::uuid IS NULL OR h.domain_id = $1)
+   WHERE t.kind = 'page' AND s.misfiled_at IS NULL AND ($1::uuid IS NULL OR h.domain_id = $1)
      AND ($2::timestamptz IS NULL OR s.crawled_at >= $2)
      AND ($3::text IS NULL OR EXISTS (SELECT FROM messor.records r WHERE r.page_id = t.page_id
                                        AND r.parser = $3 AND r.state = 'current'))

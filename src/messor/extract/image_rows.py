@@ -18,6 +18,13 @@ UPDATE messor.product_images i
     AS g (page_id, path, content_hash, width, height, file_size, media_type)
  WHERE i.image_page_id = g.page_id
 """
+# Written as extraction writes it.
+MOVE = """
+UPDATE messor.product_images i
+   SET image_path = g.name || '@' || s.segment_offset || '+' || s.segment_length
+  FROM messor.page_snapshots s JOIN messor.segments g ON g.id = s.segment_id
+ WHERE s.id = ANY ($1::bigint[]) AND i.image_page_id = s.page_id AND i.content_hash = s.raw_hash
+"""
 FIND = """
 SELECT i.id, i.image_url, i.moved_to, i.alt_text, i.image_type, i.position, i.width, i.height, i.file_size,
        i.media_type, encode(i.content_hash, 'hex') AS content_hash, i.image_path, i.refusal,
@@ -55,6 +62,11 @@ async def store(connection: Connection, found: Sequence[tuple[int, str, FoundIma
         [image.size for image in images],
         [image.media_type for image in images],
     )
+
+
+async def move(connection: Connection, snapshot_ids: Sequence[int]) -> None:
+    """The bytes of these snapshots lie elsewhere now: say so in the rows of the pictures among them."""
+    await connection.execute(MOVE, snapshot_ids)
 
 
 async def image(source: Connection | Database, image_id: int) -> dict[str, Any]:

@@ -7,26 +7,22 @@ same again changes nothing.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import platform
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from messor import __version__
-from messor.archive.segments import SegmentWriter
-from messor.courtesy.lease import WorkerLease
+from messor.archive.writing import own_segments
 from messor.engine.imports.batch import ERROR, OK, UNCHANGED, BatchImporter, Imported
+from messor.engine.imports.originals import Originals
 from messor.engine.imports.reading import Candidate, address
 from messor.engine.imports.saved import Damage, Items, SavedPage, Unreadable, printable
 from messor.engine.imports.sources import Source
 from messor.errors import MessorError, UnavailableError
 from messor.registry.domains import Submission
 from messor.settings import Settings
-from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+from messor.store.database import LOST_CONNECTION, Database
 
 BATCH_PAGES = 200
 BATCH_BYTES = 32_000_000
@@ -75,9 +71,14 @@ async def import_pages(
     new or wait for review are approved for this, as an act of `actor`; nothing of them is fetched.
     """
     report = ImportReport()
-    async with _importer(database, settings, actor, only, approve) as importer:
+    async with AsyncExitStack() as stack:
+        originals = stack.enter_context(closing(Originals()))
+        importer = await stack.enter_async_context(
+            _importer(database, settings, actor, only, approve)
+        )
         for source in sources:
-            batcher = _Batcher(source.read(settings.max_decoded_bytes), report)
+            items = source.read(settings.max_decoded_bytes, originals)
+            batcher = _Batcher(items, report)
             while batch := await asyncio.to_thread(batcher.next):
                 report.add(await importer.run(source.name, batch))
                 if progress is not None:
@@ -95,18 +96,13 @@ async def _importer(
 ) -> AsyncIterator[BatchImporter]:
     """The means of an import: a worker lease, kept alive, and segments written under it."""
     try:
-        name = f"import-{platform.node()}-{os.getpid()}"
-        lease = await WorkerLease.take(database, name, settings.worker_lease)
-        archive = SegmentWriter(
+        async with own_segments(
             settings.data_dir / "archive",
             database,
-            worker_id=lease.id,
-            name=f"{name}-{lease.id}",
+            "import",
+            lease_seconds=settings.worker_lease,
             limit=settings.segment_bytes,
-            software=f"Messor/{__version__}",
-        )
-        beating = asyncio.create_task(_keep_alive(database, lease))
-        try:
+        ) as (lease, archive):
             yield BatchImporter(
                 database,
                 lease,
@@ -116,27 +112,11 @@ async def _importer(
                 approve={submission.domain: submission for submission in approve},
                 only=only,
             )
-            await archive.seal()
-        finally:
-            beating.cancel()
-            await asyncio.wait([beating])
-            archive.abandon()
-            async with database.transaction() as connection:
-                await lease.end(connection)
     except LOST_CONNECTION as error:
         raise UnavailableError(
             f"The database was lost during the import ({error}). What was imported is kept; "
             "run the same command again for the rest."
         ) from error
-
-
-async def _keep_alive(database: Database, lease: WorkerLease) -> None:
-    """Renew the lease while files are read; a batch that finds it lost says so."""
-    while True:
-        await asyncio.sleep(lease.seconds / 4)
-        with contextlib.suppress(MessorError, *LOST_CONNECTION, *TRY_AGAIN):
-            async with database.transaction() as connection:
-                await lease.renew(connection, 0)
 
 
 class _Batcher:

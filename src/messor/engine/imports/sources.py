@@ -17,6 +17,7 @@ from pathlib import Path
 from messor.engine.imports.addresses import mirrored_address
 from messor.engine.imports.har import read_har
 from messor.engine.imports.mhtml import read_mhtml
+from messor.engine.imports.originals import Originals
 from messor.engine.imports.saved import (
     Items,
     PassedOver,
@@ -71,16 +72,19 @@ class Source:
             return printable(self.label or "-")
         return printable(self.place.name or str(self.place.resolve()))
 
-    def read(self, cap: int) -> Items:
-        """All that is in it; blocks while it reads."""
+    def read(self, cap: int, originals: Originals | None = None) -> Items:
+        """All that is in it; blocks while it reads. `originals`: of what was read before it."""
+        known = Originals() if originals is None else originals
         if isinstance(self.place, BufferedReader):
-            return read_stream(self.place, self.name, cap, self.url)
+            return read_stream(self.place, self.name, cap, self.url, known)
         if self.place.is_dir():
-            return _read_folder(self.place, cap, self.url)
-        return _read_file(self.place, printable(str(self.place)), cap, self.url)
+            return _read_folder(self.place, cap, self.url, known)
+        return _read_file(self.place, printable(str(self.place)), cap, self.url, known)
 
 
-def read_stream(stream: BufferedReader, name: str, cap: int, url: str | None) -> Items:
+def read_stream(
+    stream: BufferedReader, name: str, cap: int, url: str | None, originals: Originals
+) -> Items:
     """The pages of one open file, whatever its format."""
     try:
         if stream.peek(2).startswith(_GZIP):
@@ -89,7 +93,7 @@ def read_stream(stream: BufferedReader, name: str, cap: int, url: str | None) ->
         if head.startswith(_OTHER_ARCHIVES):
             yield Unreadable(name, _UNPACK_FIRST)
         elif head.startswith(b"WARC/"):
-            yield from read_warc(stream, name, cap)
+            yield from read_warc(stream, name, cap, originals)
         elif head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
             yield from read_har(stream, name, cap)
         elif _MAIL.match(head):
@@ -113,7 +117,7 @@ def _read_page(
     return SavedPage(name, body, url)
 
 
-def _read_file(path: Path, name: str, cap: int, url: str | None) -> Items:
+def _read_file(path: Path, name: str, cap: int, url: str | None, originals: Originals) -> Items:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
@@ -121,14 +125,14 @@ def _read_file(path: Path, name: str, cap: int, url: str | None) -> Items:
             return
         with path.open("rb") as stream:
             saved_at = datetime.fromtimestamp(found.st_mtime, UTC)
-            yield from dated(read_stream(stream, name, cap, url), saved_at)
+            yield from dated(read_stream(stream, name, cap, url, originals), saved_at)
     except FileNotFoundError:
         yield Unreadable(name, "there is no such file")
     except (OSError, OverflowError, ValueError) as error:
         yield Unreadable(name, f"the file cannot be read: {error}")
 
 
-def _read_folder(folder: Path, cap: int, base_url: str | None) -> Items:
+def _read_folder(folder: Path, cap: int, base_url: str | None, originals: Originals) -> Items:
     """Every page and archive below a folder; what a link leads to outside of it is left alone."""
     root = folder.resolve()
     base = parse(base_url) if base_url else None
@@ -143,7 +147,8 @@ def _read_folder(folder: Path, cap: int, base_url: str | None) -> Items:
         elif not _may_hold_pages(path):
             yield PassedOver()
         else:
-            yield from _read_file(path, name, cap, _address(base, path.relative_to(folder)))
+            address = _address(base, path.relative_to(folder))
+            yield from _read_file(path, name, cap, address, originals)
     for error in closed:
         yield Unreadable(printable(str(error.filename)), f"the folder cannot be read: {error}")
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from messor.archive import snapshots
 from messor.archive.segments import Place
-from messor.archive.snapshots import DESCRIBE, READER_VERSION
+from messor.archive.snapshots import DESCRIBE, MEET_AGAIN, READER_VERSION
 from messor.engine.imports.reading import Candidate, Sight
 from messor.engine.imports.terms import Terms
 from messor.frontier.pages import HOST_IDS
@@ -69,7 +70,8 @@ UPDATE messor.domains d SET pages_known = d.pages_known + n.pages
 # `newest`: nothing that was seen of the page later stands against what was saved. A fetch that
 # brought no content, such as a blocked one, does not.
 STANDING = """
-SELECT g.n::int - 1 AS place, p.id, t.kind, t.snapshot_id, t.raw_hash,
+SELECT g.n::int - 1 AS place, p.id, t.kind, t.snapshot_id,
+       CASE WHEN s.misfiled_at IS NULL THEN s.raw_hash END AS raw_hash,
        t.snapshot_id IS NULL OR t.last_fetched_at IS NULL OR t.last_fetched_at < m.saved_at
        OR (t.outcome NOT IN ('ok', 'unchanged', 'not_found', 'redirected', 'redirected_out')
            AND s.crawled_at < m.saved_at) AS newest
@@ -84,8 +86,8 @@ SELECT g.n::int - 1 AS place, p.id, t.kind, t.snapshot_id, t.raw_hash,
 """
 LOCKED_STANDING = f"{STANDING} FOR NO KEY UPDATE OF t"
 
-STORE = """
-INSERT INTO messor.page_snapshots (page_id, content_hash, data_hash, raw_hash, segment_id,
+STORE = f"""
+INSERT INTO messor.page_snapshots AS s (page_id, content_hash, data_hash, raw_hash, segment_id,
        segment_offset, segment_length, size, status_code, content_type, title, description,
        language, crawled_at, reader_version, provider)
 SELECT g.page_id, g.content_hash, g.data_hash, g.raw_hash, g.segment_id, g.segment_offset,
@@ -97,8 +99,8 @@ SELECT g.page_id, g.content_hash, g.data_hash, g.raw_hash, g.segment_id, g.segme
        AS g (page_id, content_hash, data_hash, raw_hash, segment_id, segment_offset,
              segment_length, size, content_type, title, description, language, age)
  ORDER BY g.page_id
-ON CONFLICT (page_id, content_hash, data_hash) DO UPDATE SET page_id = excluded.page_id
-RETURNING id, page_id, xmax = 0 AS fresh, verdict
+{MEET_AGAIN}
+RETURNING id, page_id, segment_id, segment_offset, xmax = 0 AS fresh, verdict
 """
 
 # When a page is due stays as it was: an import asks for nothing.
@@ -139,7 +141,7 @@ class Standing:
     page_id: int
     kind: str
     snapshot_id: int | None
-    raw_hash: bytes | None
+    raw_hash: bytes | None  # of the snapshot's bytes, where they are the page's
     newest: bool  # what was saved is newer than what is known
 
     def has(self, candidate: Candidate) -> bool:
@@ -254,6 +256,18 @@ async def store(connection: Connection, kept: Sequence[Kept]) -> dict[int, Store
         [k.candidate.age for k, _, _ in new],
         READER_VERSION,
     )
+    taken = {(row["segment_id"], row["segment_offset"]) for row in rows}
+    spare = [
+        (k.standing.page_id, at) for k, _, at in new if (at.segment_id, at.offset) not in taken
+    ]
+    await snapshots.spare(connection, spare)
+    ids = {row["page_id"]: row["id"] for row in rows if not row["fresh"]}
+    mended = [
+        (ids[k.standing.page_id], sight.markdown, sight.data)
+        for k, sight, at in new
+        if k.standing.page_id in ids and (at.segment_id, at.offset) in taken
+    ]
+    await snapshots.rewrite(connection, mended)
     return {row["page_id"]: Stored(row["id"], row["fresh"], row["verdict"]) for row in rows}
 
 
@@ -277,6 +291,7 @@ async def describe(
         [snapshot_id for snapshot_id, _ in fresh],
         [sight.markdown for _, sight in fresh],
         [sight.data for _, sight in fresh],
+        *snapshots.spare_columns([]),
     )
 
 

@@ -1,7 +1,7 @@
 """WARC files of any maker, 1.0 and 1.1, read as a stream: one record in memory at a time.
 
-A file that was cut or damaged gives what is whole before that place. Unpacking gzip is left to
-the caller, HTTP content encodings to `fetch`.
+A file that was cut or damaged gives what is whole before that place. What a `revisit` record refers to
+must have come before it. Unpacking gzip is left to the caller, HTTP content encodings to `fetch`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BufferedReader
 
+from messor.engine.imports.originals import Originals
 from messor.engine.imports.saved import Damage, Items, PassedOver, SavedPage, Unreadable, parse_time
 from messor.engine.imports.unzip import BROKEN_FILE
 from messor.fetch.decoding import BadEncodingError, TooLargeError, decode_content
 from messor.fetch.naming import is_html
 
+_PAGES = ("response", "resource", "revisit")
 _MAX_LINE = 65_536
 _MAX_LINES = 1_000
 _MAX_HEAD = 262_144
@@ -49,21 +51,27 @@ class _Record:
     def url(self) -> str:
         return self.fields.get("warc-target-uri", "").strip("<>")
 
+    @property
+    def digest(self) -> str:
+        return self.fields.get("warc-payload-digest", "")
 
-def read_warc(stream: BufferedReader, name: str, cap: int) -> Items:
+
+def read_warc(stream: BufferedReader, name: str, cap: int, originals: Originals) -> Items:
     """The pages of a WARC file, of at most `cap` bytes each."""
     number = 0
     try:
         while (record := _read_head(stream)) is not None:
             number += 1
-            if record.kind not in ("response", "resource") or not _is_web(record.url):
+            if record.kind not in _PAGES or not _is_web(record.url):
                 _skip(stream, record.length)
                 yield PassedOver()
             elif record.length > cap + _MAX_HTTP_HEAD:
                 _skip(stream, record.length)
                 yield Unreadable(name, f"the record is larger than {cap} bytes", record.url)
+            elif record.kind == "revisit":
+                yield _read_again(record, _take(stream, record.length), name, originals)
             else:
-                yield _read_page(record, _take(stream, record.length), name, cap)
+                yield _read_page(record, _take(stream, record.length), name, cap, originals)
     except (BrokenRecordError, *BROKEN_FILE) as error:
         yield Damage(name, f"the file breaks off after {number} records: {error}")
 
@@ -120,7 +128,7 @@ def _is_web(url: str) -> bool:
 
 
 def _read_page(
-    record: _Record, block: bytes, name: str, cap: int
+    record: _Record, block: bytes, name: str, cap: int, originals: Originals
 ) -> SavedPage | Unreadable | PassedOver:
     """The page a record holds, if it is one."""
     headers: Headers = ()
@@ -136,14 +144,38 @@ def _read_page(
         return PassedOver()
     if "warc-truncated" in record.fields or "warc-segment-number" in record.fields:
         return Unreadable(name, "the record does not hold the whole page", record.url)
+    payload = body
     try:
         body = _unpack(headers, body, cap)
     except (TooLargeError, BadEncodingError) as error:
         return Unreadable(name, str(error), record.url)
     if not is_html(content_type, body):
         return PassedOver()
+    originals.keep(record.digest, content_type, payload=payload, body=body)
     moment = parse_time(record.fields.get("warc-date"))
     return SavedPage(name, body, record.url, content_type, moment, headers)
+
+
+def _read_again(
+    record: _Record, block: bytes, name: str, originals: Originals
+) -> SavedPage | Unreadable | PassedOver:
+    """The page of a record that refers to another one's bytes."""
+    answer = _split_http(block) if block else ((), b"")
+    if answer is None or "identical-payload-digest" not in record.fields.get("warc-profile", ""):
+        return PassedOver()
+    headers, _ = answer
+    content_type = _header(headers, b"content-type")
+    if content_type and not is_html(content_type, b""):
+        return PassedOver()
+    original = originals.find(record.digest)
+    if original is None:
+        of = record.fields.get("warc-refers-to-target-uri", "").strip("<>")[:200]
+        reason = "its bytes are in another file" + (f", of {of}" if of else "")
+        return Unreadable(
+            name, f"{reason}; name that file before this one in the same import", record.url
+        )
+    moment = parse_time(record.fields.get("warc-date"))
+    return SavedPage(name, original[1], record.url, content_type or original[0], moment, headers)
 
 
 def _split_http(block: bytes) -> tuple[Headers, bytes] | None:

@@ -1,0 +1,98 @@
+"""Bodies: bytes are archived once by each writer, and every address that had them has a record.
+
+The first address gets the bytes, any other a `revisit` record that refers to them. Bytes count as
+the same when both their hash unpacked and their digest as stored are: who brought them, and for
+which host, says nothing about them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+
+from messor.archive import warc
+from messor.archive.segments import Place, SegmentWriter
+from messor.archive.warc import Headers, Original
+
+REMEMBERED = 5_000  # bodies that need not be archived twice
+
+
+@dataclass(slots=True)
+class Arrival:
+    """An answer to be archived."""
+
+    url: str
+    status: int
+    reason: str
+    headers: Headers
+    body: bytes
+    raw_hash: bytes  # of the body
+    gzipped: bytes | None = None  # the body as it came, where it is kept so
+    digest: bytes | None = None  # SHA-1 of what is kept, where it is known
+
+    @property
+    def payload(self) -> bytes:
+        return self.body if self.gzipped is None else self.gzipped
+
+
+@dataclass(slots=True)
+class Body:
+    """Bytes that lie in the archive."""
+
+    place: Place
+    original: Original
+    pages: Counter[int] = field(default_factory=Counter)  # that had them, by host
+
+
+@dataclass(slots=True)
+class Archived:
+    """Where an answer's bytes lie, and the record of its own where they are another's."""
+
+    body: Body
+    revisit: Place | None
+
+    @property
+    def place(self) -> Place:
+        return self.body.place
+
+
+class Bodies:
+    """Archives for one writer, which remembers its last bodies."""
+
+    def __init__(self, archive: SegmentWriter, remembered: int = REMEMBERED) -> None:
+        self._archive = archive
+        self._remembered = remembered
+        self._bodies: OrderedDict[bytes, Body] = OrderedDict()
+
+    def archive(self, arrival: Arrival) -> Archived:
+        """Write what is not there yet; it is on disk after the writer's next sync."""
+        payload = arrival.payload
+        digest = arrival.digest or warc.payload_digest(payload)
+        key = arrival.raw_hash + digest
+        known = self._bodies.get(key)
+        if known is None or not self._archive.has(known.place):
+            return Archived(self._add(key, arrival, digest), None)
+        if known.original.url == arrival.url:
+            return Archived(known, None)
+        record = warc.revisit(
+            arrival.url,
+            arrival.status,
+            arrival.reason,
+            arrival.headers,
+            original=known.original,
+            length=len(payload),
+            packed=arrival.gzipped is not None,
+        )
+        return Archived(known, self._archive.append(record))
+
+    def _add(self, key: bytes, arrival: Arrival, digest: bytes) -> Body:
+        packed, payload = arrival.gzipped is not None, arrival.payload
+        head = warc.http_head(
+            arrival.status, arrival.reason, arrival.headers, len(payload), packed=packed
+        )
+        original = Original(arrival.url, warc.now(), digest)
+        record = warc.full(original, head, payload, packed=packed)
+        body = self._bodies[key] = Body(self._archive.append(record), original)
+        if len(self._bodies) > self._remembered:
+            self._bodies.popitem(last=False)
+        return body

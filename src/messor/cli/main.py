@@ -23,6 +23,7 @@ from messor.kit.terminal import guard_terminal
 from messor.settings import toml_file
 
 COMMANDS = {
+    "archive": "messor.cli.archive:archive",
     "audit": "messor.cli.audit:audit",
     "completion": "messor.cli.completion:completion",
     "config": "messor.cli.config:config",

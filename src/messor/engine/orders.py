@@ -65,6 +65,7 @@ class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     show: Show | None = None
     prove: Prove | None = None
     recall: Recall | None = None
+    reread: bool = False  # only what its text hashes to is wanted
     is_image: bool = False
 
 
@@ -75,6 +76,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     shown: ShownText | None = None
     proof: Proof | None = None
     recalled: list[bool] | None = None
+    content_hashes: list[bytes] | None = None  # of which a snapshot of these bytes has one
     image: FoundImage | None = None
     fault: str | None = None
 

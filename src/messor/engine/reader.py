@@ -19,6 +19,7 @@ from io import BufferedWriter
 
 import msgspec
 
+from messor.archive.hashing import MAX_JUDGED, content_hash
 from messor.archive.reading import read_body
 from messor.archive.segments import OpenSegment
 from messor.engine.orders import HEAD, Answer, Order, Progress, decode_order, framed
@@ -33,6 +34,7 @@ from messor.extract.reading import installed_parsers, read_records
 from messor.extract.view import PageView
 from messor.kit.memory import keep_freed_memory
 from messor.web.encodings import decode
+from messor.web.html import read_page
 from messor.web.image_headers import image_header
 
 # Answers are sent when there are so many of them, of so many bytes, or after so long.
@@ -58,6 +60,8 @@ def read(order: Order, parsers: Parsers | None = None) -> Answer:
         if order.recall is not None:
             held = [all(quote in text for quote in quotes) for quotes in order.recall.quotes]
             return Answer(recalled=held)
+        if order.reread:
+            return Answer(content_hashes=_content_hashes(body, text, order))
         if order.show is not None or order.prove is not None:
             return _asked(order, PageOnHand(PageView.of(text, order.url, may_die=True)))
         extraction = read_records(
@@ -81,6 +85,13 @@ def _ranked(ranking: bytes) -> Parsers:
     parsers = Parsers(installed_parsers())
     parsers.add(ProductParser(Ranking.of(msgspec.json.decode(ranking))))
     return parsers
+
+
+def _content_hashes(body: bytes, text: str, order: Order) -> list[bytes]:
+    """What the path may have made of these bytes: of a refusal it reads the beginning, as it is."""
+    markdown = read_page(text, order.url, bounded=False).markdown
+    beginning, _ = decode(body[:MAX_JUDGED], order.content_type)
+    return [content_hash(markdown, None, text), content_hash(None, None, beginning)]
 
 
 def _image(body: bytes) -> Answer:

@@ -8,6 +8,7 @@ All of it lies in the database, so it survives restarts; each act leaves an even
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 from uuid import UUID
@@ -15,6 +16,7 @@ from uuid import UUID
 from messor.courtesy import lanes
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.frontier import transitions
+from messor.frontier.transitions import HELD_SQL
 from messor.ledger.events import Event, record
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
@@ -80,6 +82,20 @@ UPDATE messor.lanes l
          GROUP BY 1) n
  WHERE l.host_id = n.host_id
 """
+
+# Nothing that the site answers may be taken for what is held already.
+REFETCH = f"""
+UPDATE messor.crawl_tasks t
+   SET raw_hash = NULL, etag = NULL, last_modified = NULL, wire_tag = NULL, retry_count = 0,
+       status = CASE WHEN t.status IN ({HELD_SQL}) THEN t.status ELSE 'pending' END,
+       due_at = CASE WHEN t.status NOT IN ({HELD_SQL}) THEN messor.clock() END,
+       held_due_at = CASE WHEN t.status = 'paused' THEN messor.clock() END
+  FROM (SELECT k.page_id FROM messor.crawl_tasks k WHERE k.page_id = ANY ($1::bigint[])
+         ORDER BY k.page_id FOR NO KEY UPDATE) c
+ WHERE t.page_id = c.page_id
+RETURNING t.host_id
+"""
+HOSTS = "SELECT DISTINCT host_id FROM messor.crawl_tasks WHERE page_id = ANY ($1::bigint[])"
 
 # In a transaction after the tasks' own: whoever loaded them before that one committed holds its
 # lane by now.
@@ -275,6 +291,22 @@ async def _change_chunk(
     if name in ("resume", "retry", "recrawl"):
         await connection.execute(WAKE, sorted(set(hosts)))
     return page_ids[-1], hosts
+
+
+async def refetch(database: Database, page_ids: Sequence[int]) -> int:
+    """Have pages fetched anew as soon as they may be, whatever is held of them; answers how many.
+
+    Those that are paused or stopped stay so, and are fetched anew when they are resumed.
+    """
+    async with database.transaction() as connection:
+        rows = await connection.fetch(HOSTS, page_ids)
+        await lanes.lock(connection, {row["host_id"] for row in rows})
+        touched = [row["host_id"] for row in await connection.fetch(REFETCH, page_ids)]
+        await connection.execute(WAKE, sorted(set(touched)))
+    if touched:
+        async with database.transaction() as connection:
+            await connection.execute(RECALL, sorted(set(touched)))
+    return len(touched)
 
 
 async def is_standing_still(database: Database) -> bool:

@@ -19,12 +19,14 @@ from messor.errors import MessorError
 from messor.extract.evidence import NORMALISERS
 from messor.extract.found import clean
 from messor.extract.reading import installed_parsers
+from messor.ops import archive_audit
 from messor.ops.record_checks import CHECKS, Check
 from messor.store.database import Database
 from messor.web.encodings import decode
 
 SLICE = 20_000
-SAMPLE = 300  # records that are held against the archive
+SAMPLE = 300  # records, and snapshots, that are held against the archive
+QUOTED, ARCHIVED = "RECORDS_005", "RECORDS_006"  # what is asked of the archive
 MOST_EXAMPLES = 10
 
 RANGE = "SELECT coalesce(min(id), 0), coalesce(max(id), -1) FROM messor.records"
@@ -80,7 +82,7 @@ class Report:
 
     @property
     def said(self) -> str:
-        if not self.records:
+        if not self.records and self.is_clean:
             return "There are no records to judge yet."
         if self.is_clean:
             return f"{self.records:,} records are whole, and the sample stands in the archive."
@@ -118,8 +120,13 @@ async def audit(
                 verdict.add(found["examined"], found["broken"], list(found["examples"]))
         if progress is not None:
             progress(verdicts[0].examined)
+    by_id = {verdict.check.id: verdict for verdict in verdicts}
     faults, examined = await _proofs(database, archive, verdicts[0].examined, sample)
-    verdicts[-1].add(examined, len(faults), faults)
+    by_id[QUOTED].add(examined, len(faults), faults)
+    if sample:
+        held = await archive_audit.audit_sample(database, archive, sample)
+        told = [f"snapshot {each.snapshot_id} of {each.url}: {each.said}" for each in held.findings]
+        by_id[ARCHIVED].add(held.examined, held.counts.total(), told)
     return Report(verdicts[0].examined, verdicts)
 
 

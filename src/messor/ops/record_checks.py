@@ -101,4 +101,9 @@ CHECKS = (
         "Of a sample: each quote stands literally in the stored page, and read again it says the "
         "value.", None,
     ),
+    Check(
+        "RECORDS_006", "Snapshots are what the archive holds",
+        "Of a sample: the bytes are those of the hash and of the page, the page's address has a "
+        "record of its own, and the text is what the bytes say.", None,
+    ),
 )  # fmt: skip

@@ -1,0 +1,180 @@
+"""The audit of the archive: snapshots, some or all, held against the bytes that they point at.
+
+Records are read off the loop; what pages say is read again by processes that may die of it, so that a
+page that once ended a worker cannot end an audit. What is found wrong is mended by `archive_repair`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from messor.archive import verifying
+from messor.archive.snapshots import READER_VERSION
+from messor.archive.verifying import Examined, Finding, Flaw
+from messor.engine.orders import Order, UnreadableError
+from messor.engine.readers import Readers
+from messor.store.database import Database
+
+AT_ONCE = 500
+MOST_LISTED = 10_000
+
+# Flaws that only the page's text tells apart.
+_BY_TEXT = (None, Flaw.HASH)
+
+
+@dataclass(slots=True)
+class ArchiveReport:
+    """What an audit of the archive came to."""
+
+    examined: int = 0
+    elsewhere: int = 0  # snapshots whose bytes lie on another machine
+    unread: int = 0  # pages that could not be read again, so that their text was not compared
+    known: int = 0  # found before, and marked
+    counts: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.counts
+
+    @property
+    def said(self) -> str:
+        if not self.examined and not self.elsewhere:
+            return "There are no snapshots to examine yet."
+        elsewhere = f" {self.elsewhere:,} lie on other machines." if self.elsewhere else ""
+        known = f" {self.known:,} were found before and are marked." if self.known else ""
+        if self.is_clean:
+            return f"{self.examined:,} snapshots are what the archive holds.{known}{elsewhere}"
+        what = ", ".join(f"{count:,} {flaw}" for flaw, count in sorted(self.counts.items()))
+        return (
+            f"{self.counts.total():,} of {self.examined:,} snapshots are not what the archive "
+            f"holds: {what}.{known}{elsewhere}"
+        )
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            self.counts[finding.flaw] += 1
+            if len(self.findings) < MOST_LISTED:
+                self.findings.append(finding)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "clean": self.is_clean,
+            "verdict": self.said,
+            "examined": self.examined,
+            "elsewhere": self.elsewhere,
+            "unread": self.unread,
+            "known": self.known,
+            "found": dict(self.counts),
+            "snapshots": [
+                {
+                    "snapshot_id": each.snapshot_id,
+                    "url": each.url,
+                    "flaw": each.flaw,
+                    "said": each.said,
+                    "is_current": each.is_current,
+                }
+                for each in self.findings
+            ],
+        }
+
+
+class Verifier:
+    """Holds snapshots against the archive, batch by batch."""
+
+    def __init__(self, archive: Path, *, processes: int | None = None) -> None:
+        self._archive = archive
+        self._readers = Readers(processes)
+
+    async def close(self) -> None:
+        await self._readers.close()
+
+    async def verify(self, rows: Sequence[Any], report: ArchiveReport) -> list[Finding]:
+        """What is wrong with these snapshots; counted in the report, too."""
+        examined = await asyncio.to_thread(
+            lambda: [verifying.examine(self._archive, row) for row in rows]
+        )
+        here = [each for each in examined if each.is_here]
+        report.elsewhere += len(examined) - len(here)
+        report.examined += len(here)
+        report.known += sum(each.is_known for each in here)
+        told = [each for each in here if each.flaw not in _BY_TEXT and not each.is_known]
+        open_ = [each for each in here if each.flaw in _BY_TEXT and not each.is_known]
+        compared = await asyncio.gather(*(self._compare(each, report) for each in open_))
+        findings = [each.finding() for each in told]
+        findings += [finding for finding in compared if finding is not None]
+        report.add(findings)
+        return findings
+
+    async def _compare(self, examined: Examined, report: ArchiveReport) -> Finding | None:
+        """Whether the bytes say what was kept of them."""
+        row = examined.row
+        is_same: bool | None = None
+        if row["kind"] != "image":
+            is_same = await self._says_the_same(row)
+            report.unread += is_same is None
+        if examined.flaw is Flaw.HASH:
+            # A hash that is not the bytes': only their text can still prove them the page's.
+            if is_same:
+                return examined.finding()
+            return examined.finding(Flaw.MISFILED, "its record holds other content of its page")
+        if is_same is False and row["reader_version"] == READER_VERSION:
+            return examined.finding(Flaw.TEXT, "its text is not what its bytes say")
+        return None
+
+    async def _says_the_same(self, row: Any) -> bool | None:
+        """None: the page cannot be read again."""
+        order = Order(
+            folder=str(self._archive),
+            segment=row["segment"],
+            offset=row["segment_offset"],
+            length=row["segment_length"],
+            content_type=row["content_type"],
+            url=row["url"],
+            status=row["status_code"],
+            reread=True,
+        )
+        try:
+            answer = await self._readers.answer(order)
+        except UnreadableError:
+            return None
+        return row["content_hash"] in (answer.content_hashes or ())
+
+
+async def audit_sample(database: Database, archive: Path, size: int) -> ArchiveReport:
+    """Hold some snapshots, chosen by chance, against the archive."""
+    report = ArchiveReport()
+    rows = await verifying.sample(database, size)
+    if rows:
+        verifier = Verifier(archive, processes=1)
+        try:
+            await verifier.verify(rows, report)
+        finally:
+            await verifier.close()
+    return report
+
+
+async def walk(
+    database: Database,
+    archive: Path,
+    report: ArchiveReport,
+    *,
+    domain_id: UUID | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> AsyncIterator[list[Finding]]:
+    """Hold all snapshots, or a domain's, against the archive; gives findings as they come."""
+    verifier, after = Verifier(archive), 0
+    try:
+        while rows := await verifying.following(database, after, AT_ONCE, domain_id):
+            after = rows[-1]["id"]
+            yield await verifier.verify(rows, report)
+            if progress is not None:
+                progress(report.examined)
+    finally:
+        await verifier.close()

@@ -1,0 +1,154 @@
+"""Repairing the archive: what an audit found is put right, or read again from its site.
+
+A snapshot whose bytes are there gets the record or the hash that it lacks. One whose bytes or text are
+not its own is marked: it proves nothing any more, and its page is fetched anew. When the same content
+comes again, it takes the place of what was wrong, and the page is extracted again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from messor.archive import records, warc
+from messor.archive.records import DamagedRecordError
+from messor.archive.segments import Place, SegmentWriter
+from messor.archive.verifying import Finding, Flaw
+from messor.archive.writing import own_segments
+from messor.errors import NotFoundError
+from messor.frontier import control
+from messor.ledger.events import Event, record
+from messor.settings import Settings
+from messor.store.database import Connection, Database
+from messor.web.urls import parse
+
+IMPORT = "import"  # who brought pages that no site can be asked for
+
+MARK = """
+UPDATE messor.page_snapshots SET misfiled_at = coalesce(misfiled_at, messor.clock())
+ WHERE id = ANY ($1::bigint[])
+"""
+CORRECT = """
+UPDATE messor.page_snapshots s SET raw_hash = g.raw_hash
+  FROM unnest($1::bigint[], $2::bytea[]) AS g (id, raw_hash) WHERE s.id = g.id
+"""
+UNRECORDED = """
+SELECT s.id, p.url, s.segment_id, s.segment_offset, s.segment_length, g.name, s.crawled_at,
+       s.revisit_segment_id, s.revisit_offset, s.revisit_length
+  FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.page_id
+  JOIN messor.segments g ON g.id = s.segment_id
+ WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id FOR NO KEY UPDATE OF s
+"""
+REFER = """
+UPDATE messor.page_snapshots s
+   SET revisit_segment_id = g.segment_id, revisit_offset = g.segment_offset,
+       revisit_length = g.segment_length
+  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[])
+       AS g (id, segment_id, segment_offset, segment_length)
+ WHERE s.id = g.id
+"""
+MARKED = """
+SELECT s.page_id FROM messor.page_snapshots s JOIN messor.crawl_tasks t ON t.snapshot_id = s.id
+ WHERE s.misfiled_at IS NOT NULL AND s.provider <> $1
+   AND (t.raw_hash IS NOT NULL OR t.due_at > messor.clock() + interval '1 minute')
+"""
+
+_WRONG = frozenset({Flaw.MISFILED, Flaw.DAMAGED, Flaw.LOST, Flaw.TEXT})
+
+
+class Repair:
+    """Puts right what was found, batch by batch, and counts it."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._database = database
+        self._folder = settings.data_dir / "archive"
+        self.done: Counter[str] = Counter()
+
+    async def mend(self, findings: Sequence[Finding]) -> None:
+        """Mend what can be, and have the rest fetched anew."""
+        by_flaw: dict[Flaw, list[Finding]] = {}
+        for finding in findings:
+            by_flaw.setdefault(finding.flaw, []).append(finding)
+        if unrecorded := by_flaw.get(Flaw.UNRECORDED):
+            await self._write_records([each.snapshot_id for each in unrecorded])
+        if hashes := by_flaw.get(Flaw.HASH):
+            await self._database.fetch(
+                CORRECT, [each.snapshot_id for each in hashes], [each.raw_hash for each in hashes]
+            )
+            self.done["hashes_corrected"] += len(hashes)
+        wrong = [each for each in findings if each.flaw in _WRONG]
+        if wrong:
+            await self._database.fetch(MARK, [each.snapshot_id for each in wrong])
+            self.done["marked"] += len(wrong)
+        await self._fetch_anew(wrong)
+
+    async def finish(self, actor: str) -> None:
+        """Have those fetched, too, that were marked before and are not due; tell the ledger."""
+        rows = await self._database.fetch(MARKED, IMPORT)
+        if rows:
+            self.done["pages_due"] += await control.refetch(
+                self._database, [row["page_id"] for row in rows]
+            )
+        if self.done:
+            async with self._database.transaction() as connection:
+                await record(connection, [Event("archive.repaired", actor, data=dict(self.done))])
+
+    async def _fetch_anew(self, findings: Sequence[Finding]) -> None:
+        """Only what stands for a page is worth a request; earlier content cannot come again."""
+        current = [each for each in findings if each.is_current]
+        asked = [each.page_id for each in current if each.provider != IMPORT]
+        self.done["to_import_again"] += len(current) - len(asked)
+        if asked:
+            self.done["pages_due"] += await control.refetch(self._database, asked)
+
+    async def _write_records(self, ids: Sequence[int]) -> None:
+        """Give addresses a record of their own that refers to the bytes."""
+        settings = self._settings
+        async with own_segments(
+            self._folder,
+            self._database,
+            "repair",
+            lease_seconds=settings.worker_lease,
+            limit=settings.segment_bytes,
+        ) as (_, writer):
+            await writer.ready()
+            async with self._database.transaction() as connection:
+                written = await self._refer(connection, writer, ids)
+                await asyncio.to_thread(writer.sync)
+        self.done["records_written"] += written
+
+    async def _refer(
+        self, connection: Connection, writer: SegmentWriter, ids: Sequence[int]
+    ) -> int:
+        rows = await connection.fetch(UNRECORDED, ids)
+        made = await asyncio.to_thread(lambda: [_reference(self._folder, row) for row in rows])
+        places: dict[int, Place] = {
+            row["id"]: writer.append(data)
+            for row, data in zip(rows, made, strict=True)
+            if data is not None
+        }
+        await connection.execute(
+            REFER,
+            list(places),
+            [place.segment_id for place in places.values()],
+            [place.offset for place in places.values()],
+            [place.length for place in places.values()],
+        )
+        return len(places)
+
+
+def _reference(folder: Path, row: Any) -> bytes | None:
+    """A revisit record for a row; None when its bytes went meanwhile."""
+    try:
+        place = row["name"], row["segment_offset"], row["segment_length"]
+        original = records.load(folder, *place)
+    except (OSError, DamagedRecordError, NotFoundError):
+        return None
+    url = parse(row["url"])
+    href = url.href if url is not None else row["url"]
+    # The head it had is not known any more: that of equal bytes says the same of them.
+    return warc.reference(href, warc.written(row["crawled_at"]), original.http, original.original)

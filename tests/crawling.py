@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -67,6 +67,15 @@ async def until(condition: Callable[[], object], patience: float = PATIENCE) -> 
             if condition():
                 return
             await asyncio.sleep(0.01)
+
+
+async def eventually(question: Callable[[], Awaitable[object]], patience: float = PATIENCE) -> None:
+    """Wait until a question has a good answer."""
+    async with asyncio.timeout(patience):
+        while True:
+            if await question():
+                return
+            await asyncio.sleep(0.05)
 
 
 async def crawl(settings: Settings, database: Database, patience: float = PATIENCE) -> None:

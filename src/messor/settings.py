@@ -116,6 +116,11 @@ class Settings(BaseSettings):
     concurrency: int = Field(default=512, ge=1, description="Most visits a worker holds at a time")
 
     job_concurrency: int = Field(default=16, ge=1, description="Most jobs a worker does at a time")
+    min_free_disk: str = Field(
+        default="5%",
+        pattern=r"^\s*\d+(\.\d+)?\s*(%|[KMGTkmgt]?[Bb])?\s*$",
+        description="Free disk space below which fetching and extracting pause: a share or a size",
+    )
     worker_memory_mb: int = Field(
         default=1024,
         ge=64,

@@ -296,6 +296,33 @@ async def test_a_full_disk_is_one_sentence_and_nothing_is_believed_written(
     archive.abandon()
 
 
+async def test_a_record_that_the_disk_took_half_of_is_cut_off(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lies in the archive ends with a whole record, also while its writer lives on."""
+    archive = writer(tmp_path, database)
+    await archive.ready()
+    archive.append(RECORD)
+    archive.sync()
+    (row,) = await segment_rows(database)
+    file = tmp_path / row["name"]
+    whole = file.stat().st_size
+    archive.append(RECORD)
+    write = os.write
+
+    def half(descriptor: int, data: memoryview) -> int:
+        if len(data) < len(RECORD):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, data[: len(data) // 2])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", half)
+        with pytest.raises(UnavailableError, match="cannot be written"):
+            archive.sync()
+    assert file.stat().st_size == whole
+    archive.abandon()
+
+
 async def test_a_folder_that_cannot_be_written_is_one_sentence(
     database: Database, tmp_path: Path
 ) -> None:

@@ -41,6 +41,7 @@ from messor.api.routes import (
     webhooks,
 )
 from messor.fetch.proxies.sealing import seal_for
+from messor.ledger.alarms import AlarmBoard
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -92,6 +93,7 @@ def make_api(
     *,
     limits: Limits | None = None,
     session_cookie: str = SESSION_COOKIE,
+    alarms: AlarmBoard | None = None,
 ) -> FastAPI:
     """The API over an open database.
 
@@ -99,7 +101,12 @@ def make_api(
     it does so at shutdown.
     """
     house = House(
-        settings, database, limits or Limits.of(settings), session_cookie, seal_for(settings)
+        settings,
+        database,
+        limits or Limits.of(settings),
+        session_cookie,
+        seal_for(settings),
+        alarms=alarms,
     )
 
     @asynccontextmanager

@@ -16,6 +16,7 @@ from messor.access.ratelimits import Limit
 from messor.errors import MessorError
 from messor.fetch.proxies.sealing import Seal
 from messor.kit.fresh import Fresh
+from messor.ledger.alarms import AlarmBoard
 from messor.ops import vitals
 from messor.ops.vitals import Vitals
 from messor.queue import listing
@@ -60,6 +61,7 @@ class House:
     limits: Limits
     session_cookie: str
     seal: Seal  # of secrets that are needed again
+    alarms: AlarmBoard | None = None  # of this process
     is_closing: bool = False
     bell: Bell = field(init=False)
     streams: Streams = field(init=False)
@@ -73,7 +75,9 @@ class House:
         self.job_figures = Fresh(
             0.0, lambda: listing.stats(self.database), is_costly=listing.are_many
         )
-        self.vitals = Fresh(0.0, lambda: vitals.vitals(self.database), is_costly=vitals.are_many)
+        self.vitals = Fresh(
+            0.0, lambda: vitals.vitals(self.database, self.alarms), is_costly=vitals.are_many
+        )
 
     @property
     def errands(self) -> int:

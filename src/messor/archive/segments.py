@@ -8,6 +8,7 @@ a dead writer left half-written can be told from what a live one is writing.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import os
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ class _Segment:
     def __init__(self, segment_id: int, file: int) -> None:
         self.id = segment_id
         self.size = 0
+        self.synced = 0  # what the disk surely has: whole records
         self.broken: str | None = None
         self._file = file
         self._waiting: list[bytes] = []
@@ -73,18 +75,22 @@ class _Segment:
     def sync(self) -> None:
         """Write what gathered and wait until the disk has it.
 
-        After a failure the file's end is unknown: the segment stays broken, so that no later
-        sync can claim to have stored what this one lost.
+        After a failure the segment stays broken, so that no later sync can claim to have stored
+        what this one lost; what of it reached the file is cut off, for it may end within a record.
         """
         if self.broken is None and self._waiting:
             waiting, self._waiting = self._waiting, []
             data = memoryview(b"".join(waiting))
+            end = self.synced + len(data)
             try:
                 while data:
                     data = data[os.write(self._file, data) :]
                 _sync_data(self._file)
+                self.synced = end
             except OSError as error:
                 self.broken = str(error)
+                with contextlib.suppress(OSError):  # else whoever seals it does
+                    os.ftruncate(self._file, self.synced)
         if self.broken is not None:
             raise UnavailableError(f"The archive cannot be written: {self.broken}")
 
@@ -184,7 +190,7 @@ class SegmentWriter:
                 await asyncio.to_thread(segment.sync)
                 await self._database.fetch(SEAL, segment.id, segment.size)
             else:
-                self._lost.add(segment.id)
+                self._lost.add(segment.id)  # sealed when the lease has ended, as after a death
             self._full.remove(segment)
             segment.close()
 

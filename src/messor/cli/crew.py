@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from messor.cli.output import say
 from messor.cli.running import stopping_on_signals
+from messor.cli.watches import Watches
 from messor.engine.worker import Worker
 from messor.errors import UnavailableError, UsageError
 from messor.ops import auditing
@@ -28,6 +29,7 @@ from messor.queue.runner import Limits, Runner
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
+from messor.store.space import Space
 
 
 def register_searches(handlers: Handlers, settings: Settings, database: Database) -> None:
@@ -137,21 +139,33 @@ class Crew:
 
     def companions(self, session: Session) -> list[Companion]:
         """All but the runner of jobs."""
+        return self._enders() + self._watched(session).members
+
+    def _enders(self) -> list[Companion]:
+        """Members whose end is the process's end."""
         members: list[Companion] = [self._ceiling]
         if self._duties.is_supervised:
             members.append(Lifeline())
-        if self._duties.visits:
-            members.append(Worker(self.settings, session.database, repair=session.repair))
-        if self._duties.extracts:
-            members.append(_extraction(self.settings, session))
         return members
+
+    def _watched(self, session: Session) -> Watches:
+        watches = Watches(self.settings, session)
+        if self._duties.visits:
+            watches.add("visits", lambda: self._visits(session, watches.space))
+        if self._duties.extracts:
+            watches.add("extraction", lambda: extraction(self.settings, session, watches.space))
+        return watches
+
+    def _visits(self, session: Session, space: Space) -> Companion:
+        return Worker(self.settings, session.database, repair=session.repair, space=space)
 
     async def work(self) -> None:
         """Straight from PostgreSQL, until a signal, the supervisor's end or the ceiling."""
         async with open_session(self.settings, pool_size=self._duties.connections) as session:
-            members = self.companions(session)
+            watches = self._watched(session)
             if self._duties.job_types:
-                members.append(self._runner(session))
+                watches.add("jobs", lambda: self._runner(session))
+            members = self._enders() + watches.members
             say(f"Worker {os.getpid()} is at work. Ctrl-C or SIGTERM stops it cleanly.")
             company = Company(members)
             async with stopping_on_signals(company):
@@ -190,11 +204,11 @@ class Crew:
         )
 
 
-def _extraction(settings: Settings, session: Session) -> Companion:
+def extraction(settings: Settings, session: Session, space: Space) -> Companion:
     """Makes records of what workers on this machine bring."""
     from messor.cli.extract import Following  # noqa: PLC0415 - many workers start without it
 
-    return Following(settings, session)
+    return Following(settings, session, space=space)
 
 
 def new_loop() -> asyncio.AbstractEventLoop:

@@ -26,12 +26,15 @@ from messor.fetch.providers import FIRECRAWL, browser_limits
 from messor.fetch.proxies import registry as proxies
 from messor.fetch.proxies.sealing import KEY_FILE
 from messor.fetch.services import health
+from messor.ledger import alarms
+from messor.ops.disk_watch import paused
 from messor.queue.broker.options import options_of
 from messor.scout.engines.registry import hire
 from messor.settings import Settings
 from messor.store import revisions
 from messor.store.embedded.patching import end_of_life, newer_beside, outrun, source_of
 from messor.store.session import embedded_server, open_session
+from messor.store.space import Space
 
 LEAST_FREE_BYTES = 2_000_000_000
 
@@ -61,7 +64,9 @@ def doctor(as_json: bool) -> None:
         _python(),
         _postgres(settings),
         _data_folder(settings.data_dir),
+        _disks(settings),
         run(_database(settings)),
+        run(_alarms(settings)),
         _contact(settings),
         _openings(settings),
         _browser(settings),
@@ -119,6 +124,29 @@ def _data_folder(folder: Path) -> Check:
         close = "711" if os.geteuid() == 0 else "700"  # the server's account passes through
         return Check("data folder", "note", f"{found}, listed by others", f"chmod {close} {folder}")
     return Check("data folder", "ok", found)
+
+
+def _disks(settings: Settings) -> Check:
+    """What must stay free on each disk, and what is."""
+    volumes = Space.of(settings).volumes()
+    low = [volume for volume in volumes if volume.is_low]
+    if low:
+        return Check("disks", "bad", paused(low[0].said), "free some space")
+    found = ", ".join(f"{volume.name}: {volume.free / 1e9:.1f} GB free" for volume in volumes)
+    return Check("disks", "ok", f"{found}; {settings.min_free_disk} must stay free")
+
+
+async def _alarms(settings: Settings) -> Check:
+    """What running processes say of themselves."""
+    try:
+        async with open_session(settings, pool_size=1) as session:
+            found = await alarms.standing(session.database)
+    except MessorError:
+        return Check("alarms", "note", "cannot be read without the database")
+    if not found:
+        return Check("alarms", "ok", "none")
+    said = "; ".join(f"{alarm.place}: {alarm.said}" for alarm in found)
+    return Check("alarms", "bad", said, "see docs/operations.md, Alarms")
 
 
 async def _database(settings: Settings) -> Check:

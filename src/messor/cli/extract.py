@@ -31,6 +31,7 @@ from messor.registry.domains import Submission
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
+from messor.store.space import Space
 
 CONNECTIONS = 8  # of the batches under way, and of the questions to a model
 
@@ -136,6 +137,7 @@ class Extraction:
         *,
         processes: int | None = None,
         progress: Callable[[Tally], None] | None = None,
+        space: Space | None = None,
     ) -> None:
         archive = settings.data_dir / "archive"
         found = model_settings(settings)
@@ -149,6 +151,7 @@ class Extraction:
             kinds=wanted_kinds(settings.record_kinds),
             progress=progress,
             repair=session.repair,
+            space=space or Space.of(settings, session.database),
         )
         jobs = ModelJobs(session.database, archive, self._readers, self._model)
         self._asker = Asker(session.database, jobs, repair=session.repair)
@@ -187,8 +190,15 @@ class Extraction:
 class Following:
     """Extraction beside workers: what they bring is read as it comes."""
 
-    def __init__(self, settings: Settings, session: Session, *, processes: int = 1) -> None:
-        self._extraction = Extraction(settings, session, processes=processes)
+    def __init__(
+        self,
+        settings: Settings,
+        session: Session,
+        *,
+        processes: int = 1,
+        space: Space | None = None,
+    ) -> None:
+        self._extraction = Extraction(settings, session, processes=processes, space=space)
 
     def stop(self) -> None:
         self._extraction.stop()

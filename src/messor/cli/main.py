@@ -18,7 +18,8 @@ from pydantic_settings import SettingsError
 
 from messor import __version__
 from messor.cli.output import say, show_error
-from messor.errors import MessorError
+from messor.errors import MessorError, UnavailableError
+from messor.kit.full_disk import is_full
 from messor.kit.terminal import guard_terminal
 from messor.settings import toml_file
 
@@ -54,6 +55,7 @@ COMMANDS = {
     "scores": "messor.cli.scores:scores",
     "scout": "messor.cli.scout:scout",
     "search": "messor.cli.search:search",
+    "status": "messor.cli.status:status",
     "tasks": "messor.cli.tasks:tasks",
     "traffic": "messor.cli.traffic:traffic",
     "up": "messor.cli.worker:up",
@@ -138,3 +140,11 @@ def _run() -> None:
     except MessorError as error:
         say(f"messor: {error}")
         sys.exit(error.exit_code)
+    except Exception as error:
+        if not is_full(error):
+            raise
+        say(
+            f"messor: a disk is full ({error}). Free some space and run the command again; a file "
+            "that it was writing is incomplete."
+        )
+        sys.exit(UnavailableError.exit_code)

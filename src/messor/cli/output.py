@@ -8,6 +8,7 @@ lines and tracebacks go the same way.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import os
 import re
@@ -112,8 +113,9 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 
 def say(text: str) -> None:
-    """Tell a person something, on stderr."""
-    click.echo(shown(text), err=True)
+    """Tell a person something, on stderr; where nothing can be written any more, nobody is told."""
+    with contextlib.suppress(OSError):  # a full disk, or a terminal that is gone
+        click.echo(shown(text), err=True)
 
 
 def show_error(error: click.ClickException) -> None:

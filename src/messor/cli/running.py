@@ -18,12 +18,13 @@ from messor.courtesy.lanes import Errand
 from messor.engine import crawl_runs, progress
 from messor.engine.shift import EVERYTHING
 from messor.engine.worker import Worker
-from messor.errors import InterruptedRunError
+from messor.errors import InterruptedRunError, UnavailableError
 from messor.frontier import runs
 from messor.frontier.runs import CrawlRun
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION
 from messor.store.session import Session
+from messor.store.space import Space
 
 SEEN_SECONDS = 5.0  # how often a run is marked as alive
 SETTLED_SECONDS = 0.6  # idle for this long means done: longer than a flush and a claim
@@ -116,7 +117,10 @@ async def _work(
 ) -> bool:
     """Run a worker until a look finds nothing to do, for a while; whether a signal came first."""
     await traffic.require_running(session.database)
-    worker = Worker(settings, session.database, repair=session.repair, errand=errand)
+    space = Space.of(settings, session.database)
+    if (lack := space.said) is not None:
+        raise UnavailableError(f"Nothing is fetched: {lack}.")
+    worker = Worker(settings, session.database, repair=session.repair, errand=errand, space=space)
     interruptible = _Interruptible(worker)
     async with stopping_on_signals(interruptible):
         running = asyncio.create_task(worker.run())

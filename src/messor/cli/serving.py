@@ -14,6 +14,7 @@ from messor.api.app import make_api
 from messor.console.app import make_console
 from messor.console.cookies import SESSION
 from messor.errors import UnavailableError
+from messor.ledger.alarms import AlarmBoard
 from messor.serve.descriptors import raise_limit
 from messor.serve.hosts import HostCheck, console_url
 from messor.serve.limits import Limits
@@ -36,12 +37,18 @@ class _Server(uvicorn.Server):
 class Doors:
     """Serves until told to stop; open it before anything else, so that a taken port is told."""
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    def __init__(
+        self, settings: Settings, database: Database, alarms: AlarmBoard | None = None
+    ) -> None:
         self._settings = settings
         self._passwords = Passwords()
-        self._api = make_api(settings, database, session_cookie=SESSION)
+        self._api = make_api(settings, database, session_cookie=SESSION, alarms=alarms)
         self._console = make_console(
-            settings, database, self._passwords, public_submission=settings.public_submission
+            settings,
+            database,
+            self._passwords,
+            public_submission=settings.public_submission,
+            alarms=alarms,
         )
         self._socket = _listen(settings.listen_host, settings.listen_port)
         raise_limit()
@@ -87,6 +94,7 @@ class Doors:
             await self._api.state.house.close()
             await self._console.state.errands.close()
             self._passwords.close()
+            self._socket.close()
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """What begins with /api is for machines, all else for people."""

@@ -9,9 +9,10 @@ import sys
 import click
 
 from messor.access import links
-from messor.cli.crew import EXTRACT, Crew, Duties, job_types, needing_broker
+from messor.cli.crew import EXTRACT, Crew, Duties, extraction, job_types, needing_broker
 from messor.cli.output import run, say
 from messor.cli.running import stopping_on_signals
+from messor.cli.watches import Watches
 from messor.errors import UsageError
 from messor.ops.webhooks.dispatching import Dispatcher
 from messor.queue.broker.options import options_of
@@ -122,20 +123,21 @@ async def _up(workers: int, *, console: bool) -> None:
     """Keep everything of one machine running; with a broker, feed it."""
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
-        members: list[Companion] = [_schedule(settings, session)]
-        members.append(Dispatcher(session.database))
+        watches = Watches(settings, session)
+        watches.add("the schedule", lambda: _schedule(settings, session))
+        watches.add("webhooks", lambda: Dispatcher(session.database))
         if settings.broker_url is not None:
-            members.append(_relay(settings, session))
+            watches.add("the broker's relay", lambda: _relay(settings, session))
         if workers:
             # What they bring is extracted here, not by each of them.
             every = Duties.understand(None, settings, concurrency=None, is_supervised=True)
             words = ["--only", every.besides_extraction]
-            members.append(_supervisor(settings, workers, words))
-            members.append(_extraction(settings, session))
+            watches.add("the supervisor of workers", lambda: _supervisor(settings, workers, words))
+            watches.add("extraction", lambda: extraction(settings, session, watches.space))
         say(f"PostgreSQL is up; {workers} workers. Ctrl-C stops everything cleanly.")
         if console:
-            members.append(await _open_doors(settings, session))
-        company = Company(members, farewell_seconds=FAREWELL_SECONDS)
+            await _open_doors(settings, session, watches)
+        company = Company(watches.members, farewell_seconds=FAREWELL_SECONDS)
         async with stopping_on_signals(company):
             await company.run()
 
@@ -148,23 +150,21 @@ def _schedule(settings: Settings, session: Session) -> Companion:
     return clockwork.Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
 
 
-def _extraction(settings: Settings, session: Session) -> Companion:
-    """Makes records of what the workers bring."""
-    from messor.cli.extract import Following  # noqa: PLC0415 - workers start without it
-
-    return Following(settings, session)
-
-
-async def _open_doors(settings: Settings, session: Session) -> Companion:
+async def _open_doors(settings: Settings, session: Session, watches: Watches) -> None:
     """The console and the API; who comes first is led to making the first admin."""
     from messor.cli.serving import Doors  # noqa: PLC0415 - workers start without it
 
-    doors = Doors(settings, session.database)
+    doors = Doors(settings, session.database, watches.board)
+    here = settings.model_copy(update={"listen_port": doors.port})  # where people know it
+
+    def open_again() -> Doors:
+        return Doors(here, session.database, watches.board)
+
+    watches.add("the console and the API", open_again, first=doors)
     say(f"The console: {doors.url}   The API: {doors.url}/api/v1")
     link = await links.offer_first_admin(session.database)
     if link is not None:
         say(f"Make the first admin, within a day: {link.url(doors.url)}")
-    return doors
 
 
 def _relay(settings: Settings, session: Session) -> Companion:

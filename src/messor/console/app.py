@@ -61,6 +61,7 @@ from messor.console.views import (
 from messor.errors import UnavailableError
 from messor.fetch.proxies.sealing import seal_for
 from messor.fetch.services.identity_provider import IdentityProvider
+from messor.ledger.alarms import AlarmBoard
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -109,13 +110,14 @@ def make_console(
     passwords: Passwords,
     *,
     public_submission: bool = False,
+    alarms: AlarmBoard | None = None,
 ) -> Starlette:
     """The console over an open database; mount it at `/`. Whoever makes it closes the others."""
     desk = Desk(
         settings,
         database,
         Door(database, passwords, seal=seal_for(settings)),
-        Board(database),
+        Board(database, alarms),
         templating.environment(_version()),
         ConsoleRates(settings),
         public_submission,

@@ -19,6 +19,7 @@ from messor.console.desk import Desk
 from messor.console.forms import Form
 from messor.console.navigation import menu_for
 from messor.errors import NotFoundError
+from messor.ledger.alarms import Alarm
 from messor.registry import review
 
 LONGEST_QUERY = 2_000  # characters of one value in an address
@@ -82,15 +83,18 @@ class Call:
     async def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """A whole page, with the menu and what there is to say."""
         waiting = halt = None
+        alarms: list[Alarm] = []
         names: dict[str, str] = {}
         if self.may(Act.READ):
             halt = await self.desk.board.halt.get()
+            alarms = await self.desk.board.alarms.get()
             names = await self.names({halt.halted_by}) if halt else {}
         if self.may(Act.DOMAINS_REVIEW):
             waiting = await review.count(self.desk.database)
         said = cookies.unseal(cookies.read(self.request, cookies.SAID), self.cookie)
         given = {"said": said, "waiting": waiting, "halt": halt, "halt_names": names}
-        response = self.bare(template, status=status, **{**given, **values})
+        told = {"alarms": alarms, **given, **values}
+        response = self.bare(template, status=status, **told)
         if cookies.read(self.request, cookies.SAID) is not None:
             cookies.clear(self.request, response, cookies.SAID)
         return response
@@ -115,6 +119,7 @@ class Call:
             "said": None,
             "waiting": None,
             "halt": None,
+            "alarms": [],
         }
         return self.desk.templates.get_template(template).render({**given, **values})
 

@@ -11,6 +11,7 @@ from messor.access import members
 from messor.courtesy import traffic
 from messor.kit.fresh import Fresh
 from messor.ledger import recent
+from messor.ledger.alarms import AlarmBoard, standing
 from messor.ledger.recent import Recent
 from messor.ops import overview
 from messor.ops.overview import NextRun, Rates, Risky, Visited, Waiting
@@ -35,7 +36,7 @@ class Figures:
 class Board:
     """Keeps the figures of one installation."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, alarms: AlarmBoard | None = None) -> None:
         self._database = database
         self._rates = Fresh(2.0, lambda: overview.rates(database))
         self._waiting = Fresh(1.0, lambda: overview.waiting(database))
@@ -44,6 +45,7 @@ class Board:
         self._next = Fresh(5.0, lambda: overview.next_runs(database))
         self._events = Fresh(0.25, self._newest)
         self.halt = Fresh(0.5, lambda: traffic.in_force(database))  # told on every page
+        self.alarms = Fresh(1.0, lambda: standing(database, alarms))  # so are these
         self._rings = 0
         self.bell = Bell(database)
         self.jobs = Fresh(0.0, lambda: listing.stats(database), is_costly=listing.are_many)

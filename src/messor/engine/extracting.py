@@ -30,7 +30,7 @@ from messor.engine.looking import Looking, Turn
 from messor.engine.orders import Answer, Order, UnreadableError
 from messor.engine.readers import Readers
 from messor.engine.shadowing import Live, Shadows
-from messor.errors import MessorError
+from messor.errors import MessorError, UnavailableError
 from messor.extract import corrections, due, failures, image_rows, product_rows, store
 from messor.extract.changes import Sighting
 from messor.extract.due import Due
@@ -42,7 +42,10 @@ from messor.extract.reading import installed_parsers
 from messor.extract.store import Outcome
 from messor.ledger import errors, events
 from messor.ledger.errors import Fault
+from messor.queue.finishing import patient
+from messor.queue.seeking import wait
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
+from messor.store.space import Space
 
 BATCH = 128
 SLICE = 32  # of a batch, read at a time
@@ -53,6 +56,8 @@ MOST_CHARS = 20_000_000  # found in a batch, after which no more of it is read
 MORE_BATCHES, MOST_BATCHES = 2, 5
 # The transaction is idle while its pages are read.
 PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = '300s'"
+
+SPACE_SECONDS = LOST_SECONDS = 1.0  # before it is tried again without room, or after an outage
 
 Repair = Callable[[], Awaitable[None]]
 
@@ -101,6 +106,7 @@ class Extractor:
         batch: int = BATCH,
         progress: Callable[[Tally], None] | None = None,
         repair: Repair = _nothing_to_repair,
+        space: Space | None = None,
     ) -> None:
         self._database = database
         self._shelf = LocalSegments(archive)
@@ -112,7 +118,8 @@ class Extractor:
         self._most = batch
         self._batch = batch
         self._progress = progress
-        self._repair = repair
+        self._repair = patient(repair)
+        self._space = space
         self._looking = Looking()
         self._stop = asyncio.Event()
         self.tally = Tally()
@@ -135,12 +142,18 @@ class Extractor:
 
     async def _work(self, follow: bool) -> None:
         while not self._stop.is_set():
+            if self._space is not None and (lack := self._space.said) is not None:
+                if not follow:
+                    raise UnavailableError(f"Nothing is extracted: {lack}.")
+                await wait(self._stop, SPACE_SECONDS)
+                continue
             try:
                 taken = await self._take_turn(follow)
             except LOST_CONNECTION:
                 if not follow:
                     raise
                 await self._repair()
+                await wait(self._stop, LOST_SECONDS)
             else:
                 if not taken and not follow:
                     return

@@ -102,6 +102,7 @@ class Flusher:
                 await on_disk
         finally:
             await asyncio.wait([on_disk])
+            on_disk.exception()  # looked at: should the database have failed first, that is told
         self._lease.deadline = renewal.deadline
         self._learn(batch)
         return renewal.closed

@@ -42,6 +42,7 @@ from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import Task
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+from messor.store.space import Space
 from messor.web.urls import parse
 
 CLAIM_AT_ONCE = 128
@@ -51,6 +52,7 @@ UPKEEP_SECONDS = 12 * 3600.0
 URGENT_SECONDS = 0.01  # how long an urgent flush waits for company
 DRAIN_SECONDS = 25.0
 TEND_SECONDS = 2.0
+SPACE_SECONDS = 1.0  # how often the disks are looked at
 HALT_SECONDS = 0.2  # how often a worker asks whether traffic is halted
 SLOW_SHARE = 4  # a quarter of the visits, at most, wait for hosts that take long
 
@@ -77,6 +79,7 @@ class Shift:
         stop: asyncio.Event,
         repair: Repair,
         errand: Errand = EVERYTHING,
+        space: Space,
     ) -> None:
         self._errand = errand
         self._settings = settings
@@ -85,6 +88,7 @@ class Shift:
         self._outcomes = outcomes
         self._stop = stop
         self._repair = repair
+        self._space = space
         # One flush at a time: their numbers and their bytes must go out in order.
         self._flushing = asyncio.Lock()
         self._visits: dict[asyncio.Task[None], Lane] = {}
@@ -137,7 +141,7 @@ class Shift:
 
     async def run(self) -> None:
         """Work until stopped; raises LeaseLostError when the lease was taken away."""
-        await self._archive.ready()
+        await self._reopen_archive()  # one that cannot be opened yet is tried again by each flush
         flushing = asyncio.create_task(self._flush_loop())
         others = [
             asyncio.create_task(self._claim_loop()),
@@ -146,6 +150,7 @@ class Shift:
             asyncio.create_task(self._reap_loop()),
             asyncio.create_task(self._upkeep_loop()),
             asyncio.create_task(self._tend_loop()),
+            asyncio.create_task(self._watch_space()),
         ]
         stopping = asyncio.create_task(self._wait_for_stop())
         try:
@@ -182,7 +187,7 @@ class Shift:
         while True:
             claimed = 0
             wanted = min(self._settings.concurrency - len(self._visits), CLAIM_AT_ONCE)
-            if wanted > 0 and self._inbox.room.is_set() and self._lease.remaining > 0:
+            if wanted > 0 and self._may_claim:
                 try:
                     if self._unsure:
                         await lanes.disown(self._database, self._lease, self._started)
@@ -194,6 +199,14 @@ class Shift:
             if claimed == 0 or claimed < wanted:
                 self._changed.clear()
                 await _wait(self._changed, LOOK_SECONDS)
+
+    @property
+    def _may_claim(self) -> bool:
+        return (
+            self._inbox.room.is_set()
+            and self._lease.remaining > 0
+            and not self._visitor.lacks_space
+        )
 
     async def _claim(self, wanted: int) -> int:
         settings = self._settings
@@ -289,6 +302,12 @@ class Shift:
                 for visit in list(self._visits) if begins else ():
                     visit.cancel()
             await asyncio.sleep(HALT_SECONDS)
+
+    async def _watch_space(self) -> None:
+        """While a disk is nearly full nothing is fetched: visits end, and others may have the lanes."""
+        while True:
+            self._visitor.lacks_space = self._space.is_low
+            await asyncio.sleep(SPACE_SECONDS)
 
     async def _reap_loop(self) -> None:
         while True:

@@ -126,10 +126,18 @@ class Visitor:
         self._agent = agent
         self._reading = asyncio.Semaphore(READ_PER_TURN)
         self._stopping = False
+        self.lacks_space = False  # what would be fetched could not be stored
 
     def stop(self) -> None:
         """Visits end after the page they are at."""
         self._stopping = True
+
+    @property
+    def _must_end(self) -> str | None:
+        """Why visits end after the page they are at, if they do."""
+        if self._stopping:
+            return "stopped"
+        return "disk_full" if self.lacks_space else None
 
     async def hold(self, visit: Visit) -> None:
         """Visit a lane from beginning to end, and give it back whatever happens."""
@@ -149,8 +157,8 @@ class Visitor:
         """The path: every due page of the lane goes its whole way."""
         lane = visit.lane
         for task in visit.due():
-            if self._stopping:
-                visit.end("stopped")
+            if self._must_end is not None:
+                visit.end(self._must_end)
                 break
             decision = await self._settle(visit, task)
             if decision is None:
@@ -245,6 +253,8 @@ class Visitor:
         permit = await visit.lane.pace.permit()
         if visit.lane.host_id in self._inbox.closed:
             visit.end("registry")  # suspended while we waited
+        elif self.lacks_space:
+            visit.end("disk_full")
         return None if visit.ended else permit
 
     async def _read(

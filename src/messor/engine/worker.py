@@ -13,7 +13,7 @@ from messor.archive.segments import seal_abandoned
 from messor.courtesy.lanes import Errand
 from messor.courtesy.lease import WorkerLease
 from messor.engine.promoting import let_go
-from messor.engine.shift import EVERYTHING, Repair, Shift
+from messor.engine.shift import EVERYTHING, SPACE_SECONDS, Repair, Shift
 from messor.errors import LeaseLostError
 from messor.fetch.http import HttpFetcher
 from messor.fetch.providers import make_router
@@ -26,6 +26,7 @@ from messor.kit.memory import keep_freed_memory
 from messor.queue.finishing import patient
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, Database
+from messor.store.space import Space
 
 
 async def _nothing_to_repair() -> None:
@@ -42,11 +43,13 @@ class Worker:
         *,
         repair: Repair = _nothing_to_repair,
         errand: Errand = EVERYTHING,
+        space: Space | None = None,
     ) -> None:
         self._errand = errand
         self._settings = settings
         self._database = database
         self._repair = patient(repair)
+        self._space = space or Space.of(settings, database)
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._seen = SeenFilter()
         self._stop = asyncio.Event()
@@ -69,6 +72,9 @@ class Worker:
         pool = Pool(self._database, seal_for(self._settings), prober)
         try:
             while not self._stop.is_set():
+                if self._space.is_low:
+                    await asyncio.sleep(SPACE_SECONDS)
+                    continue
                 try:
                     self.shift = await self._begin_shift(fetcher, router, pool)
                     await self.shift.run()
@@ -86,8 +92,17 @@ class Worker:
         settings = self._settings
         lease = await WorkerLease.take(self._database, self._name, settings.worker_lease)
         archive = settings.data_dir / "archive"
-        await seal_abandoned(archive, self._database)
-        await let_go(settings, self._database)
+        try:
+            await seal_abandoned(archive, self._database)
+            await let_go(settings, self._database)
+            return self._shift(lease, fetcher, router, pool)
+        except OSError:  # a folder that cannot be written, tried again soon: under another lease
+            async with self._database.transaction() as connection:
+                await lease.end(connection)
+            raise
+
+    def _shift(self, lease: WorkerLease, fetcher: HttpFetcher, router: Router, pool: Pool) -> Shift:
+        settings = self._settings
         return Shift(
             settings,
             self._database,
@@ -101,4 +116,5 @@ class Worker:
             stop=self._stop,
             repair=self._repair,
             errand=self._errand,
+            space=self._space,
         )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from messor.errors import UnavailableError
 from messor.frontier import control
+from messor.ledger import alarms
+from messor.ledger.alarms import Alarm, AlarmBoard
 from messor.queue import jobs, listing
 from messor.registry import review
 from messor.store.database import LOST_CONNECTION, Database
@@ -34,6 +36,7 @@ class Vitals:
     domains_waiting: int
     is_standing_still: bool
     jobs: dict[str, dict[str, int]]
+    alarms: list[Alarm]
 
 
 async def readiness(database: Database) -> list[Check]:
@@ -48,14 +51,15 @@ async def readiness(database: Database) -> list[Check]:
     return [Check("database", ok=True, said="answers"), Check("schema", ok=True, said="is current")]
 
 
-async def vitals(database: Database) -> Vitals:
-    """A handful of counts."""
+async def vitals(database: Database, board: AlarmBoard | None = None) -> Vitals:
+    """A handful of counts, and what is wrong; `board` holds the alarms of this process."""
     return Vitals(
         await database.revision(),
         await database.fetchval(WORKERS),
         await review.count(database),
         await control.is_standing_still(database),
         await jobs.counts(database),
+        await alarms.standing(database, board),
     )
 
 

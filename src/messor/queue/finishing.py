@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 from uuid import UUID
 
+import asyncpg
+
 from messor.errors import LeaseLostError, UnavailableError
 from messor.queue import leases, outcomes
 from messor.queue.handlers import Effects
@@ -53,6 +55,8 @@ class Writer:
         while True:
             try:
                 return await self.write_once(write)
+            except asyncpg.DiskFullError:
+                pass  # there will be room again
             except LOST_CONNECTION:
                 await self._repair()
                 # The write itself may raise what an outage does; then the database is there.

@@ -8,18 +8,21 @@ refusing or forgetting the session's settings, and each transaction then brings 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Self
 
 import asyncpg
 
 from messor.errors import UnavailableError, UsageError
+from messor.kit import clock
 from messor.store import revisions
 from messor.store.connecting import connect
 
-# What a crash, restart or cut of the server looks like from here; all pass when it is back.
+# What a crash, restart or cut of the server looks like from here; all pass when it is back. So does a
+# full disk of the server: until there is room, nothing can be stored.
 LOST_CONNECTION = (
+    asyncpg.DiskFullError,
     OSError,
     TimeoutError,
     asyncpg.PostgresConnectionError,
@@ -95,6 +98,7 @@ class Database:
         self._pool_size = pool_size
         self._pool: asyncpg.Pool | None = None
         self._is_pooled = False
+        self.disk_full_at: float | None = None  # when the server last said so, on our own clock
 
     async def open(self) -> None:
         """Connect, waiting out a server that is just starting."""
@@ -162,18 +166,29 @@ class Database:
                 yield connection
             return
         async with self._pool.acquire(timeout=10) as raw:
-            yield Connection(raw, self)
+            with self._noting_full_disk():
+                yield Connection(raw, self)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """One transaction: commits when the block ends well."""
         assert self._pool is not None, "open the database first"
-        async with self._pool.acquire(timeout=10) as raw, raw.transaction():
-            self.round_trips += 2
-            if self._is_pooled:
-                self.round_trips += 1
-                await raw.execute(FOR_THIS_TRANSACTION)
-            yield Connection(raw, self)
+        async with self._pool.acquire(timeout=10) as raw:
+            with self._noting_full_disk():
+                async with raw.transaction():
+                    self.round_trips += 2
+                    if self._is_pooled:
+                        self.round_trips += 1
+                        await raw.execute(FOR_THIS_TRANSACTION)
+                    yield Connection(raw, self)
+
+    @contextmanager
+    def _noting_full_disk(self) -> Iterator[None]:
+        try:
+            yield
+        except asyncpg.DiskFullError:
+            self.disk_full_at = clock.now()
+            raise
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[asyncpg.Record]:
         async with self.connection() as connection:

@@ -297,6 +297,15 @@ class ReadyOut(Out):
     checks: list[CheckOut]
 
 
+class AlarmOut(Out):
+    """Something that is wrong with the installation now."""
+
+    place: str = Field(description="Machine and process")
+    name: str = Field(description="disk, clock, or the component that failed")
+    said: str
+    raised_at: datetime
+
+
 class VitalsOut(Out):
     """How it goes, at a glance."""
 
@@ -305,6 +314,7 @@ class VitalsOut(Out):
     domains_waiting: int
     is_standing_still: bool
     jobs: dict[str, dict[str, int]]
+    alarms: list[AlarmOut]
 
 
 EventType = Annotated[str, Field(pattern=r"^[a-z_]{1,40}\.[a-z_]{1,60}$")]

@@ -21,7 +21,7 @@ async def show(call: Call) -> Response:
     )
     template = "health/checks.html" if call.is_partial else "health/page.html"
     if call.is_partial:
-        return call.bare(template, report=report)
+        return call.bare(template, report=report, alarms=await call.desk.board.alarms.get())
     return await call.page(template, report=report)
 
 

@@ -1,0 +1,64 @@
+"""`messor status`: how the installation goes at a glance, and what is wrong with it now."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.courtesy import traffic
+from messor.courtesy.traffic import Halt
+from messor.ledger.alarms import Alarm
+from messor.ops import vitals
+from messor.ops.disk_watch import paused
+from messor.ops.vitals import Vitals
+from messor.settings import Settings
+from messor.store.session import open_session
+from messor.store.space import Space
+
+
+@click.command()
+@json_option
+def status(as_json: bool) -> None:
+    """Show workers, queues and alarms; exits 1 while an alarm stands.
+
+    \b
+    Example:
+      messor status
+      messor status --json
+    """
+    settings = Settings()
+    found, halt = run(_look(settings))
+    lack = Space.of(settings).said
+    if as_json:
+        print_json({"vitals": found, "halt": halt, "disk": lack and paused(lack)})
+    else:
+        _show(found, halt, lack)
+    if found.alarms or lack:
+        sys.exit(1)
+
+
+async def _look(settings: Settings) -> tuple[Vitals, Halt | None]:
+    async with open_session(settings, pool_size=1) as session:
+        return await vitals.vitals(session.database), await traffic.in_force(session.database)
+
+
+def _show(found: Vitals, halt: Halt | None, lack: str | None) -> None:
+    queued = sum(states.get("queued", 0) for states in found.jobs.values())
+    emit(f"workers: {found.workers}")
+    emit(f"domains that wait for review: {found.domains_waiting}")
+    emit(f"jobs queued: {queued}")
+    if halt is not None:
+        emit(halt.said)
+    if lack is not None and not any(alarm.name == "disk" for alarm in found.alarms):
+        emit(paused(lack))
+    _show_alarms(found.alarms)
+
+
+def _show_alarms(alarms: list[Alarm]) -> None:
+    if not alarms:
+        emit("alarms: none")
+        return
+    rows = [(alarm.name, alarm.raised_at, alarm.place, alarm.said) for alarm in alarms]
+    print_table(("alarm", "since", "where", "what"), rows)

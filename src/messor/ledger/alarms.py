@@ -1,0 +1,127 @@
+"""Alarms: what is wrong with the running installation now, for whoever looks from anywhere.
+
+A process keeps its own on an `AlarmBoard` in memory, which works without the database, and an
+`AlarmKeeper` copies them there. An alarm stands while its process says so again and again; one whose
+process is gone falls silent with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import asyncpg
+
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+
+logger = logging.getLogger(__name__)
+
+KEEP_SECONDS = 5.0
+# An alarm that was not repeated for so long has nobody behind it. Measured both ways: a clock that
+# was wrong may have dated it in the future.
+STALE = "interval '30 seconds'"
+
+WRITE = """
+WITH gone AS (
+  DELETE FROM messor.alarms WHERE (place = $1 AND name <> ALL ($2::text[]))
+      OR abs(extract(epoch FROM seen_at - (SELECT messor.clock()))) > 86400
+)
+INSERT INTO messor.alarms (place, name, said, raised_at, seen_at)
+SELECT $1, g.name, g.said, g.raised_at, messor.clock()
+  FROM unnest($2::text[], $3::text[], $4::timestamptz[]) AS g (name, said, raised_at)
+ON CONFLICT (place, name) DO UPDATE SET said = excluded.said, raised_at = excluded.raised_at,
+   seen_at = excluded.seen_at
+"""
+STANDING = f"""
+SELECT place, name, said, raised_at FROM messor.alarms, (SELECT messor.clock() AS now) c
+ WHERE seen_at BETWEEN c.now - {STALE} AND c.now + {STALE} ORDER BY raised_at, place, name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """One thing that is wrong."""
+
+    place: str  # machine and process
+    name: str  # what it is about: disk, clock, a component
+    said: str  # a sentence
+    raised_at: datetime
+
+
+def place_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+class AlarmBoard:
+    """The alarms of one process; each change is logged once."""
+
+    def __init__(self, place: str | None = None) -> None:
+        self.place = place or place_name()
+        self._alarms: dict[str, Alarm] = {}
+
+    @property
+    def standing(self) -> list[Alarm]:
+        return list(self._alarms.values())
+
+    def sound(self, name: str, said: str) -> None:
+        """Something is wrong, or still is, in other words."""
+        known = self._alarms.get(name)
+        since = known.raised_at if known is not None else datetime.now(UTC)
+        self._alarms[name] = Alarm(self.place, name, said, since)
+        if known is None:
+            logger.warning("%s: %s", name, said)
+
+    def end(self, name: str, said: str) -> None:
+        """It is well again."""
+        if self._alarms.pop(name, None) is not None:
+            logger.warning("%s: %s", name, said)
+
+
+async def standing(database: Database, board: AlarmBoard | None = None) -> list[Alarm]:
+    """All alarms that stand, the oldest first; those of this process also without a database."""
+    own = board.standing if board is not None else []
+    try:
+        rows = await database.fetch(STANDING)
+    except (asyncpg.PostgresError, *LOST_CONNECTION):
+        return own
+    place = board.place if board is not None else None
+    found = own + [Alarm(**row) for row in rows if row["place"] != place]
+    return sorted(found, key=lambda alarm: alarm.raised_at)
+
+
+class AlarmKeeper:
+    """Copies a board to the database as long as it runs."""
+
+    def __init__(self, database: Database, board: AlarmBoard) -> None:
+        self._database = database
+        self._board = board
+        self._stop = asyncio.Event()
+        self._stored = True  # something of an earlier process of this name may be there
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    async def run(self) -> None:
+        while not self._stop.is_set():
+            await self._keep(self._board.standing)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), KEEP_SECONDS)
+        await self._keep([])
+
+    async def _keep(self, alarms: list[Alarm]) -> None:
+        if not alarms and not self._stored:
+            return
+        with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
+            await self._database.fetch(
+                WRITE,
+                self._board.place,
+                [alarm.name for alarm in alarms],
+                [alarm.said for alarm in alarms],
+                [alarm.raised_at for alarm in alarms],
+            )
+            self._stored = bool(alarms)

@@ -1,0 +1,44 @@
+"""The watch over the disks of one process: an alarm stands while there is too little room.
+
+Whoever writes asks `Space` itself and pauses; here people are told why, and when it goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from messor.ledger.alarms import AlarmBoard
+from messor.queue.seeking import wait
+from messor.store.space import Space
+
+NAME = "disk"
+LOOK_SECONDS = 2.0
+
+
+class DiskWatch:
+    """Looks as long as it runs."""
+
+    def __init__(self, space: Space, board: AlarmBoard) -> None:
+        self._space = space
+        self._board = board
+        self._stop = asyncio.Event()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    async def run(self) -> None:
+        while not self._stop.is_set():
+            lack = self._space.said
+            if lack is None:
+                self._board.end(NAME, "There is room on the disk again: work goes on.")
+            else:
+                self._board.sound(NAME, paused(lack))
+            await wait(self._stop, LOOK_SECONDS)
+
+
+def paused(lack: str) -> str:
+    """What lacks room, what that means, and what to do."""
+    return (
+        f"Fetching and extracting are paused: {lack}. "
+        "Free some space or lower MESSOR_MIN_FREE_DISK; work then goes on by itself."
+    )

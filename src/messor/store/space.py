@@ -1,0 +1,146 @@
+"""Room on the disks: how much is free where Messor writes, and when that is too little.
+
+Data folder, archive and database may lie on different disks; each is measured. A PostgreSQL server
+elsewhere cannot be measured: its word that a disk is full counts for a while. Whoever is about to
+write much asks `is_low` first; telling people is others'.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from messor.kit import clock
+from messor.settings import Settings
+from messor.store.database import Database
+
+LOOK_SECONDS = 1.0  # a measurement is believed for so long
+FULL_SECONDS = 10.0  # and a server's word that its disk is full; then somebody tries again
+# Work goes on only when there is somewhat more room than the least, so that it does not go on and
+# off with every file that is removed.
+RELIEF = 1.1
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_LEAST = re.compile(r"(\d+(?:\.\d+)?)\s*(%|[KMGT]?B)?", re.IGNORECASE | re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """What must stay free: a share of the disk, or a size."""
+
+    share: float
+    size: int
+
+    @classmethod
+    def understand(cls, text: str) -> Self:
+        """Read `5%`, `2GB`, `500 MB` or a number of bytes."""
+        found = _LEAST.fullmatch(text.strip())
+        if found is None:
+            raise ValueError(f"{text!r} is neither a share such as 5% nor a size such as 2GB")
+        number, unit = float(found[1]), (found[2] or "").upper()
+        if unit != "%":
+            return cls(0.0, int(number * _UNITS[unit]))
+        if number >= 100:
+            raise ValueError(f"{text!r} leaves no room: give a share below 100%")
+        return cls(number / 100, 0)
+
+    def of(self, total: int) -> int:
+        return max(int(total * self.share), self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """One disk as it was measured."""
+
+    name: str  # what lies there
+    path: Path
+    free: int
+    total: int
+    least: int
+
+    @property
+    def is_low(self) -> bool:
+        return self.free < self.least
+
+    @property
+    def said(self) -> str:
+        return (
+            f"the disk of the {self.name} ({self.path}) has {_size(self.free)} free of "
+            f"{_size(self.total)}, and {_size(self.least)} must stay free"
+        )
+
+
+class Space:
+    """The disks that one process writes to."""
+
+    def __init__(
+        self, folders: Mapping[str, Path], least: Least, database: Database | None = None
+    ) -> None:
+        self._folders = dict(folders)
+        self._least = least
+        self._database = database
+        self._looked_at = float("-inf")
+        self._said: str | None = None
+
+    @classmethod
+    def of(cls, settings: Settings, database: Database | None = None) -> Self:
+        """All folders that the settings name, and the server when it is a given one."""
+        folder = settings.data_dir.absolute()
+        folders = {"data folder": folder, "archive": folder / "archive"}
+        if not settings.database_url:
+            folders["database"] = folder / "postgres"
+        return cls(folders, Least.understand(settings.min_free_disk), database)
+
+    @property
+    def is_low(self) -> bool:
+        return self.said is not None
+
+    @property
+    def said(self) -> str | None:
+        """What lacks room, in a sentence; None when there is enough."""
+        if clock.now() - self._looked_at >= LOOK_SECONDS:
+            self._said = self._look()
+            self._looked_at = clock.now()
+        return self._said
+
+    def volumes(self) -> list[Volume]:
+        """Each disk once, named by the first that lies on it."""
+        found: dict[int, Volume] = {}
+        for name, folder in self._folders.items():
+            place = _nearest(folder)
+            try:
+                device, measured = place.stat().st_dev, os.statvfs(place)
+            except OSError:
+                continue  # gone, or unreachable: writing there will say so
+            total = measured.f_blocks * measured.f_frsize
+            free = measured.f_bavail * measured.f_frsize
+            found.setdefault(device, Volume(name, folder, free, total, self._least.of(total)))
+        return list(found.values())
+
+    def _look(self) -> str | None:
+        relief = RELIEF if self._said is not None else 1.0
+        low = [volume for volume in self.volumes() if volume.free < volume.least * relief]
+        if low:
+            return low[0].said
+        full_at = self._database.disk_full_at if self._database is not None else None
+        if full_at is not None and clock.now() - full_at < FULL_SECONDS:
+            return "the PostgreSQL server reports that its disk is full"
+        return None
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or what will hold it once it is made."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder
+
+
+def _size(count: int) -> str:
+    for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count / 1000:.0f} KB"

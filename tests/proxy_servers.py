@@ -28,6 +28,7 @@ class ProxyServer:
         self.asked: list[str] = []  # places, as they were asked for
         self.heads: list[bytes] = []  # all that was said before the tunnel stood
         self.connections = 0
+        self.stranger = 407  # what it says to a wrong login; tinyproxy says 401
         self.refusal = 0  # an HTTP status or a SOCKS reply, instead of a tunnel
         self.unreachable: set[str] = set()  # places it answers 502 for
         self.mute = False  # accepts, and says nothing
@@ -57,7 +58,7 @@ class ProxyServer:
         """How to reach it, with its login unless another password is given."""
         user, known = self.login or ("", None)
         endpoint = Endpoint(self.protocol, host, self.port, user)
-        return Proxy(number, endpoint, password or known)
+        return Proxy(number, endpoint, password or known, trusted=True)
 
     def url(self) -> str:
         """Without the password."""
@@ -85,10 +86,14 @@ class ProxyServer:
         head = await reader.readuntil(b"\r\n\r\n")
         self.heads.append(head)
         method, place, _ = head.partition(b"\r\n")[0].decode().split(" ")
+        if method == "OPTIONS":  # squid answers that before it looks at the login
+            writer.write(b"HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\n\r\n")
+            return await writer.drain()
         if self.login is not None:
             login = base64.b64encode(":".join(self.login).encode())
             if b"\r\nProxy-Authorization: Basic " + login + b"\r\n" not in head:
-                writer.write(b"HTTP/1.1 407 Who are you?\r\nContent-Length: 0\r\n\r\n")
+                who = f"HTTP/1.1 {self.stranger} Who are you?\r\nContent-Length: 0\r\n\r\n"
+                writer.write(who.encode())
                 return await writer.drain()
         if method != "CONNECT":
             writer.write(b"HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n")

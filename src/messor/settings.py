@@ -288,6 +288,10 @@ class Settings(BaseSettings):
     segment_bytes: int = Field(
         default=128_000_000, ge=1, description="Size at which a segment is sealed"
     )
+    proxy_probe_target: str | None = Field(
+        default=None,
+        description="Where probes have proxies connect to, such as example.org:443; by default the contact's host",
+    )
     ca_file: Path | None = Field(
         default=None, description="Extra certificate authorities (PEM) trusted for TLS"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import httpx
+import pytest
 from fastapi import FastAPI
 
 from messor.access.roles import Role
@@ -77,6 +78,19 @@ async def test_sessions_are_seen_and_ended(admin: httpx.AsyncClient, as_role: As
     assert (await admin.delete(f"{path}/{left['id']}")).status_code == 204
     problem(await viewer.get(f"{V}/session"), 401, "session_ended")
     problem(await admin.delete(f"{path}/{left['id']}"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["169.254.169.254", "127.0.0.1", "10.0.0.7", "[::1]", "[fd00:ec2::254]", "localhost"],
+)
+async def test_a_proxy_cannot_be_put_at_an_internal_address(
+    admin: httpx.AsyncClient, host: str
+) -> None:
+    refused = await admin.post(f"{V}/proxies", json={"url": f"http://{host}:3128"})
+    problem(refused, 422, "usage")
+    assert "cannot be there" in refused.text
+    assert (await admin.get(f"{V}/proxies")).json()["items"] == []
 
 
 async def test_proxies_hide_their_passwords(admin: httpx.AsyncClient) -> None:

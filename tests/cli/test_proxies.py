@@ -144,18 +144,51 @@ def test_bad_input_is_one_sentence(messor: Messor, words: tuple[str, ...]) -> No
     assert SECRET not in said.err
 
 
-def test_a_probe_from_the_command_line(messor: Messor, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(ProxyServer("socks5", login=(USER, PASSWORD))) as server:
+@pytest.mark.parametrize("protocol, stranger", [("socks5", 0), ("http", 407), ("http", 401)])
+def test_a_probe_from_the_command_line(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch, protocol: str, stranger: int
+) -> None:
+    server = ProxyServer(protocol, login=(USER, PASSWORD))
+    server.stranger = stranger
+    with serving(server), serving(ProxyServer()) as place:  # any listener
+        monkeypatch.setenv("MESSOR_ALLOWED_NETWORKS__ADDRESSES", '["127.0.0.1"]')
+        monkeypatch.setenv("MESSOR_ALLOWED_NETWORKS__PORTS", f"[{place.port}]")
         say_on_stdin(monkeypatch, PASSWORD.encode())
-        number = str(
-            messor("proxies", "add", server.url(), "--password-stdin", "--json").json["id"]
-        )
+        added = messor("proxies", "add", server.url(), "--password-stdin", "--json")
+        number = str(added.json["id"])
+        nowhere = messor("proxies", "probe", number)
+        assert (nowhere.code, "--target" in nowhere.err) == (2, True)
+        monkeypatch.setenv("MESSOR_PROXY_PROBE_TARGET", f"127.0.0.1:{place.port}")
         well = messor("proxies", "probe", number, "--json")
         assert (well.code, well.json["failure_count"]) == (0, 0)
-        assert "answers" in well.err
-        assert server.asked == []
+        assert "takes the login and connects" in well.err
+        assert server.asked == [f"127.0.0.1:{place.port}"]
+        say_on_stdin(monkeypatch, b"wrong horse")
+        messor("proxies", "remove", number)
+        added = messor("proxies", "add", server.url(), "--password-stdin", "--json")
+        wrong = messor("proxies", "probe", str(added.json["id"]))
+        assert wrong.code == 6
+        assert is_one_sentence(wrong)
+        assert "it refused the login" in wrong.err
+        found = {check["name"]: check for check in messor("doctor", "--json").json}["proxies"]
+        assert (found["state"], "it refused the login" in found["found"]) == ("note", True)
+        refused = messor("proxies", "probe", number, "--target", "169.254.169.254:80")
+        assert (refused.code, "not a public address" in refused.err) == (2, True)
+    number = str(added.json["id"])
     gone = messor("proxies", "probe", number)
     assert gone.code == 6
-    assert is_one_sentence(gone)
-    assert messor("proxies", "show", number, "--json").json["failure_count"] == 1
+    assert "cannot be reached" in gone.err
+    assert messor("proxies", "show", number, "--json").json["failure_count"] == 2
     assert PASSWORD not in gone.err + well.out
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "168.63.129.16", "0.0.0.0"],
+)
+def test_the_operator_cannot_name_a_metadata_address_either(messor: Messor, host: str) -> None:
+    said = messor("proxies", "add", f"http://{host}:3128")
+    assert said.code == 2
+    assert is_one_sentence(said)
+    assert "never connected to" in said.err
+    assert messor("proxies", "list", "--json").json == []

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from ipaddress import ip_address
@@ -34,12 +34,14 @@ from messor.fetch.proxies.probing import TAKE_DUE, Prober
 from messor.fetch.proxies.proxy import Endpoint, Proxy, ProxyError, understand
 from messor.fetch.proxies.registry import KnownProxy
 from messor.fetch.proxies.sealing import KEY_FILE, Seal
+from messor.fetch.proxies.target import Target
 from messor.fetch.proxies.tunnel import (
     ProxyClients,
     TunnelConnector,
     open_tunnel,
 )
 from messor.fetch.tls import verifying_context
+from messor.settings import AllowedNetworks
 from messor.store.database import Database
 from messor.web.urls import parse
 from messor.world.certificates import Authority
@@ -50,6 +52,7 @@ from tests.proxy_servers import PASSWORD, USER, ProxyServer
 LOGIN = (USER, PASSWORD)
 TESTER = "tester"
 ONE, OTHER = uuid4(), uuid4()
+GUARD = AddressGuard(AllowedNetworks())
 PROTOCOLS = ["http", "https", "socks5"]
 CANCEL_THE_WAITING = """
 SELECT pg_cancel_backend(pid) FROM pg_stat_activity
@@ -265,7 +268,7 @@ async def test_the_next_address_is_asked_for_when_one_is_out_of_reach(tmp_path: 
         places = [
             (ip_address(place.split(":")[0]), int(place.split(":")[1])) for place in (far, near)
         ]
-        talk = await open_tunnel(out.proxy, places, verifying_context(None), 30.0)
+        talk = await open_tunnel(out.proxy, places, verifying_context(None), 30.0, out.guard)
         talk.transport.abort()
         assert out.server.asked == [far, near]
 
@@ -283,13 +286,44 @@ async def test_ipv4_is_asked_for_first_and_one_refused_address_refuses_all(tmp_p
             connector._judged([four, inner])
 
 
+class Listener(asyncio.Protocol):
+    """Counts who connects to it."""
+
+    def __init__(self, connects: list[object]) -> None:
+        self._connects = connects
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._connects.append(transport)
+        transport.close()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "169.254.169.254", "::1"])
+async def test_a_proxy_of_others_is_never_reached_at_an_internal_address(
+    tmp_path: Path, host: str
+) -> None:
+    connects: list[object] = []
+    loop = asyncio.get_running_loop()
+    listener = await loop.create_server(lambda: Listener(connects), "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    guard = AddressGuard(AllowedNetworks(ports=[port]))
+    theirs = Proxy(1, Endpoint("http", host, port), trusted=host == "169.254.169.254")
+    try:
+        for target in (None, Target("192.0.43.8", 443)):  # nothing is sent there
+            finding = await Prober(guard, seconds=5.0, target=target).probe(theirs)
+            assert "its address is refused" in (finding.error or "")
+    finally:
+        listener.close()
+        await listener.wait_closed()
+    assert connects == []
+
+
 # Failures of a proxy --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_a_wrong_password_is_the_proxys_failure(tmp_path: Path, protocol: str) -> None:
     async with street(tmp_path, protocol, tls=True) as out:
-        wrong = Proxy(1, out.proxy.endpoint, "wrong horse")
+        wrong = replace(out.proxy, password="wrong horse")
         error = await out.failure("https://one.test/", wrong)
         assert not error.at_target
         assert "wrong horse" not in str(error)
@@ -300,8 +334,8 @@ async def test_a_wrong_password_is_the_proxys_failure(tmp_path: Path, protocol: 
 async def test_a_socks_proxy_that_wants_a_login_we_have_not(tmp_path: Path) -> None:
     async with street(tmp_path, "socks5") as out:
         at = out.proxy.endpoint
-        bare = Proxy(1, Endpoint(at.protocol, at.host, at.port))
-        assert "wants a login" in str(await out.failure("http://one.test/", bare))
+        bare = Proxy(1, Endpoint(at.protocol, at.host, at.port), trusted=True)
+        assert "asks for a login" in str(await out.failure("http://one.test/", bare))
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -370,7 +404,7 @@ async def test_noise_instead_of_a_handshake(tmp_path: Path, protocol: str, noise
         server = await asyncio.start_server(make_noise, "127.0.0.1", 0)
         async with server:
             port = server.sockets[0].getsockname()[1]
-            proxy = Proxy(9, Endpoint(protocol, "127.0.0.1", port))
+            proxy = Proxy(9, Endpoint(protocol, "127.0.0.1", port), trusted=True)
             await out.failure("http://one.test/", proxy)
         assert out.web.requests() == []
 
@@ -379,7 +413,9 @@ async def test_an_https_proxy_must_show_a_certificate_for_its_name(tmp_path: Pat
     async with street(tmp_path, "https", patience=5.0) as out:
         by_address = out.server.proxy(host="127.0.0.1")
         assert "no TLS" in str(await out.failure("http://one.test/", by_address))
-        plain = Proxy(3, Endpoint("https", "localhost", int(out.place().rpartition(":")[2])))
+        plain = Proxy(
+            3, Endpoint("https", "localhost", int(out.place().rpartition(":")[2])), trusted=True
+        )
         await out.failure("http://one.test/", plain)
         assert out.server.heads == []
 
@@ -507,7 +543,13 @@ async def add(
     price = Decimal(cost) if cost else None
     async with database.transaction() as connection:
         return await registry.add(
-            connection, seal, endpoint, password, actor=TESTER, cost_per_request=price
+            connection,
+            seal,
+            endpoint,
+            password,
+            actor=TESTER,
+            cost_per_request=price,
+            trusted=True,
         )
 
 
@@ -564,7 +606,7 @@ async def test_a_proxy_sealed_with_another_key_is_left_out(
 
 
 def make_pool(database: Database, seal: Seal) -> Pool:
-    return Pool(database, seal, Prober(seconds=30.0))
+    return Pool(database, seal, Prober(GUARD, seconds=30.0))
 
 
 async def state(database: Database, known: KnownProxy) -> KnownProxy:
@@ -648,7 +690,8 @@ async def test_a_fetch_is_counted_by_what_it_came_to(database: Database, seal: S
     pool.note(proxy, ONE, failure)
     await pool.write()
     after = await state(database, known)
-    assert (after.success_count, after.failures, after.failure_count) == (1, 1, 1)
+    # Whose fault it is that the domain was not reached shows when another proxy reaches it.
+    assert (after.success_count, after.failures, after.failure_count) == (1, 1, 0)
     assert (after.avg_response_time_ms, after.last_error) == (400, "it answered 502")
 
 
@@ -657,7 +700,8 @@ def uses(known: KnownProxy, failures: int, successes: int = 0) -> Uses:
     for _ in range(successes):
         made.succeeded(ONE, 0.1)
     for _ in range(failures):
-        made.failed(ONE, "it hung up", held=True)
+        made.failed(ONE, "it hung up")
+        made.in_a_row += 1
     return made
 
 
@@ -780,13 +824,11 @@ async def test_a_proxy_that_reaches_nothing_is_disabled_though_others_are_well(
     well = await add(database, seal, "http://b.example:1")
     pool = make_pool(database, seal)
     await pool.refresh()
-    for _ in range(22):
-        proxy = pool.pick()
-        assert proxy is not None
-        if proxy.id == well.id:
-            pool.succeeded(proxy, ONE, 0.1)
-        else:
-            pool.failed(proxy, ONE, ProxyError("it answered 502", at_target=True))
+    by_id = {proxy.id: proxy for proxy in (pool.pick(), pool.pick()) if proxy}
+    for _ in range(11):  # each time another proxy reaches what this one could not
+        pool.failed(by_id[broken.id], ONE, ProxyError("it answered 502", at_target=True))
+        pool.succeeded(by_id[well.id], ONE, 0.1)
+        assert picked(pool) == well.id  # the broken one rests
     await pool.write()
     assert not (await state(database, broken)).is_active
     assert (await state(database, well)).is_active
@@ -810,7 +852,13 @@ async def test_a_disabled_proxy_is_probed_back(
     async with street(tmp_path, protocol) as out:
         known = await add(database, seal, out.proxy.endpoint.url, PASSWORD)
         await write(database, uses(known, 11))
-        prober = Prober(seconds=30.0, ca_file=tmp_path / "proxy-ca.pem")
+        host, _, port = out.web.server.names()["one.test:80"].rpartition(":")
+        prober = Prober(
+            out.guard,
+            seconds=30.0,
+            ca_file=tmp_path / "proxy-ca.pem",
+            target=Target(host, int(port)),
+        )
         pool = Pool(database, seal, prober)
         assert await prober.probe_due(database, seal) == []  # not yet
         await later(database, "5 minutes")
@@ -819,15 +867,18 @@ async def test_a_disabled_proxy_is_probed_back(
         assert (back.is_active, back.failure_count, back.probe_at) == (True, 0, None)
         assert picked(pool) == known.id
         assert [kind for kind, _ in await events_of(database)][-1] == "proxy.restored"
-        assert (out.server.asked, out.web.requests()) == ([], [])  # nobody else was asked
+        assert out.server.asked == [f"{host}:{port}"]
+        assert out.web.requests() == []  # the tunnel is closed unused
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_a_probe_fails_for_a_wrong_password(tmp_path: Path, protocol: str) -> None:
     async with street(tmp_path, protocol) as out:
-        prober = Prober(seconds=30.0, ca_file=tmp_path / "proxy-ca.pem")
+        host, _, port = out.web.server.names()["one.test:80"].rpartition(":")
+        authorities, target = tmp_path / "proxy-ca.pem", Target(host, int(port))
+        prober = Prober(out.guard, seconds=30.0, ca_file=authorities, target=target)
         assert (await prober.probe(out.proxy)).error is None
-        wrong = await prober.probe(Proxy(1, out.proxy.endpoint, "wrong horse"))
+        wrong = await prober.probe(replace(out.proxy, password="wrong horse"))
         assert wrong.error
         assert "wrong horse" not in wrong.error
 
@@ -839,7 +890,7 @@ async def test_probes_that_fail_wait_twice_as_long_up_to_a_day(
         url = gone.url()
     known = await add(database, seal, url)
     await write(database, uses(known, 11))
-    prober = Prober(seconds=30.0)
+    prober = Prober(GUARD, seconds=30.0)
     waits = []
     for _ in range(11):
         await later(database, "2 days")
@@ -856,7 +907,7 @@ async def test_one_worker_probes_and_not_all(database: Database, seal: Seal) -> 
         known = await add(database, seal, server.url())
         await write(database, uses(known, 11))
         await later(database, "5 minutes")
-        prober = Prober(seconds=30.0)
+        prober = Prober(GUARD, seconds=30.0)
         async with database.transaction() as another:
             assert len(await another.fetch(TAKE_DUE)) == 1
             assert await prober.probe_due(database, seal) == []  # while the other is at it
@@ -869,7 +920,7 @@ async def test_what_the_operator_disabled_stays_so(database: Database, seal: Sea
         known = await add(database, seal, server.url())
         async with database.transaction() as connection:
             await registry.switch(connection, known, active=False, actor=TESTER)
-        prober = Prober(seconds=30.0)
+        prober = Prober(GUARD, seconds=30.0)
         assert await prober.probe_due(database, seal) == []
         assert (await prober.probe_known(database, seal, known)).error is None
         assert not (await state(database, known)).is_active

@@ -14,6 +14,7 @@ from messor.errors import UsageError
 from messor.fetch.outcome import Outcome
 from messor.fetch.provider import PROVIDER_FAULT
 from messor.fetch.services import breaker as breakers
+from messor.fetch.services import health
 from messor.fetch.services.firecrawl import Firecrawl
 from messor.fetch.services.options import ServiceSettings
 from messor.store.database import Database
@@ -136,6 +137,21 @@ async def test_a_service_that_is_not_there(make: Make, database: Database) -> No
         assert fetched.error_type == PROVIDER_FAULT
         assert "cannot be reached" in (fetched.error or "")
         assert await it.usage() == (0, Decimal(0))
+
+
+@pytest.mark.parametrize(
+    "host", ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "168.63.129.16"]
+)
+async def test_a_metadata_address_is_never_connected_to(database: Database, host: str) -> None:
+    settings = ServiceSettings(f"http://{host}:8080", api_key=SecretStr(KEY))
+    service = Firecrawl(settings, database, allow)
+    try:
+        fetched = await service.fetch(HOME, permit())
+    finally:
+        await service.close()
+    assert "is never connected to" in (fetched.error or "")
+    standing = await health.standing_of(f"http://{host}:8080", ("crawl",), None)
+    assert "is never connected to" in standing.sentence
 
 
 async def test_a_certificate_of_the_endpoint_is_verified(database: Database, tmp_path: Any) -> None:

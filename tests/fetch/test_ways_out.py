@@ -137,7 +137,10 @@ TO_OPERATORS = {
     ("fetch/services/health.py", "ClientSession"),
     ("fetch/services/identity_provider.py", "ClientSession"),
     ("fetch/services/identity_provider.py", "request"),
+    ("fetch/services/health.py", "TCPConnector"),
+    ("fetch/proxies/tunnel.py", "getaddrinfo"),  # whose answers are judged
     ("fetch/proxies/tunnel.py", "create_connection"),  # to the proxy itself
+    ("fetch/proxies/placement.py", "getaddrinfo"),  # of a proxy that is to be added
 }
 # To webhooks: the guard judges the address of every socket; they are no sites and need no permit.
 TO_WEBHOOKS = {
@@ -271,6 +274,13 @@ def test_no_client_takes_the_environments_proxy_or_follows_redirects() -> None:
         assert all(constants(call)["allow_redirects"] is False for call in asked), file
     verbs = {"put", "patch", "delete", "options", "head", "ws_connect"}
     assert not {file for file, tree in sources() if file in files and calls(tree) & verbs}
+
+
+@pytest.mark.parametrize("file", ["fetch/services/endpoint.py", "fetch/services/health.py"])
+def test_operator_endpoints_are_never_link_local(file: str) -> None:
+    (connector,) = calls_of("TCPConnector", file)
+    given = {keyword.arg: ast.unparse(keyword.value) for keyword in connector.keywords}
+    assert given["socket_factory"] == "operator_socket"
 
 
 def test_webhooks_go_by_the_guard() -> None:

@@ -13,6 +13,7 @@ from messor.engine import deciding, preflight, submitting
 from messor.engine.harvest import Harvest
 from messor.engine.preflight import PreflightReader
 from messor.errors import ConflictError
+from messor.fetch.guard import AddressGuard
 from messor.fetch.http import HttpFetcher
 from messor.fetch.proxies.pool import Pool
 from messor.fetch.proxies.probing import Prober
@@ -75,7 +76,11 @@ async def look(
         (task,) = due[lane.host_id]
         assert task.kind == preflight.KIND
         http = HttpFetcher(settings, "1")
-        pool = Pool(database, seal_for(settings), Prober(seconds=1.0, ca_file=None))
+        pool = Pool(
+            database,
+            seal_for(settings),
+            Prober(AddressGuard(settings.allowed_networks), seconds=1.0),
+        )
         reader = PreflightReader(TermsFetcher(http, pool), database, agent="MessorBot")
         try:
             looked = await reader.look(lane, task)
@@ -196,7 +201,11 @@ async def test_a_host_that_is_not_there(database: Database, tmp_path: Path) -> N
         lane = await held(database)
         (task,) = (await tasks.due(database, [lane.host_id], 50, 0.25))[lane.host_id]
         http = HttpFetcher(settings, "1")
-        pool = Pool(database, seal_for(settings), Prober(seconds=1.0, ca_file=None))
+        pool = Pool(
+            database,
+            seal_for(settings),
+            Prober(AddressGuard(settings.allowed_networks), seconds=1.0),
+        )
         try:
             reader = PreflightReader(TermsFetcher(http, pool), database, agent="MessorBot")
             looked = await reader.look(lane, task)

@@ -257,6 +257,7 @@ async def _proxies(settings: Settings) -> Check:
     try:
         async with open_session(settings, pool_size=1) as session:
             known = await proxies.listing(session.database)
+            failing = await proxies.troubles(session.database)
             wanted = await session.database.fetchval(
                 "SELECT count(*) FROM messor.domains WHERE proxies = 'pool' AND status = 'approved'"
             )
@@ -266,6 +267,11 @@ async def _proxies(settings: Settings) -> Check:
     found = f"{active} active, {len(known) - active} disabled, {wanted} domains go through them"
     if wanted and not active:
         return Check("proxies", "bad", found, "messor proxies add URL, or messor proxies enable ID")
+    if failing:
+        found = f"{found}; {'; '.join(failing)}"
+        return Check(
+            "proxies", "note", found, "messor proxies probe ID, or messor proxies remove ID"
+        )
     if active < len(known):
         return Check("proxies", "note", found, "messor proxies list, messor proxies probe ID")
     return Check("proxies", "ok", found)

@@ -12,11 +12,13 @@ import click
 
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
 from messor.errors import UnavailableError, UsageError
-from messor.fetch.proxies import registry
+from messor.fetch.guard import AddressGuard
+from messor.fetch.proxies import placement, registry
 from messor.fetch.proxies.probing import Finding, Prober
 from messor.fetch.proxies.proxy import check_password, understand
 from messor.fetch.proxies.registry import KnownProxy
 from messor.fetch.proxies.sealing import seal_for
+from messor.fetch.proxies.target import Target, target_of
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
@@ -69,11 +71,19 @@ def add(url: str, password_stdin: bool, cost: str | None, as_json: bool) -> None
             raise UsageError("Give the password in the URL or on standard input, not both.")
         password = _password_from_stdin()
         check_password(endpoint, password)
-    seal = seal_for(Settings())
+    settings = Settings()
+    seal = seal_for(settings)
 
     async def act(connection: Connection) -> KnownProxy:
+        await placement.judge(settings, endpoint, trusted=True)
         return await registry.add(
-            connection, seal, endpoint, password, actor=LOCAL_ADMIN, cost_per_request=price
+            connection,
+            seal,
+            endpoint,
+            password,
+            actor=LOCAL_ADMIN,
+            cost_per_request=price,
+            trusted=True,
         )
 
     known = run(_transact(act))
@@ -205,26 +215,39 @@ def _switcher(name: str, *, active: bool) -> Callable[[Connection], Awaitable[Kn
 
 @proxies.command()
 @click.argument("proxy")
+@click.option("--target", help="Where to connect to, such as example.org:443; by default the host of your contact page.")  # fmt: skip
 @json_option
-def probe(proxy: str, as_json: bool) -> None:
-    """Shake hands with a proxy; one that failures had disabled is used again if it answers.
+def probe(proxy: str, target: str | None, as_json: bool) -> None:
+    """Open a tunnel through a proxy; one that failures had disabled is used again if it stands.
 
-    No site is asked for: this tells whether the proxy is there and takes the login.
+    The tunnel leads to --target, MESSOR_PROXY_PROBE_TARGET or the host of MESSOR_CONTACT, and is
+    closed without a request. That shows what a fetch would meet: whether the proxy is there, takes
+    the login and connects.
 
     \b
     Example:
       messor proxies probe 1
+      messor proxies probe 1 --target example.org:443
     """
-    finding, known = run(_probe(proxy))
+    finding, known = run(_probe(proxy, target))
     if finding.error is not None:
         raise UnavailableError(finding.error)
-    say(f"{finding.endpoint.name} answers.")
+    say(f"{finding.endpoint.name} answers, takes the login and connects.")
     _show(known, as_json)
 
 
-async def _probe(name: str) -> tuple[Finding, KnownProxy]:
+async def _probe(name: str, place: str | None) -> tuple[Finding, KnownProxy]:
     settings = Settings()
-    prober = Prober(seconds=settings.connect_timeout, ca_file=settings.ca_file)
+    target = target_of(settings) if place is None else Target.understand(place)
+    if target is None:
+        raise UsageError(
+            "Say where the proxy is to connect to: --target example.org:443, or set "
+            "MESSOR_PROXY_PROBE_TARGET. A page of your own is best."
+        )
+    guard = AddressGuard(settings.allowed_networks)
+    await target.places(guard)
+    seconds, authorities = settings.connect_timeout, settings.ca_file
+    prober = Prober(guard, seconds=seconds, ca_file=authorities, target=target)
     async with open_session(settings, pool_size=1) as session:
         known = await registry.get(session.database, name)
         finding = await prober.probe_known(session.database, seal_for(settings), known)

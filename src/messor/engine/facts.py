@@ -12,6 +12,7 @@ from typing import Any
 
 from messor.courtesy.hosts import Host
 from messor.courtesy.risk import delay_of
+from messor.fetch.proxies.registry import Standing
 from messor.frontier import cadence
 from messor.frontier.cadence import Rhythm
 from messor.frontier.traps import PATTERN_BUDGET
@@ -58,6 +59,17 @@ UNUSUAL = (
     ("proxies", "pool", "requests go through proxies"),
     ("verify_tls", False, "certificates are not checked"),
 )
+
+
+def proxy_fact(standing: Standing, troubles: Sequence[str]) -> Fact:
+    """The proxies that a domain's requests go through, and those that do not work."""
+    if not standing.active:
+        sentence = (
+            "no proxy is active, and this domain is never asked directly: messor proxies list"
+        )
+        return Fact("proxies", "later", "; ".join([sentence, *troubles]))
+    sentence = f"{standing.active} of {standing.known} proxies are active, {standing.failing} failed at their last use"
+    return Fact("proxies", "fact", "; ".join([sentence, *troubles]))
 
 
 def host_facts(host: Host) -> list[Fact]:

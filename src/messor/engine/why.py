@@ -15,6 +15,7 @@ from messor.courtesy.robots import RobotsShelf
 from messor.engine import facts as say
 from messor.engine.facts import Fact
 from messor.errors import UsageError
+from messor.fetch.proxies import registry
 from messor.frontier.traps import pattern_key, trap_of
 from messor.kit import clock
 from messor.settings import Settings
@@ -78,6 +79,9 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
     halt = await traffic.in_force(database)
     facts = [Fact("traffic", "later", halt.said)] if halt else []
     facts += say.domain_facts(domain)
+    if domain["proxies"] == "pool":
+        standing = await registry.standing(database)
+        facts.append(say.proxy_fact(standing, await registry.troubles(database)))
     host = await hosts.find(database, url.authority, settings.default_delay)
     if host is not None:
         facts += say.host_facts(host)

@@ -20,6 +20,7 @@ from messor.fetch.providers import make_router
 from messor.fetch.proxies.pool import Pool
 from messor.fetch.proxies.probing import Prober
 from messor.fetch.proxies.sealing import seal_for
+from messor.fetch.proxies.target import target_of
 from messor.fetch.router import Router
 from messor.frontier.seen import SeenFilter
 from messor.kit.memory import keep_freed_memory
@@ -68,7 +69,12 @@ class Worker:
         keep_freed_memory()
         fetcher = HttpFetcher(self._settings, __version__)
         router = make_router(self._settings, self._database, fetcher)
-        prober = Prober(seconds=self._settings.connect_timeout, ca_file=self._settings.ca_file)
+        prober = Prober(
+            fetcher.guard,
+            seconds=self._settings.connect_timeout,
+            ca_file=self._settings.ca_file,
+            target=target_of(self._settings),
+        )
         pool = Pool(self._database, seal_for(self._settings), prober)
         try:
             while not self._stop.is_set():

@@ -9,31 +9,23 @@ from __future__ import annotations
 
 import errno
 import socket
-from ipaddress import (
-    IPv4Address,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import AsyncResolver
 
 from messor.settings import AllowedNetworks
+from messor.web.addresses import Address, embedded_v4, is_never_connected
 from messor.web.suffixes import is_ip_literal, is_public_name
 from messor.web.urls import Url
 
 WEB_PORTS = frozenset({80, 443})
-_NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
-_V4_COMPATIBLE = IPv6Network("::/96")
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 # Not for hosts, whatever the standard library of a given Python says of them.
 _SPECIAL = tuple(
     ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "2001:db8::/32", "3fff::/20")
 )
 
-Address = IPv4Address | IPv6Address
 AddrInfo = tuple[
     socket.AddressFamily | int, socket.SocketKind | int, int, str, tuple[str, int] | tuple[str, int, int, int]
 ]  # fmt: skip
@@ -46,19 +38,15 @@ class RefusedAddressError(OSError):
         super().__init__(errno.EACCES, reason)
 
 
-def embedded_v4(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that an IPv6 address stands for, in any of the transition forms."""
-    if address.ipv4_mapped:
-        return address.ipv4_mapped
-    if address.sixtofour:
-        return address.sixtofour
-    if address.teredo:
-        return address.teredo[1]
-    if any(address in network for network in _NAT64) or (
-        address in _V4_COMPATIBLE and int(address) > 0xFFFF
-    ):
-        return IPv4Address(int(address) & 0xFFFF_FFFF)
-    return None
+def operator_socket(info: AddrInfo) -> socket.socket:
+    """A socket to an endpoint that the operator named: it may be private, never link-local."""
+    family, kind, protocol, _, place = info
+    address = ip_address(str(place[0]).partition("%")[0])
+    if is_never_connected(address):
+        raise RefusedAddressError(f"{address} is never connected to")
+    connection = socket.socket(family, kind, protocol)
+    connection.setblocking(False)
+    return connection
 
 
 def is_public(address: Address) -> bool:
@@ -101,6 +89,17 @@ class AddressGuard:
         if port not in self._ports:
             return f"port {port} is not one of {self._port_list()}"
         if is_public(address) or any(address in network for network in self._networks):
+            return None
+        return f"{address} is not a public address"
+
+    def refusal_of_proxy(self, address: Address, *, trusted: bool) -> str | None:
+        """Why a proxy may not be reached at an address, whatever its port.
+
+        One that the operator added on the command line may be private.
+        """
+        if is_never_connected(address):
+            return f"{address} is never connected to"
+        if trusted or is_public(address) or any(address in network for network in self._networks):
             return None
         return f"{address} is not a public address"
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+from uuid import UUID
+
 from messor.courtesy.lanes import Policy
 from messor.courtesy.pace import Permit
 from messor.fetch.http import HttpFetcher
@@ -9,6 +13,11 @@ from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.proxies.pool import Pool
 from messor.fetch.proxies.proxy import PROXY_FAULT
 from messor.kit import clock
+
+# For one request: how many proxies may say that they cannot reach the site, and how long others
+# are tried after one failed. A pool must work as long as one of its proxies does.
+MOST_AT_TARGET = 5
+TRYING_SECONDS = 20.0
 
 
 class TermsFetcher:
@@ -29,23 +38,41 @@ class TermsFetcher:
         cut_at: int | None = None,
         wire_tag: int | None = None,
     ) -> Fetched:
-        proxy = self._pool.pick() if policy.proxies == "pool" else None
-        if policy.proxies == "pool" and proxy is None:
-            # Never directly instead: that is what the domain's terms exclude.
-            sentence = "no proxy is active: messor proxies list"
-            return Fetched(
-                Outcome.ERROR, error=sentence, error_type=PROXY_FAULT, began_at=clock.now()
-            )
-        fetched = await self._http.fetch(
+        fetch = partial(
+            self._http.fetch,
             href,
             permit,
             etag=etag,
             last_modified=last_modified,
             cut_at=cut_at,
             wire_tag=wire_tag,
-            via=proxy,
             verify=policy.verify_tls,
         )
-        if proxy is not None:
-            self._pool.note(proxy, policy.domain_id, fetched)
+        if policy.proxies != "pool":
+            return await fetch(via=None)
+        return await self._through_proxies(policy.domain_id, permit, fetch)
+
+    async def _through_proxies(
+        self, domain_id: UUID, permit: Permit, fetch: Callable[..., Awaitable[Fetched]]
+    ) -> Fetched:
+        """Ask through one proxy after the other until one works; never directly.
+
+        The permit is used on a ready connection alone, so a host gets one request at most.
+        """
+        tried: list[int] = []
+        sentence = "no proxy is active: messor proxies list"
+        fetched = Fetched(
+            Outcome.ERROR, error=sentence, error_type=PROXY_FAULT, began_at=clock.now()
+        )
+        at_target, until = 0, clock.now() + TRYING_SECONDS
+        while at_target < MOST_AT_TARGET and clock.now() < until and not permit.used_at:
+            proxy = self._pool.pick(domain_id, tried)
+            if proxy is None:
+                break
+            tried.append(proxy.id)
+            fetched = await fetch(via=proxy)
+            self._pool.note(proxy, domain_id, fetched)
+            if fetched.error_type != PROXY_FAULT:
+                break
+            at_target += bool(fetched.detail and fetched.detail.get("at_target"))
         return fetched

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from messor.fetch.proxies.registry import FAILING
 from messor.store.database import Connection, Database
 
 MINUTES = 60
@@ -34,7 +35,7 @@ SELECT floor(extract(epoch FROM s.now - c.at) / 60)::int AS minutes_ago, c.outco
 """
 
 # Only lanes that are due have tasks that are, and each is found by its key.
-WAITING = """
+WAITING = f"""
 SELECT (SELECT count(*) FROM messor.lanes l WHERE l.worker_id IS NOT NULL)::int AS lanes_held,
        (SELECT count(*) FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
          WHERE l.worker_id IS NULL AND l.claim_at <= (SELECT messor.clock())
@@ -53,7 +54,9 @@ SELECT (SELECT count(*) FROM messor.lanes l WHERE l.worker_id IS NOT NULL)::int 
        (SELECT count(*) FROM messor.domains WHERE status = 'approved')::int AS domains_approved,
        (SELECT count(*) FROM messor.worker_leases
          WHERE ended_at IS NULL AND expires_at > (SELECT messor.clock()))::int AS workers,
-       EXISTS (SELECT FROM messor.standstill) AS stands_still
+       EXISTS (SELECT FROM messor.standstill) AS stands_still,
+       (SELECT count(*) FROM messor.proxies)::int AS proxies,
+       (SELECT count(*) FROM messor.proxies WHERE {FAILING})::int AS proxies_failing
 """
 
 VISITED = """
@@ -93,6 +96,8 @@ class Waiting:
     domains_approved: int
     workers: int
     stands_still: bool
+    proxies: int
+    proxies_failing: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from messor.errors import UnavailableError
+from messor.fetch.proxies import registry
 from messor.frontier import control
 from messor.ledger import alarms
 from messor.ledger.alarms import Alarm, AlarmBoard
@@ -37,6 +38,8 @@ class Vitals:
     is_standing_still: bool
     jobs: dict[str, dict[str, int]]
     alarms: list[Alarm]
+    proxies_active: int
+    proxies_failing: int  # whose last use failed, disabled or not
 
 
 async def readiness(database: Database) -> list[Check]:
@@ -53,6 +56,7 @@ async def readiness(database: Database) -> list[Check]:
 
 async def vitals(database: Database, board: AlarmBoard | None = None) -> Vitals:
     """A handful of counts, and what is wrong; `board` holds the alarms of this process."""
+    proxies = await registry.standing(database)
     return Vitals(
         await database.revision(),
         await database.fetchval(WORKERS),
@@ -60,6 +64,8 @@ async def vitals(database: Database, board: AlarmBoard | None = None) -> Vitals:
         await control.is_standing_still(database),
         await jobs.counts(database),
         await alarms.standing(database, board),
+        proxies.active,
+        proxies.failing,
     )
 
 

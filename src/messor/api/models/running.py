@@ -249,6 +249,7 @@ class ProxyOut(Out):
     proxy_username: str
     proxy_password: str | None
     is_active: bool
+    trusted: bool
     failure_count: int
     success_count: int
     failures: int
@@ -315,6 +316,8 @@ class VitalsOut(Out):
     is_standing_still: bool
     jobs: dict[str, dict[str, int]]
     alarms: list[AlarmOut]
+    proxies_active: int
+    proxies_failing: int
 
 
 EventType = Annotated[str, Field(pattern=r"^[a-z_]{1,40}\.[a-z_]{1,60}$")]

@@ -12,7 +12,7 @@ from messor.api.gate import GatedRoute, needs
 from messor.api.house import Here, Source, Unit, Who
 from messor.api.models.running import ProxiesOut, ProxyIn, ProxyOut, ProxySwitchIn
 from messor.errors import UsageError
-from messor.fetch.proxies import registry
+from messor.fetch.proxies import placement, registry
 from messor.fetch.proxies.proxy import check_password, understand
 
 router = APIRouter(prefix="/proxies", tags=["proxies"], route_class=GatedRoute)
@@ -41,6 +41,7 @@ async def add_proxy(
             raise UsageError("Give the password in the URL or by itself, not both.")
         check_password(endpoint, given.password)
         password = given.password
+    await placement.judge(here.settings, endpoint, trusted=False)
     cost = None if given.cost_per_request is None else Decimal(str(given.cost_per_request))
     known = await registry.add(
         unit, here.seal, endpoint, password, actor=who.actor, cost_per_request=cost

@@ -8,7 +8,7 @@ from messor.access.roles import Act
 from messor.console.call import Call
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UnavailableError, UsageError
-from messor.fetch.proxies import registry
+from messor.fetch.proxies import placement, registry
 from messor.fetch.proxies.proxy import check_password, understand
 from messor.fetch.proxies.sealing import seal_for
 
@@ -24,6 +24,7 @@ async def add(call: Call) -> Response:
         if typed := form.text("password"):
             password = typed
             check_password(endpoint, password)
+        await placement.judge(call.desk.settings, endpoint, trusted=False)
         seal = seal_for(call.desk.settings)
         async with call.desk.database.transaction() as connection:
             await registry.add(connection, seal, endpoint, password, actor=call.actor)

@@ -85,9 +85,9 @@ class Uses:
         self.seconds += seconds
         self._count(domain_id, 1)
 
-    def failed(self, domain_id: UUID, error: str, *, held: bool) -> None:
+    def failed(self, domain_id: UUID, error: str) -> None:
+        """Whether it counts among those in a row is the pool's to say."""
         self.failures += 1
-        self.in_a_row += held
         self.error = error
         self._count(domain_id, 1)
 

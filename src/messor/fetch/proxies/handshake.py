@@ -108,26 +108,18 @@ async def ask(talk: Conversation, proxy: Proxy, address: Address, port: int) -> 
         place = authority(str(address), port)
         status = await _request(talk, proxy, f"CONNECT {place} HTTP/1.1", f"Host: {place}")
         if not 200 <= status < 300:
-            raise ProxyError(
-                f"it answered {status} when asked for {place}", at_target=status != 407
-            )
+            raise _refused(proxy, place, status)
     if talk.is_over:
         raise ProxyError("it hung up, or spoke before the site was asked")
 
 
-async def greet(talk: Conversation, proxy: Proxy) -> None:
-    """Find out whether a proxy is there and takes the login, without going anywhere through it.
-
-    With Max-Forwards 0 the proxy itself must answer (RFC 9110 section 7.6.2); whatever it makes of
-    the question, it looked at the login first.
-    """
-    if proxy.endpoint.protocol == "socks5":
-        await log_in(talk, proxy)
-        return
-    host = f"Host: {proxy.endpoint.authority}"
-    status = await _request(talk, proxy, "OPTIONS * HTTP/1.1", host, "Max-Forwards: 0")
-    if status == 407 or (status >= 500 and status != 501):
-        raise ProxyError(f"it answered {status}")
+def _refused(proxy: Proxy, place: str, status: int) -> ProxyError:
+    """An answer to CONNECT is always the proxy's: no site has been heard yet."""
+    if status in (401, 407):  # tinyproxy says 401
+        said = "refused the login" if proxy.endpoint.username else "asks for a login"
+        return ProxyError(f"it {said} ({status})", login=True)
+    said = "could not reach" if status >= 500 else "refuses to connect to"
+    return ProxyError(f"it {said} {place} ({status})", at_target=True)
 
 
 async def log_in(talk: Conversation, proxy: Proxy) -> None:
@@ -139,13 +131,15 @@ async def log_in(talk: Conversation, proxy: Proxy) -> None:
     if version != _SOCKS:
         raise ProxyError("it does not speak SOCKS5")
     if method == _NONE_FITS or method not in methods:
-        raise ProxyError("it wants another login" if has_login else "it wants a login")
+        raise ProxyError(
+            "it wants another login" if has_login else "it asks for a login", login=True
+        )
     if method == _LOGIN:
         username, password = proxy.endpoint.username.encode(), (proxy.password or "").encode()
         talk.say(bytes([1, len(username)]) + username + bytes([len(password)]) + password)
         _, status = await talk.hear(2)
         if status != 0:
-            raise ProxyError("it refused the login")
+            raise ProxyError("it refused the login", login=True)
 
 
 async def _socks_connect(talk: Conversation, address: Address, port: int) -> None:

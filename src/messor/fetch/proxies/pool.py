@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from collections.abc import Collection
 from uuid import UUID
 
 from messor.fetch.outcome import Fetched
@@ -23,11 +24,15 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 logger = logging.getLogger(__name__)
 
 STALE_SECONDS = 30.0
+FIRST_REST = 5.0  # seconds after a failure, twice as long after each further one
+LONGEST_REST = 300.0
+LOGIN_WEIGHT = 4  # failures that a refused login stands for: three of them disable
+SEVERAL_DOMAINS = 3
 _MOST_REMEMBERED = 10_000
 
 
 class Pool:
-    """The active proxies, the least recently used first."""
+    """The active proxies: good ones first, and of these the least recently used."""
 
     def __init__(self, database: Database, seal: Seal, prober: Prober) -> None:
         self._database = database
@@ -36,42 +41,95 @@ class Pool:
         self._order: OrderedDict[int, Candidate] = OrderedDict()
         self._tally: dict[int, Uses] = {}
         self._in_a_row: dict[int, int] = {}
-        self._out_of_reach: dict[UUID, int] = {}  # domain → the proxy that said so first
+        self._rests_until: dict[int, float] = {}
+        # By domain, the proxies that could not reach it, and how often that is not yet held
+        # against them.
+        self._accused: dict[UUID, dict[int, int]] = {}
+        self._unreached: dict[int, set[UUID]] = {}  # by proxy, since its last success
         self._fresh_until = 0.0
 
-    def pick(self) -> Proxy | None:
-        """The least recently used proxy.
+    def pick(self, domain_id: UUID | None = None, but: Collection[int] = ()) -> Proxy | None:
+        """The least recently used proxy that is not resting and has not failed at the domain.
 
-        With None the domain's request must wait: its policy says that it goes through a proxy,
-        so it never goes without one.
+        Where all are, the best of them. With None the domain's request must wait: its policy says
+        that it goes through a proxy, so it never goes without one.
         """
-        if not self._order:
+        choice = [proxy_id for proxy_id in self._order if proxy_id not in but]
+        if not choice:
             return None
-        proxy_id, candidate = next(iter(self._order.items()))
+        now = clock.now()
+        proxy_id = min(choice, key=lambda one: self._doubt(one, domain_id, now))
         self._order.move_to_end(proxy_id)
-        return candidate.proxy
+        return self._order[proxy_id].proxy
+
+    def _doubt(self, proxy_id: int, domain_id: UUID | None, now: float) -> tuple[float, bool]:
+        rests = max(self._rests_until.get(proxy_id, 0.0) - now, 0.0)
+        return rests, proxy_id in self._accused.get(domain_id, ()) if domain_id else False
 
     def note(self, proxy: Proxy, domain_id: UUID, fetched: Fetched) -> None:
         """Count what a fetch through a proxy came to; one that never got to use it is not counted."""
         if fetched.error_type == PROXY_FAULT:
-            at_target = bool((fetched.detail or {}).get("at_target"))
-            self.failed(proxy, domain_id, ProxyError(fetched.error or "", at_target=at_target))
+            detail = fetched.detail or {}
+            error = ProxyError(
+                fetched.error or "",
+                at_target=bool(detail.get("at_target")),
+                login=bool(detail.get("login")),
+            )
+            self.failed(proxy, domain_id, error)
         elif fetched.sent_at:
             self.succeeded(proxy, domain_id, fetched.duration)
 
     def succeeded(self, proxy: Proxy, domain_id: UUID, seconds: float) -> None:
-        """A tunnel stood; what the site then said is not the proxy's."""
-        self._out_of_reach.pop(domain_id, None)
+        """A tunnel stood; what the site then said is not the proxy's.
+
+        Others that said they could not reach this domain were wrong: that is held against them.
+        """
         self._in_a_row[proxy.id] = 0
-        self._uses(proxy).succeeded(domain_id, seconds)
+        self._rests_until.pop(proxy.id, None)
+        self._unreached.pop(proxy.id, None)
+        self._uses(proxy.id).succeeded(domain_id, seconds)
+        accused = self._accused.get(domain_id)
+        if accused is None:
+            return
+        accused.pop(proxy.id, None)
+        for other, times in accused.items():
+            if times:
+                self._hold(other, times)
+                accused[other] = 0  # still not the first choice for this domain
 
     def failed(self, proxy: Proxy, domain_id: UUID, error: ProxyError) -> None:
         """The proxy failed; after more than ten times in a row it is not chosen any more."""
-        held = not error.at_target or self._is_first_to_say(proxy, domain_id)
-        self._in_a_row[proxy.id] = self._in_a_row.get(proxy.id, 0) + held
-        self._uses(proxy).failed(domain_id, str(error), held=held)
-        if self._in_a_row[proxy.id] > MOST_IN_A_ROW:
-            self._order.pop(proxy.id, None)
+        uses = self._uses(proxy.id)
+        uses.failed(domain_id, str(error))
+        if error.at_target:
+            self._accuse(proxy.id, domain_id)
+        else:
+            self._hold(proxy.id, LOGIN_WEIGHT if error.login else 1)
+
+    def _accuse(self, proxy_id: int, domain_id: UUID) -> None:
+        """A domain is out of a proxy's reach; whose fault that is shows when another reaches it.
+
+        A site that is down must not take the whole pool with it. A proxy that reaches none of
+        several domains in a row is at fault whatever others do.
+        """
+        if len(self._accused) >= _MOST_REMEMBERED:
+            self._accused.clear()
+        accused = self._accused.setdefault(domain_id, {})
+        accused[proxy_id] = accused.get(proxy_id, 0) + 1
+        unreached = self._unreached.setdefault(proxy_id, set())
+        unreached.add(domain_id)
+        if len(unreached) >= SEVERAL_DOMAINS:
+            accused[proxy_id] -= 1
+            self._hold(proxy_id, 1)
+
+    def _hold(self, proxy_id: int, times: int) -> None:
+        """Hold failures against a proxy: it rests, longer each time, and goes in the end."""
+        self._uses(proxy_id).in_a_row += times
+        in_a_row = self._in_a_row[proxy_id] = self._in_a_row.get(proxy_id, 0) + times
+        rest = min(FIRST_REST * 2.0 ** (in_a_row - 1), LONGEST_REST)
+        self._rests_until[proxy_id] = clock.now() + rest
+        if in_a_row > MOST_IN_A_ROW:
+            self._order.pop(proxy_id, None)
 
     async def tend(self) -> None:
         """Write the tally, refresh the list and probe what is due; cheap when there is nothing."""
@@ -115,15 +173,5 @@ class Pool:
         uses = self._tally.get(proxy_id)
         return uses.in_a_row if uses else 0
 
-    def _uses(self, proxy: Proxy) -> Uses:
-        return self._tally.setdefault(proxy.id, Uses(proxy.id))
-
-    def _is_first_to_say(self, proxy: Proxy, domain_id: UUID) -> bool:
-        """Whether a domain's being out of reach is held against this proxy.
-
-        When another proxy said it before and none reached the domain since, the site is likelier
-        to be down: it must not take the whole pool with it.
-        """
-        if len(self._out_of_reach) >= _MOST_REMEMBERED:
-            self._out_of_reach.clear()
-        return self._out_of_reach.setdefault(domain_id, proxy.id) == proxy.id
+    def _uses(self, proxy_id: int) -> Uses:
+        return self._tally.setdefault(proxy_id, Uses(proxy_id))

@@ -30,12 +30,13 @@ class ProxyError(OSError):
     """The proxy failed, not the site; an OSError so that every HTTP library lets it through.
 
     `at_target` tells that the proxy itself works, but would or could not reach the address it was
-    asked for: the fault may be on either side of it.
+    asked for: the fault may be on either side of it. `login` tells that it does not know us.
     """
 
-    def __init__(self, sentence: str, *, at_target: bool = False) -> None:
+    def __init__(self, sentence: str, *, at_target: bool = False, login: bool = False) -> None:
         super().__init__(sentence)
         self.at_target = at_target
+        self.login = login
 
     def as_fetched(self) -> Fetched:
         """The fetch that came to this: worth another try, and no mark against the host."""
@@ -43,7 +44,7 @@ class ProxyError(OSError):
             Outcome.ERROR,
             error=str(self),
             error_type=PROXY_FAULT,
-            detail={"at_target": self.at_target},
+            detail={"at_target": self.at_target, "login": self.login},
         )
 
 
@@ -79,6 +80,7 @@ class Proxy:
     id: int
     endpoint: Endpoint
     password: str | None = field(default=None, repr=False)
+    trusted: bool = False  # the operator added it on the command line: it may be private
 
 
 def authority(host: str, port: int) -> str:

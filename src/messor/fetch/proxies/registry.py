@@ -22,13 +22,13 @@ logger = logging.getLogger(__name__)
 
 COLUMNS = f"""id, proxy_protocol, proxy_url, proxy_port, proxy_username,
   CASE WHEN proxy_password IS NOT NULL THEN '{HIDDEN}' END AS proxy_password,
-  is_active, failure_count, success_count, failures, cost_per_request, cost, avg_response_time_ms,
+  is_active, trusted, failure_count, success_count, failures, cost_per_request, cost, avg_response_time_ms,
   last_used_at, last_success_at, last_failure_at, last_error, probe_at, created_at, updated_at"""
 
 ADD = f"""
 INSERT INTO messor.proxies (proxy_protocol, proxy_url, proxy_port, proxy_username, proxy_password,
-                            cost_per_request)
-VALUES ($1, $2, $3, $4, $5, $6)
+                            cost_per_request, trusted)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT DO NOTHING
 RETURNING {COLUMNS}
 """
@@ -54,7 +54,8 @@ RETURNING {COLUMNS}
 """
 
 ACTIVE = """
-SELECT id, proxy_protocol, proxy_url, proxy_port, proxy_username, proxy_password, failure_count
+SELECT id, proxy_protocol, proxy_url, proxy_port, proxy_username, proxy_password, trusted,
+       failure_count
   FROM messor.proxies WHERE is_active ORDER BY last_used_at NULLS FIRST, id
 """
 
@@ -70,6 +71,7 @@ class KnownProxy:
     proxy_username: str
     proxy_password: str | None
     is_active: bool
+    trusted: bool  # added on the command line: its address may be private
     failure_count: int  # in a row
     success_count: int
     failures: int  # in all
@@ -87,6 +89,28 @@ class KnownProxy:
     @property
     def endpoint(self) -> Endpoint:
         return endpoint_of(self)
+
+
+# A proxy fails whose last use did; what failed longer ago than a day is not news.
+FAILING = """last_failure_at > coalesce(last_success_at, '-infinity')
+  AND last_failure_at > (SELECT messor.clock()) - interval '1 day'"""
+
+STANDING = f"""
+SELECT count(*)::int AS known, count(*) FILTER (WHERE is_active)::int AS active,
+       count(*) FILTER (WHERE {FAILING})::int AS failing
+  FROM messor.proxies
+"""
+
+TROUBLES = f"SELECT {COLUMNS} FROM messor.proxies WHERE {FAILING} ORDER BY id LIMIT $1"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How many proxies there are, and how many of them do not work."""
+
+    known: int
+    active: int
+    failing: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +143,9 @@ async def add(
     *,
     actor: str,
     cost_per_request: Decimal | None = None,
+    trusted: bool = False,
 ) -> KnownProxy:
-    """Put a proxy into the pool."""
+    """Put a proxy into the pool; `placement.judge` says whether its address may be used."""
     sealed = None if password is None else seal.close(password, endpoint.url)
     row = await connection.fetchrow(
         ADD,
@@ -130,6 +155,7 @@ async def add(
         endpoint.username,
         sealed,
         cost_per_request,
+        trusted,
     )
     if row is None:
         raise ConflictError(
@@ -142,6 +168,19 @@ async def add(
 
 async def listing(source: Connection | Database) -> list[KnownProxy]:
     return [KnownProxy(**row) for row in await source.fetch(LISTING)]
+
+
+async def standing(source: Connection | Database) -> Standing:
+    """How the proxies do, in three figures."""
+    row = await source.fetchrow(STANDING)
+    assert row is not None
+    return Standing(**row)
+
+
+async def troubles(source: Connection | Database, limit: int = 5) -> list[str]:
+    """The proxies whose last use failed, each with what it said."""
+    rows = [KnownProxy(**row) for row in await source.fetch(TROUBLES, limit)]
+    return [f"proxy {row.id}: {row.last_error}" for row in rows]
 
 
 async def get(source: Connection | Database, name: str) -> KnownProxy:
@@ -193,4 +232,4 @@ def unsealed(row: Any, seal: Seal) -> Proxy:
     """A row of the table as a proxy ready for use."""
     endpoint, sealed = endpoint_of(row), row["proxy_password"]
     password = None if sealed is None else seal.open(bytes(sealed), endpoint.url)
-    return Proxy(row["id"], endpoint, password)
+    return Proxy(row["id"], endpoint, password, row["trusted"])

@@ -1,13 +1,15 @@
 """Tunnels: connections to sites by way of a proxy, for the HTTP library and under a permit.
 
 Names are resolved by the direct connector, whose resolver and cache are guarded; every address is
-judged before the proxy hears of it. The proxy's own address is the operator's word and passes no
-guard. Each proxy has a connector of its own, so no idle connection ever changes its way.
+judged before the proxy hears of it. The proxy's own address is judged, too: a private one only
+where the operator added it, a link-local one never. Each proxy has a connector of its own, so no idle connection ever changes its way.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 import ssl
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
@@ -34,42 +36,69 @@ from messor.fetch.tls import verifying_context
 Place = tuple[Address, int]
 
 
-async def dial(proxy: Proxy, context: ssl.SSLContext) -> Conversation:
-    """Connect to a proxy."""
+async def dial(proxy: Proxy, context: ssl.SSLContext, guard: AddressGuard) -> Conversation:
+    """Connect to a proxy, at the first of its addresses that takes a connection."""
     at = proxy.endpoint
     loop = asyncio.get_running_loop()
-    secure = context if at.protocol == "https" else None
+    secure = {"ssl": context, "server_hostname": at.host} if at.protocol == "https" else {}
     try:
-        _, talk = await loop.create_connection(Conversation, at.host, at.port, ssl=secure)
+        infos = await loop.getaddrinfo(at.host, at.port, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))
+        _judge_proxy(proxy, addresses, guard)
+        return await _connect(addresses, at.port, secure)
     except ssl.SSLError as error:
         raise ProxyError(f"no TLS with it: {error.reason or 'it broke off'}") from error
+    except ProxyError:
+        raise
     except OSError as error:
         raise ProxyError(f"it cannot be reached: {error.strerror or 'no connection'}") from error
-    return talk
+
+
+async def _connect(addresses: Sequence[str], port: int, secure: dict[str, Any]) -> Conversation:
+    loop = asyncio.get_running_loop()
+    for address in addresses[:-1]:
+        with contextlib.suppress(ConnectionError):
+            return (await loop.create_connection(Conversation, address, port, **secure))[1]
+    return (await loop.create_connection(Conversation, addresses[-1], port, **secure))[1]
+
+
+def _judge_proxy(proxy: Proxy, addresses: Sequence[str], guard: AddressGuard) -> None:
+    """Its name may lead elsewhere than when it was added; one refused address refuses it."""
+    for text in addresses:
+        address = ip_address(text.partition("%")[0])
+        refusal = guard.refusal_of_proxy(address, trusted=proxy.trusted)
+        if refusal is not None:
+            raise ProxyError(f"its address is refused: {refusal}")
 
 
 async def open_tunnel(
-    proxy: Proxy, places: Sequence[Place], context: ssl.SSLContext, seconds: float
+    proxy: Proxy,
+    places: Sequence[Place],
+    context: ssl.SSLContext,
+    seconds: float,
+    guard: AddressGuard,
 ) -> Conversation:
     """A tunnel to the first of these addresses that the proxy reaches."""
     try:
         async with asyncio.timeout(seconds):
             for place in places[:-1]:
                 try:
-                    return await _attempt(proxy, place, context)
+                    return await _attempt(proxy, place, context, guard)
                 except ProxyError as error:
                     if not error.at_target:
                         raise
-            return await _attempt(proxy, places[-1], context)
+            return await _attempt(proxy, places[-1], context, guard)
     except ProxyError as error:
         sentence = f"The proxy {proxy.endpoint.name} failed: {error}."
-        raise ProxyError(sentence, at_target=error.at_target) from error
+        raise ProxyError(sentence, at_target=error.at_target, login=error.login) from error
     except TimeoutError as error:
         raise ProxyError(f"The proxy {proxy.endpoint.name} did not answer in time.") from error
 
 
-async def _attempt(proxy: Proxy, place: Place, context: ssl.SSLContext) -> Conversation:
-    talk = await dial(proxy, context)
+async def _attempt(
+    proxy: Proxy, place: Place, context: ssl.SSLContext, guard: AddressGuard
+) -> Conversation:
+    talk = await dial(proxy, context, guard)
     try:
         await ask(talk, proxy, *place)
     except BaseException:
@@ -110,7 +139,9 @@ class TunnelConnector(PermitConnector):
         **kwargs: Any,  # noqa: ARG002
     ) -> tuple[asyncio.Transport, ResponseHandler]:
         places = self._judged(addr_infos)
-        talk = await open_tunnel(self._proxy, places, self._context, _patience(timeout))
+        talk = await open_tunnel(
+            self._proxy, places, self._context, _patience(timeout), self._guard
+        )
         if req.is_ssl():
             return await self._secure(talk.transport, req, timeout)
         protocol = self._factory()

@@ -1,7 +1,8 @@
 """The way out to one operator endpoint: a service named in the configuration, and nothing else.
 
-An operator endpoint may have a private address, so the address guard does not judge it; instead
-the client is bound to the configured origin, follows no redirect and knows no proxy. What is
+An operator endpoint may have a private address, so the address guard only keeps link-local and
+metadata addresses from it; the client is bound to the configured origin, follows no redirect and
+knows no proxy. What is
 asked and what the answer means is left to the contracts.
 """
 
@@ -17,6 +18,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from messor.fetch.decoding import BadEncodingError, TooLargeError, decode_content
+from messor.fetch.guard import operator_socket
 from messor.fetch.services.answer import Answer
 from messor.fetch.services.faults import ProviderFaultError
 from messor.fetch.services.options import ServiceSettings
@@ -38,7 +40,7 @@ class Endpoint:
             context.load_verify_locations(cafile=str(settings.ca_file))
         # A page takes seconds there, so a connection per request costs nothing; a kept one may
         # be closed under a POST, which cannot be sent again.
-        connector = TCPConnector(ssl=context, force_close=True)
+        connector = TCPConnector(ssl=context, force_close=True, socket_factory=operator_socket)
         self._session = ClientSession(
             connector=connector,
             cookie_jar=DummyCookieJar(),

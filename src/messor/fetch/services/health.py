@@ -14,6 +14,8 @@ import aiohttp
 from pydantic import SecretStr
 from yarl import URL
 
+from messor.fetch.guard import operator_socket
+
 SECONDS = 5.0
 # The public page of each that says whether it lives; it is asked without the key.
 PATHS = {"crawl4ai": "health", "firecrawl": ""}
@@ -92,7 +94,10 @@ async def _status(
     timeout = aiohttp.ClientTimeout(total=SECONDS)
     try:
         url = URL(address).joinpath(*filter(None, path.split("/")))
-        async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as session:
+        connector = aiohttp.TCPConnector(socket_factory=operator_socket)
+        async with aiohttp.ClientSession(
+            connector=connector, timeout=timeout, trust_env=False
+        ) as session:
             if method == "GET":
                 asking = session.get(url, allow_redirects=False)
             else:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Literal
 from urllib.parse import urlsplit
 
 from messor.errors import UsageError
 from messor.settings import Settings
+from messor.web.addresses import is_never_connected
+from messor.web.suffixes import is_ip_literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,9 @@ def options_of(settings: Settings) -> Options:
     url = settings.broker_url.get_secret_value()
     if urlsplit(url).scheme not in {"amqp", "amqps"}:
         raise UsageError("MESSOR_BROKER_URL must begin with amqp:// or amqps://")
+    host = urlsplit(url).hostname or ""
+    if is_ip_literal(host) and is_never_connected(ip_address(host)):
+        raise UsageError(f"MESSOR_BROKER_URL names {host}, which is never connected to.")
     return Options(
         url,
         ca_file=str(settings.ca_file) if settings.ca_file else None,

@@ -1,0 +1,1 @@
+ALTER TABLE messor.proxies DROP COLUMN trusted;

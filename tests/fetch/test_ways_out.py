@@ -137,6 +137,7 @@ TO_OPERATORS = {
     ("fetch/services/health.py", "ClientSession"),
     ("fetch/services/identity_provider.py", "ClientSession"),
     ("fetch/services/identity_provider.py", "request"),
+    ("fetch/services/identity_provider.py", "TCPConnector"),
     ("fetch/services/health.py", "TCPConnector"),
     ("fetch/proxies/tunnel.py", "getaddrinfo"),  # whose answers are judged
     ("fetch/proxies/tunnel.py", "create_connection"),  # to the proxy itself
@@ -276,9 +277,9 @@ def test_no_client_takes_the_environments_proxy_or_follows_redirects() -> None:
     assert not {file for file, tree in sources() if file in files and calls(tree) & verbs}
 
 
-@pytest.mark.parametrize("file", ["fetch/services/endpoint.py", "fetch/services/health.py"])
-def test_operator_endpoints_are_never_link_local(file: str) -> None:
-    (connector,) = calls_of("TCPConnector", file)
+@pytest.mark.parametrize("name", ["endpoint", "health", "identity_provider"])
+def test_operator_endpoints_are_never_link_local(name: str) -> None:
+    (connector,) = calls_of("TCPConnector", f"fetch/services/{name}.py")
     given = {keyword.arg: ast.unparse(keyword.value) for keyword in connector.keywords}
     assert given["socket_factory"] == "operator_socket"
 

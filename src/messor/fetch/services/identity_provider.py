@@ -18,9 +18,10 @@ from urllib.parse import urlencode, urlsplit
 import aiohttp
 import jwt
 import msgspec
-from aiohttp import ClientSession, ClientTimeout, DummyCookieJar
+from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
 from messor.errors import UnavailableError
+from messor.fetch.guard import operator_socket
 
 SECONDS = 15.0
 MOST_BYTES = 1_000_000
@@ -178,7 +179,10 @@ class IdentityProvider:
         try:
             async with (
                 ClientSession(
-                    timeout=timeout, cookie_jar=DummyCookieJar(), trust_env=False
+                    connector=TCPConnector(socket_factory=operator_socket),
+                    timeout=timeout,
+                    cookie_jar=DummyCookieJar(),
+                    trust_env=False,
                 ) as session,
                 session.request(method, url, data=form, allow_redirects=False) as response,
             ):

@@ -26,7 +26,7 @@ def test_workflow_1(messor: Messor) -> None:
     assert "1 domains wait" in messor("domains", "queue").err
     said = messor("domains", "approve", "foodbank.org", "--json")
     assert said.json["status"] == "approved"
-    assert "Crawling started. Check back in a few minutes." in said.err
+    assert "Its pages are due. No worker is at work." in said.err
     said = messor("domains", "submit", "foodbank.org")
     assert "would you like to re-scrape?" in said.err
     assert "1 known pages are due" in messor("domains", "submit", "foodbank.org", "--rescrape").err
@@ -49,7 +49,7 @@ def test_workflow_2(messor: Messor) -> None:
 def test_no_and_yes_again(messor: Messor) -> None:
     messor("domains", "submit", "spam.example")
     said = messor("domains", "reject", "spam.example", "--reason", "a shop", "--notify", "--json")
-    assert (said.json["status"], "Its submitter is told" in said.err) == ("rejected", True)
+    assert (said.json["status"], "Nobody has told its submitter" in said.err) == ("rejected", True)
     assert "was rejected: a shop." in messor("domains", "submit", "spam.example").err
     said = messor("domains", "submit", "spam.example", "--context", "not a shop", "--json")
     assert said.json["outcome"] == "resubmitted"

@@ -471,7 +471,9 @@ async def test_a_site_that_is_not_there_is_an_error(database: Database, tmp_path
         done = await ingest(database, site.settings, request)
         assert done.outcome == "error"
         assert not done.is_success
-        assert "nowhere.test cannot be reached." in done.guidance
+        assert "nowhere.test cannot be reached: the name does not resolve." in done.guidance
+        failed = "SELECT count(*) FROM messor.events WHERE type = 'ingestion.failed'"
+        assert await database.fetchval(failed) == 1
 
 
 async def test_without_approval_nothing_is_asked_and_the_url_is_remembered(

@@ -93,7 +93,7 @@ async def test_an_answer_that_comes_as_the_render_ends_leaves_nothing_behind() -
         cast("BrowserContext", context)
     )
     assert fetched.outcome is Outcome.ERROR
-    assert fetched.error == "the browser says ERR_CONNECTION_RESET"
+    assert fetched.error == "the connection was reset (in the browser, ERR_CONNECTION_RESET)"
     assert "Fetch.continueRequest" not in context.devtools.said  # it was not begun
     context.devtools.handlers["Fetch.requestPaused"](PAUSED)  # and these come late
     context.handlers["page"](popup)

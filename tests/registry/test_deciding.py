@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from messor.courtesy.lease import WorkerLease
 from messor.engine import deciding, submitting
 from messor.engine.deciding import Act, Decided
 from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
@@ -69,6 +70,7 @@ async def test_every_act_from_every_status(database: Database, before: str) -> N
 
 async def test_approval_starts_the_crawl_and_says_so(database: Database) -> None:
     await submit(database, "example.org")
+    await WorkerLease.take(database, "at-work", 60.0)
     decided = await decide(database, ACTS["approve"][0])
     assert "Crawling started. Check back in a few minutes." in decided.said
     assert (decided.domain.status, decided.domain.processing) == ("approved", "processing")

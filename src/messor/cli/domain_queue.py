@@ -10,6 +10,7 @@ import click
 from messor.cli.actors import Names, names_in, with_names
 from messor.cli.domain_session import LOCAL_ADMIN, name_of, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.courtesy import prospects
 from messor.engine import preflight as looks
 from messor.registry import domains as registry
 from messor.registry import review as reviews
@@ -154,14 +155,15 @@ def preflight(domain: str) -> None:
       messor domains preflight foodbank.org
     """
 
-    async def act(connection: Connection) -> bool:
+    async def act(connection: Connection) -> str:
         found = await registry.lock(connection, name_of(domain))
-        return await looks.ask(connection, found, actor=LOCAL_ADMIN) is not None
+        if await looks.ask(connection, found, actor=LOCAL_ADMIN) is None:
+            return "A first look is under way already."
+        taken = "A worker takes a first look; messor domains review shows it."
+        held_up = await prospects.hindrance(connection)
+        return taken if held_up is None else f"A first look is asked for. {held_up}"
 
-    if run(transact(act)):
-        say("A worker takes a first look; messor domains review shows it.")
-    else:
-        say("A first look is under way already.")
+    say(run(transact(act)))
 
 
 COMMANDS = (queue, review, preflight)

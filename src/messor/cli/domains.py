@@ -205,7 +205,7 @@ def configure(
     found = run(transact(act))
     say(f"{found.domain} has new terms: policy {found.policy_version}.")
     if terms.get("harvest") == "site":
-        say(f"Pages known already become due with: messor crawl {found.base_url}")
+        say(f"Pages that nobody had asked for become due with: messor crawl {found.base_url}")
     if as_json:
         print_json(found)
     else:

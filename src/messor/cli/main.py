@@ -17,9 +17,9 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from messor import __version__
+from messor.cli.failures import in_words
 from messor.cli.output import say, show_error
 from messor.errors import MessorError, UnavailableError
-from messor.kit.full_disk import is_full
 from messor.kit.terminal import guard_terminal
 from messor.settings import toml_file
 
@@ -141,10 +141,8 @@ def _run() -> None:
         say(f"messor: {error}")
         sys.exit(error.exit_code)
     except Exception as error:
-        if not is_full(error):
-            raise
-        say(
-            f"messor: a disk is full ({error}). Free some space and run the command again; a file "
-            "that it was writing is incomplete."
-        )
+        told = in_words(error)
+        if told is None:
+            raise  # a fault of ours: its trace is what helps
+        say(f"messor: {told}")
         sys.exit(UnavailableError.exit_code)

@@ -85,9 +85,14 @@ def event_words(kind: str) -> str:
     return kind.replace(".", " ").replace("_", " ")
 
 
-def event_tone(kind: str) -> str:
-    """Green for what went well, red for what was refused."""
+def event_tone(kind: str, data: dict[str, Any] | None = None) -> str:
+    """Green for what went well, red for what was refused; what it found may tell otherwise."""
     last = kind.rpartition(".")[2]
+    found = data or {}
+    if last == "completed" and found.get("outcome", "success") not in ("success", "ok"):
+        return "red" if found["outcome"] == "error" else "yellow"
+    if last == "completed" and (found.get("found") or found.get("failed") or found.get("errors")):
+        return "yellow"
     if last in ("approved", "trusted", "resumed", "kept", "completed"):
         return "green"
     if last in (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from messor.courtesy import lanes
+from messor.courtesy import lanes, prospects
 from messor.engine import admission, erasing, purging, submitting
 from messor.engine.purging import Holdings
 from messor.errors import ConflictError, MessorError
@@ -19,6 +19,10 @@ from messor.registry.domains import Domain, overtaken
 from messor.store.database import Connection, Database
 
 STARTED = "Crawling started. Check back in a few minutes."
+NOTICE_TAKERS = """
+SELECT count(*) FROM messor.webhooks
+ WHERE is_active AND (types = '{}' OR 'submitter.notice' = ANY (types))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,23 @@ class Decided:
     domain: Domain
     said: str
     holdings: Holdings | None = None  # what was kept of it, when that may be purged now
+
+
+async def started(source: Connection | Database) -> str:
+    """That pages which are due are being crawled, or what has to happen first."""
+    held_up = await prospects.hindrance(source)
+    return STARTED if held_up is None else f"Its pages are due. {held_up}"
+
+
+async def _notified(connection: Connection) -> str:
+    """Whether anybody carries the notice to the submitter: Messor itself sends no mail."""
+    takers: int = await connection.fetchval(NOTICE_TAKERS)
+    if takers:
+        return f"A notice for its submitter goes to {takers} webhooks, which have to pass it on."
+    return (
+        "Nobody has told its submitter: the notice is recorded as the event submitter.notice, "
+        "and no webhook takes it. Add one: messor webhooks add URL --type submitter.notice"
+    )
 
 
 Act = Callable[[Connection, str], Awaitable[Decided]]
@@ -55,7 +76,7 @@ async def approve(
         domain = await processing.begin(connection, domain, actor=actor)
     urls = await submitting.take_waiting(connection, domain, actor=actor)
     waited = f" {urls} submitted URLs are crawled with it." if urls else ""
-    return Decided(domain, f"{domain.domain} is approved. {STARTED}{waited}")
+    return Decided(domain, f"{domain.domain} is approved. {await started(connection)}{waited}")
 
 
 async def reject(
@@ -72,7 +93,7 @@ async def reject(
     domain = await domains.move(connection, domain, "rejected", actor=actor, reason=reason)
     if notify:
         await _notify(connection, domain, actor)
-    told = " Its submitter is told." if notify else ""
+    told = f" {await _notified(connection)}" if notify else ""
     return await _offer_purge(connection, domain, f"{domain.domain} is rejected.{told}")
 
 

@@ -247,7 +247,9 @@ class Flusher:
         harvest = batch.harvests.pop()
         kept = harvest.snapshot
         batch.found.clear()
-        harvest.quarantine(f"cannot be stored: {error}")
+        harvest.quarantine(
+            "cannot be stored: the database refuses a value of it, see: messor jobs errors"
+        )
         fault = errors.Fault.of_task(
             harvest.task.page_id,
             "storage",

@@ -117,7 +117,7 @@ class Inbox:
 
     def blame(self, harvest: Harvest, category: str, error: Exception) -> None:
         """Set a page aside for what it did, and keep the circumstances."""
-        harvest.quarantine(f"cannot be read: {type(error).__name__}: {error}")
+        harvest.quarantine("cannot be read: its reader failed, see: messor jobs errors")
         harvest.schedule = cadence.after_failure(harvest.task, harvest.lane.policy.frequency)
         stack = "".join(traceback.format_exception(error))
         detail = {"url": harvest.task.url}

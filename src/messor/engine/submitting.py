@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from messor.courtesy import prospects
 from messor.engine import admission, preflight
 from messor.errors import ConflictError, UsageError
 from messor.frontier import tasks
@@ -23,6 +24,7 @@ KNOWN_PAGE = """
 SELECT EXISTS (SELECT FROM messor.pages p JOIN messor.hosts h ON h.id = p.host_id
                 WHERE h.host = $1 AND p.url_hash = $2)
 """
+REACH = "UPDATE messor.pages SET depth = $2 WHERE id = $1 AND depth > $2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,10 @@ async def _crawl(connection: Connection, domain: Domain, url: Url, asker: Asker)
     data = {"url": url.href, "trusted": domain.is_trusted_domain}
     fact = Event("url.submitted", asker.actor, domain.id, page_id, data)
     await record(connection, [fact])
+    held_up = await prospects.hindrance(connection, url.authority, page_id)
     said = f"{domain.domain} is approved: {url.href} is crawled now."
+    if held_up is not None:
+        said = f"{domain.domain} is approved and {url.href} is due. {held_up}"
     return SubmittedUrl("crawling", url.href, said, domain, page_id)
 
 
@@ -157,7 +162,10 @@ async def plant(connection: Connection, domain: Domain, url: Url) -> int:
             f"{domain.domain} has {domain.pages_known} pages, which is its budget. "
             f"Raise it: messor domains configure {domain.domain} --budget …"
         )
-    return await admission.plant(connection, domain, url, found_by="manual")
+    page_id = await admission.plant(connection, domain, url, found_by="manual")
+    # Somebody asked for it: it lies within the domain's reach, however it was found.
+    await connection.execute(REACH, page_id, domain.max_crawl_depth)
+    return page_id
 
 
 async def take_waiting(connection: Connection, domain: Domain, *, actor: str) -> int:

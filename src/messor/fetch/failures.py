@@ -60,6 +60,11 @@ def of_error(error: Exception) -> Fetched:
     return failed(Outcome.ERROR, sentence, error_type)
 
 
+def words(error: Exception) -> str:
+    """What went wrong with a request to anybody, for people."""
+    return of_error(error).error or "no reason given"
+
+
 def _told(error: Exception) -> tuple[str, str]:
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLError) and not isinstance(cause, aiohttp.ClientError):

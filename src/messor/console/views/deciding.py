@@ -10,6 +10,7 @@ from messor.access.roles import Act
 from messor.console.addresses import domain_path, within
 from messor.console.call import Call
 from messor.console.screens import get, post
+from messor.courtesy import prospects
 from messor.engine import deciding, preflight, purging, resting, submitting
 from messor.engine.deciding import Decided
 from messor.errors import ConflictError, UsageError
@@ -125,7 +126,9 @@ async def look(call: Call) -> Response:
     async def do(connection: Connection, call: Call, name: str) -> str:
         domain = await domains.lock(connection, name)
         asked = await preflight.ask(connection, domain, actor=call.actor)
-        return "A worker takes a first look." if asked else "A first look is under way already."
+        if asked is None:
+            return "A first look is under way already."
+        return await prospects.hindrance(connection) or "A worker takes a first look."
 
     return await _do(call, do)
 
@@ -133,7 +136,7 @@ async def look(call: Call) -> Response:
 async def rescrape(call: Call) -> Response:
     async def do(connection: Connection, call: Call, name: str) -> str:
         pages = await submitting.rescrape(connection, name, actor=call.actor)
-        return f"{pages} pages of {name} are due now. {deciding.STARTED}"
+        return f"{pages} pages of {name} are due now. {await deciding.started(connection)}"
 
     return await _do(call, do)
 

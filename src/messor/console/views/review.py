@@ -122,7 +122,7 @@ async def decide_many(call: Call) -> Response:
     refused = [verdict.said for verdict in verdicts if not verdict.done]
     said = f"{len(done)} of {len(names)} domains: {act} done."
     if act == "approve" and done:
-        said += f" {deciding.STARTED}"
+        said += f" {await deciding.started(call.desk.database)}"
     back = within(call.form.text("back"), "/review")
     return call.go(back, " ".join([said, *refused[:5]]), "warning" if refused else "success")
 

@@ -24,7 +24,7 @@ from messor.store.database import Connection
 USUAL = (
     "domain.submitted", "domain.approved", "domain.rejected", "domain.suspended",
     "domain.review_asked", "page.flagged", "friction.detected", "extraction.completed",
-    "ingestion.completed", "discovery.finished", "audit.completed", "records.audited", "schedule.failed",
+    "ingestion.completed", "ingestion.failed", "discovery.finished", "audit.completed", "records.audited", "schedule.failed",
 )  # fmt: skip
 Doing = Callable[[Connection, Call, Webhook], Awaitable[str]]
 

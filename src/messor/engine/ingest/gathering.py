@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from messor.engine.ingest.blocks import MAX_CHARS
+from messor.engine.ingest.guidance import unreachable
 from messor.engine.ingest.result import Circumstances, IngestedPage, PageResult, result_of
 from messor.engine.ingest.run import PlannedPage, Run, insist
 from messor.engine.ingest.tiles import Content
@@ -123,7 +124,11 @@ async def circumstances_of(run: Run, pages: Sequence[IngestedPage]) -> Circumsta
             if row["silent"] and not row["refused"]
         ],
         [row["reason"] for row in rows if row["refused"] and row["status_code"] is not None],
-        [row["host"] for row in rows if row["refused"] and row["status_code"] is None],
+        [
+            unreachable(row["host"], row["reason"])
+            for row in rows
+            if row["refused"] and row["status_code"] is None
+        ],
         await insist(lambda: run.database.fetchval(WORKERS)),
     )
 

@@ -23,6 +23,12 @@ def guidance_of(
     return list(dict.fromkeys(_sentences(pages, met, out_of_time)))
 
 
+def unreachable(host: str, reason: str) -> str:
+    """Why nothing is heard of a host, from what is stored of its robots.txt."""
+    why = reason.partition("robots.txt gave no answer: ")[2] or reason
+    return f"{host} cannot be reached: {why}."
+
+
 def _sentences(
     pages: Sequence[IngestedPage], met: Circumstances, out_of_time: bool
 ) -> Iterator[str]:
@@ -36,7 +42,7 @@ def _sentences(
     yield from (
         f"{reason}: everything waits until it can be read." for reason in met.robots_refused
     )
-    yield from (f"{host} cannot be reached." for host in met.unreachable)
+    yield from met.unreachable
     if met.risk > CRITICAL:
         yield f"The domain's risk is {met.risk} of 100; it is skipped until that has decayed."
     yield from (f"{told}." for told in met.silenced)

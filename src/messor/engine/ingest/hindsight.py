@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from messor.engine.ingest.guidance import guidance_of
+from messor.engine.ingest.guidance import guidance_of, unreachable
 from messor.engine.ingest.reading import KnownRun
 from messor.engine.ingest.result import Circumstances, IngestedPage, PageResult, result_of
 from messor.store.database import Connection, Database
@@ -76,7 +76,11 @@ async def guidance(
             if row["silent"] and not row["refused"]
         ],
         [row["reason"] for row in rows if row["refused"] and row["status_code"] is not None],
-        [row["host"] for row in rows if row["refused"] and row["status_code"] is None],
+        [
+            unreachable(row["host"], row["reason"])
+            for row in rows
+            if row["refused"] and row["status_code"] is None
+        ],
         has_worker=all(row["has_worker"] for row in rows),
     )
     return guidance_of([_ingested(page) for page in pages], met, out_of_time=False)

@@ -114,10 +114,17 @@ async def _store(connection: Connection, run: Run, ingestion: Ingestion) -> None
     await runs.complete(connection, run.key, ingestion.outcome.value, ingestion.evidence, fact)
 
 
+EVENTS = {
+    RunOutcome.SUCCESS: "ingestion.completed",
+    RunOutcome.PARTIAL: "ingestion.completed",  # its data say that it is partial
+    RunOutcome.BLOCKED: "ingestion.blocked",
+    RunOutcome.ERROR: "ingestion.failed",
+}
+
+
 def _event(run: Run, ingestion: Ingestion) -> Event:
-    blocked = ingestion.outcome is RunOutcome.BLOCKED
     return Event(
-        "ingestion.blocked" if blocked else "ingestion.completed",
+        EVENTS[ingestion.outcome],
         run.errand.request.actor,
         run.domain.id,
         data={

@@ -33,6 +33,26 @@ _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _TLS_ERROR = re.compile(r"ERR_(CERT|SSL|BAD_SSL)_")
 
 
+_IN_WORDS = {
+    "ERR_NAME_NOT_RESOLVED": "the name does not resolve",
+    "ERR_CONNECTION_REFUSED": "the connection was refused",
+    "ERR_CONNECTION_RESET": "the connection was reset",
+    "ERR_CONNECTION_CLOSED": "the connection was closed",
+    "ERR_CONNECTION_TIMED_OUT": "no connection in time",
+    "ERR_TIMED_OUT": "no complete answer in time",
+    "ERR_EMPTY_RESPONSE": "the server closed the connection without an answer",
+    "ERR_TOO_MANY_REDIRECTS": "it redirects too often",
+}
+
+
+def _in_words(code: str) -> str:
+    """What Chromium calls an error, for people; its own name for those who look it up."""
+    if _TLS_ERROR.match(code):
+        return f"its certificate or TLS is not valid (in the browser, {code})"
+    told = _IN_WORDS.get(code, "the page could not be loaded")
+    return f"{told} (in the browser, {code})"
+
+
 class Render:
     """One page in one context; `run` is called once."""
 
@@ -166,7 +186,7 @@ class Render:
         if self._answer is not None and code[1] == "ERR_ABORTED":
             return name_outcome(self._answer)
         kind = "tls" if _TLS_ERROR.match(code[1]) else "protocol"
-        return Fetched(Outcome.ERROR, error=f"the browser says {code[1]}", error_type=kind)
+        return Fetched(Outcome.ERROR, error=_in_words(code[1]), error_type=kind)
 
     def _too_large(self) -> Fetched:
         most = self._limits.traffic_bytes

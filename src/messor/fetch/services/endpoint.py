@@ -18,6 +18,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from messor.fetch.decoding import BadEncodingError, TooLargeError, decode_content
+from messor.fetch.failures import words
 from messor.fetch.guard import operator_socket
 from messor.fetch.services.answer import Answer
 from messor.fetch.services.faults import ProviderFaultError
@@ -79,7 +80,7 @@ class Endpoint:
             ) as response:
                 return await self._read(response)
         except aiohttp.ClientConnectorError as error:
-            raise self._fault(f"cannot be reached: {_reason(error)}.") from error
+            raise self._fault(f"cannot be reached: {words(error)}.") from error
         except aiohttp.ConnectionTimeoutError as error:
             raise self._fault("cannot be reached: no connection in time.") from error
         except TimeoutError as error:
@@ -95,9 +96,7 @@ class Endpoint:
         except BadEncodingError as error:
             raise self._fault(f"sent what cannot be unpacked: {error}.", charged=True) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise self._fault(
-                f"broke off: {type(error).__name__}.", charged=True, doubtful=True
-            ) from error
+            raise self._fault(f"broke off: {words(error)}.", charged=True, doubtful=True) from error
 
     async def _read(self, response: ClientResponse) -> Answer:
         cap = self._settings.max_answer_bytes
@@ -128,11 +127,3 @@ class Endpoint:
         return ProviderFaultError(
             f"{self._title} {what}", charged=charged, of_the_page=of_the_page, doubtful=doubtful
         )
-
-
-def _reason(error: aiohttp.ClientConnectorError) -> str:
-    if isinstance(error, (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError)):
-        return "its certificate does not hold"
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return "its name has no address"
-    return error.os_error.strerror or type(error.os_error).__name__

@@ -14,6 +14,7 @@ import aiohttp
 from pydantic import SecretStr
 from yarl import URL
 
+from messor.fetch.failures import words
 from messor.fetch.guard import operator_socket
 
 SECONDS = 5.0
@@ -109,5 +110,4 @@ async def _status(
     except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError, ValueError):
         return "is no http or https URL"
     except (aiohttp.ClientError, OSError) as error:
-        reason = getattr(getattr(error, "os_error", None), "strerror", None)
-        return f"cannot be reached: {reason or type(error).__name__}"
+        return f"cannot be reached: {words(error)}"

@@ -22,6 +22,7 @@ import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
 from messor.errors import UsageError
+from messor.fetch.failures import words
 from messor.fetch.guard import AddressGuard, GuardedResolver
 from messor.fetch.proxies.sealing import Seal, seal_for
 from messor.fetch.tls import verifying_context
@@ -117,8 +118,9 @@ class Courier:
         except UsageError as error:
             raise Refused(str(error), category="validation") from error
         except (ClientError, OSError) as error:
-            said = str(error) or type(error).__name__
-            raise Refused(f"It could not be reached: {said}", category="network") from error
+            raise Refused(
+                f"It could not be reached: {words(error)}.", category="network"
+            ) from error
         if not 200 <= status < 300:
             raise Refused(f"It answered {status}.", gone=status == 410)
         return status

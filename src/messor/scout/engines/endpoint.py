@@ -13,6 +13,7 @@ from typing import Any
 import aiohttp
 
 from messor.fetch.decoding import BadEncodingError, TooLargeError
+from messor.fetch.failures import words
 from messor.fetch.services.answer import Answer
 from messor.fetch.services.endpoint import Endpoint
 from messor.scout.engines.model import SearchFaultError
@@ -49,7 +50,7 @@ class EngineEndpoint(Endpoint):
             async with asking as response:
                 return await self._read(response)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            raise self._lost("cannot be reached") from error
+            raise self._lost(f"cannot be reached: {words(error)}") from error
         except TimeoutError as error:
             raise self._lost("gave no complete answer in time", charged=True) from error
         except TooLargeError as error:
@@ -59,7 +60,7 @@ class EngineEndpoint(Endpoint):
         except BadEncodingError as error:
             raise self._lost(f"sent what cannot be unpacked: {error}", charged=True) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise self._lost(f"broke off: {type(error).__name__}", charged=True) from error
+            raise self._lost(f"broke off: {words(error)}", charged=True) from error
 
     def _lost(self, what: str, *, charged: bool = False) -> SearchFaultError:
         return SearchFaultError(f"{self._title} {what}.", charged=charged)

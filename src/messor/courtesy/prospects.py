@@ -1,0 +1,37 @@
+"""Prospects: what keeps a due page from being fetched soon, for whoever was told that it is due.
+
+Robots rules and the pace are no hindrance: they decide when and whether, and `messor why` tells.
+"""
+
+from __future__ import annotations
+
+from messor.store.database import Connection, Database
+
+# What holds for all hosts first, then what holds for one.
+HINDRANCES = """
+SELECT EXISTS (SELECT FROM messor.traffic_halts WHERE lifted_at IS NULL) AS halted,
+       EXISTS (SELECT FROM messor.worker_leases
+                WHERE ended_at IS NULL AND expires_at > messor.clock()) AS has_worker,
+       h.cooldown_until, h.cooldown_reason, t.status
+  FROM (SELECT) one
+  LEFT JOIN messor.hosts h ON h.host = $1 AND h.cooldown_until > messor.clock()
+  LEFT JOIN messor.crawl_tasks t ON t.page_id = $2
+"""
+
+
+async def hindrance(
+    source: Connection | Database, host: str | None = None, page_id: int | None = None
+) -> str | None:
+    """A sentence that says what has to happen before anything is fetched; None when nothing has."""
+    row = await source.fetchrow(HINDRANCES, host, page_id)
+    assert row is not None
+    if row["status"] == "paused":
+        return "It is paused; to go on: messor tasks resume --url …"
+    if row["halted"]:
+        return "All traffic to sites is halted; to go on: messor traffic resume"
+    if row["cooldown_until"] is not None:
+        until = f"{row['cooldown_until']:%Y-%m-%d %H:%M} UTC"
+        return f"{host} is left alone until {until}: {row['cooldown_reason']}."
+    if not row["has_worker"]:
+        return "No worker is at work. Start one: messor up"
+    return None

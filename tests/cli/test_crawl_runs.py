@@ -72,6 +72,7 @@ def test_depth_counts_from_the_named_url(messor: Messor, web: LittleWeb) -> None
     assert sorted(pages_asked(web)) == ["/4", "/5", "/leaf-4"]
     assert said.json["outcomes"] == {"ok": 3}
     assert terms(messor)["max_crawl_depth"] == 3
+    assert f"done         {HOME}4  depth 1" in messor("domains", "show", SHOP).out
 
 
 def test_a_run_goes_beyond_the_depth_of_its_domain(messor: Messor, web: LittleWeb) -> None:

@@ -13,7 +13,8 @@ from messor.cli.output import emit, print_table
 from messor.courtesy import hosts
 from messor.courtesy.hosts import Host
 from messor.engine import progress
-from messor.frontier import sitemaps
+from messor.frontier import runs, sitemaps
+from messor.frontier.runs import CrawlRun
 from messor.registry.domains import Domain
 from messor.store.database import Database
 
@@ -44,6 +45,7 @@ class Portrait:
     domain: Domain
     hosts: list[Host]
     sitemaps: list[dict[str, Any]]
+    runs: list[CrawlRun]
     outcomes: dict[str, int]
     pages: dict[str, dict[str, int]]
     names: Names  # of those who submitted and reviewed it
@@ -54,6 +56,7 @@ async def of(database: Database, domain: Domain, default_delay: float) -> Portra
         domain,
         await hosts.of_domain(database, domain.id, default_delay),
         [_unpacked(row) for row in await sitemaps.of_domain(database, domain.id, MOST_SITEMAPS)],
+        await runs.recent(database, domain.id),
         await progress.outcomes(database, [domain.id]),
         await progress.summary(database, [domain.id]),
         await names_in(database, (domain.submitted_by, domain.reviewed_by)),
@@ -74,6 +77,7 @@ def as_data(portrait: Portrait) -> dict[str, Any]:
         **asdict(portrait.domain),
         "hosts": [asdict(host) for host in portrait.hosts],
         "sitemaps": portrait.sitemaps,
+        "runs": [asdict(run) for run in portrait.runs],
         "pages": portrait.outcomes,
     }
 
@@ -100,6 +104,7 @@ def show(portrait: Portrait) -> None:
     emit("  " + ", ".join(f"{name} {value}" for name, value in terms(domain)))
     _show_hosts(portrait.hosts)
     _show_sitemaps(portrait.sitemaps)
+    _show_runs(portrait.runs)
     if portrait.pages:
         emit(f"\nPages ({domain.pages_known} of {domain.page_budget} known)")
         for meaning, counts in portrait.pages.items():
@@ -177,6 +182,17 @@ def _show_sitemaps(found: list[dict[str, Any]]) -> None:
         emit("\nSitemaps")
     for sitemap in _in_tree_order(found):
         emit(f"  {'  ' * sitemap['depth']}{sitemap['url']}  {_sitemap(sitemap)}")
+
+
+def _show_runs(found: list[CrawlRun]) -> None:
+    if found:
+        emit("\nRuns, which have limits of their own")
+    for run in found:
+        limits = {"depth": run.max_depth, "max-pages": run.max_pages, "delay": run.delay}
+        given = [f"{name} {value:g}" for name, value in limits.items() if value is not None]
+        given += ["refetch"] if run.refetch else []
+        said = ", ".join(given) or "no limits"
+        emit(f"  {run.started_at:%Y-%m-%d %H:%M:%S}  {run.status:11}  {run.url}  {said}")
 
 
 def _in_tree_order(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -215,9 +215,13 @@ UPDATE messor.lanes l SET due_at = least(l.due_at, messor.clock()),
 """
 EXPANDED = "UPDATE messor.crawl_run_pages SET expanded = true WHERE run_id = $1 AND page_id = $2"
 RECENT = f"""
-SELECT {COLUMNS}, (SELECT count(*) FROM messor.crawl_run_pages m
-                    WHERE m.run_id = r.id AND m.fetched)::int AS pages
-  FROM messor.crawl_runs r WHERE domain_id = $1 ORDER BY started_at DESC LIMIT $2
+SELECT {COLUMNS} FROM messor.crawl_runs WHERE domain_id = $1 ORDER BY started_at DESC LIMIT $2
+"""
+
+# Nobody goes on with these any more.
+FORGET = """
+DELETE FROM messor.crawl_run_pages m USING messor.crawl_runs r
+ WHERE r.id = m.run_id AND r.domain_id = $1 AND r.seen_at < messor.clock() - interval '7 days'
 """
 
 
@@ -305,6 +309,7 @@ async def start(
     bounded: bool,
 ) -> CrawlRun:
     page_id, url = page
+    await connection.execute(FORGET, domain_id)
     sitemaps = bounded and (limits.depth or 0) > 0 and is_root(url)
     row = await connection.fetchrow(
         START,
@@ -403,11 +408,6 @@ async def end(connection: Connection, run: CrawlRun, status: str) -> None:
     await connection.execute(END, run.id, status)
 
 
-async def recent(database: Database, domain_id: UUID, limit: int = 5) -> list[tuple[CrawlRun, int]]:
-    """The newest runs of a domain, each with how many pages it fetched or meant to."""
-    found = []
-    for row in await database.fetch(RECENT, domain_id, limit):
-        known = dict(row)
-        pages = known.pop("pages")
-        found.append((CrawlRun(**known), pages))
-    return found
+async def recent(database: Database, domain_id: UUID, limit: int = 5) -> list[CrawlRun]:
+    """The newest runs of a domain."""
+    return [CrawlRun(**row) for row in await database.fetch(RECENT, domain_id, limit)]

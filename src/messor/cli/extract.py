@@ -15,14 +15,14 @@ import click
 from messor.cli.comparison import print_comparison
 from messor.cli.output import json_option, print_json, run, say
 from messor.cli.progress_line import end_line, progress_line
-from messor.cli.running import stopping_on_signals
+from messor.cli.running import Interruptible, stopping_on_signals
 from messor.engine.asker import Asker
 from messor.engine.asking import asking_plan
 from messor.engine.comparing import compare_archive
 from messor.engine.extracting import Extractor, Tally
 from messor.engine.model_jobs import ModelJobs
 from messor.engine.readers import Readers, wanted_kinds
-from messor.errors import UsageError
+from messor.errors import InterruptedRunError, UsageError
 from messor.extract import due
 from messor.extract.ai import Model, model_settings
 from messor.extract.reading import installed_parsers
@@ -263,10 +263,18 @@ async def _work(
         progress=_progress(waiting),
     )
     try:
-        async with stopping_on_signals(extraction):
-            return await extraction.run(follow=follow)
+        interruptible = Interruptible(extraction)
+        async with stopping_on_signals(interruptible):
+            done = await extraction.run(follow=follow)
     finally:
         end_line()
+    left = (await due.waiting(session.database)).waiting
+    if interruptible.was_interrupted and not follow and left:
+        raise InterruptedRunError(
+            f"Interrupted: {left} pages are still to be read. The same command goes on with them; "
+            "after messor replay it is: messor replay --resume"
+        )
+    return done
 
 
 async def _domain_id(database: Database, domain: str | None) -> Any:

@@ -59,16 +59,16 @@ async def work_until_stopped(settings: Settings, session: Session) -> None:
         await worker.run()
 
 
-class _Interruptible:
-    """A worker that remembers whether a signal stopped it."""
+class Interruptible:
+    """Work that remembers whether a signal stopped it."""
 
-    def __init__(self, worker: Worker) -> None:
-        self._worker = worker
+    def __init__(self, work: Stoppable) -> None:
+        self._work = work
         self.was_interrupted = False
 
     def stop(self) -> None:
         self.was_interrupted = True
-        self._worker.stop()
+        self._work.stop()
 
 
 async def crawl_until_idle(
@@ -121,7 +121,7 @@ async def _work(
     if (lack := space.said) is not None:
         raise UnavailableError(f"Nothing is fetched: {lack}.")
     worker = Worker(settings, session.database, repair=session.repair, errand=errand, space=space)
-    interruptible = _Interruptible(worker)
+    interruptible = Interruptible(worker)
     async with stopping_on_signals(interruptible):
         running = asyncio.create_task(worker.run())
         watching = asyncio.create_task(_watch(worker, session, look))

@@ -85,6 +85,7 @@ PEOPLE = (
     ("relevance_models", "trained_by"),
     ("candidates", "assigned_to"),
     ("candidates", "reviewed_by"),
+    ("crawl_runs", "started_by"),
     ("discovery_sessions", "started_by"),
     ("domain_classes", "decided_by"),
     ("organisations", "created_by"),

@@ -20,7 +20,8 @@ RESTING = ("processing_failed", "no_funds_this_year")
 CHANGED_HANDS = """
 SELECT d.domain, d.base_url, f.final_url FROM messor.domains d
   JOIN messor.hosts h ON h.domain_id = d.id
-  JOIN messor.pages p ON p.host_id = h.id AND p.depth = 0 AND p.url = d.base_url
+  JOIN messor.pages p ON p.host_id = h.id AND p.depth = 0
+   AND p.url IN (d.base_url, regexp_replace(d.base_url, '^https:', 'http:'))
   JOIN messor.crawl_tasks t ON t.page_id = p.id AND t.kind = 'page' AND t.outcome = 'redirected_out'
  CROSS JOIN LATERAL (SELECT n.final_url FROM messor.http_fetches n WHERE n.page_id = p.id
                       ORDER BY n.fetched_at DESC LIMIT 1) f
@@ -32,7 +33,7 @@ SELECT d.domain, d.base_url, f.final_url FROM messor.domains d
 FAILING = """
 SELECT d.domain, m.cooldown_reason FROM messor.domains d JOIN messor.hosts m ON m.id = d.main_host_id
  WHERE d.status = 'approved' AND d.active AND m.cooldown_until > messor.clock()
-   AND m.cooldown_reason ~ '(had|gave) no answer$'
+   AND m.cooldown_reason ~ '(had|gave) no answer(:|$)'
    AND d.processing NOT IN ('processing_failed', 'no_funds_this_year')
  ORDER BY d.id LIMIT $1
 """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 
 from messor.cli.output import json_option, print_json, print_table
+from messor.kit.masking import mask
 from messor.settings import Settings, setting_sources
 
 
@@ -30,12 +30,12 @@ def show(as_json: bool) -> None:
     Example:
       messor config show --json
     """
-    settings = Settings()
+    settings = Settings().model_dump()
     sources = setting_sources()
     rows = [
         {
             "setting": name,
-            "value": _shown(getattr(settings, name)),
+            "value": _shown(settings[name]),
             "source": sources.get(name, "default"),
             "meaning": field.description,
         }
@@ -50,11 +50,5 @@ def show(as_json: bool) -> None:
 
 
 def _shown(value: Any) -> str:
-    """A value as people may see it: secrets and passwords in URLs stay hidden."""
-    return without_password(str(value.model_dump() if hasattr(value, "model_dump") else value))
-
-
-def without_password(text: str) -> str:
-    """A URL whose password, if it has one, stays hidden."""
-    password = urlsplit(text).password if "://" in text else None
-    return text.replace(f":{password}@", ":…@") if password else text
+    """A value as people may see it: secrets, and passwords in URLs, stay hidden."""
+    return str(mask(value))

@@ -13,7 +13,6 @@ import click
 from pydantic import SecretStr
 
 from messor import __version__
-from messor.cli.config import without_password
 from messor.cli.crew import job_types, needing_broker
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.errors import MessorError
@@ -26,6 +25,7 @@ from messor.fetch.providers import FIRECRAWL, browser_limits
 from messor.fetch.proxies import registry as proxies
 from messor.fetch.proxies.sealing import KEY_FILE
 from messor.fetch.services import health
+from messor.kit.masking import mask_text
 from messor.ledger import alarms
 from messor.ops.disk_watch import paused
 from messor.queue.broker.options import options_of
@@ -205,7 +205,7 @@ async def _service(name: str, address: str | None, key: SecretStr | None) -> Che
     if address is None:
         return Check(name, "ok", f"not configured; {variable}_URL names one")
     trouble = await health.trouble_with(name, address)
-    shown = without_password(address)
+    shown = mask_text(address)
     if trouble is not None:
         return Check(name, "bad", f"{shown} {trouble}", f"start it, or set {variable}_URL")
     return _standing(
@@ -218,7 +218,7 @@ async def _model(settings: Settings) -> Check:
     if settings.ai_url is None:
         return Check("model", "ok", "not configured; MESSOR_AI_URL names one")
     standing = await health.standing_of(settings.ai_url, health.MODEL_ROUTES, settings.ai_key)
-    return _standing("model", without_password(settings.ai_url), standing, "MESSOR_AI")
+    return _standing("model", mask_text(settings.ai_url), standing, "MESSOR_AI")
 
 
 def _standing(name: str, shown: str, standing: health.Standing, variable: str) -> Check:
@@ -324,5 +324,5 @@ def _broker(settings: Settings) -> Check:
     except MessorError as error:
         mend = "start it, or set MESSOR_BROKER_URL; jobs are found without it meanwhile"
         return Check("broker", "bad", str(error), mend)
-    found = f"{without_password(options.url)} answers, {sum(waiting.values())} hints wait"
+    found = f"{mask_text(options.url)} answers, {sum(waiting.values())} hints wait"
     return Check("broker", "ok", found)

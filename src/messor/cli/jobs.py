@@ -20,6 +20,7 @@ from messor.queue import jobs as queue
 from messor.queue import letters, listing
 from messor.queue.letters import Choice
 from messor.queue.patterns import Pattern, patterns
+from messor.queue.showing import shown_job
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import open_session
@@ -99,7 +100,9 @@ def show(job_id: UUID, as_json: bool) -> None:
     Example:
       messor jobs show 019a8b6e-6c1f-7cc0-8f5a-3a8b1f1c2d3e
     """
-    found = run(_with_database(lambda database: listing.get(database, job_id)))
+    job = run(_with_database(lambda database: listing.get(database, job_id)))
+    found = shown_job(job, in_full=True)
+    del found["is_cut"]
     if as_json:
         print_json(found)
         return

@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from messor.console import charts, wording
+from messor.kit.masking import mask_text
 
 NOTHING = "\N{EN DASH}"
 UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
@@ -23,7 +24,7 @@ def environment(version: str) -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        ago=ago, counted=counted, lasting=lasting, moment=moment, number=number, outward=outward,
+        ago=ago, counted=counted, lasting=lasting, masked=masked, moment=moment, number=number, outward=outward,
         size=size,
     )  # fmt: skip
     made.globals.update(version=version, words=wording, charts=charts)
@@ -73,6 +74,11 @@ def size(count: int | None) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} TB"
+
+
+def masked(text: Any) -> str:
+    """A sentence about what went wrong, without the secrets that it repeats."""
+    return "" if text is None else mask_text(str(text))
 
 
 def outward(url: Any) -> str | None:

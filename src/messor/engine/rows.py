@@ -14,6 +14,7 @@ from messor.frontier import cadence, images
 from messor.frontier.images import Move
 from messor.frontier.recrawl import Change
 from messor.frontier.transitions import HELD_SQL
+from messor.kit.masking import mask_text
 from messor.store.database import Connection, sparse
 
 LOG_FETCHES = """
@@ -127,6 +128,11 @@ def clean(text: str | None) -> str | None:
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
+def _told(error: str | None) -> str | None:
+    """What went wrong, without a secret of an address or a header that it repeats."""
+    return None if error is None else clean(mask_text(error))
+
+
 async def log_fetches(
     connection: Connection, lease: WorkerLease, harvests: Sequence[Harvest]
 ) -> None:
@@ -194,7 +200,7 @@ async def update_tasks(
         [h.schedule.due_in for h in harvests],
         [h.schedule.retry_count for h in harvests],
         sparse([clean(h.refusal) for h in harvests]),
-        sparse([clean(h.fetched.error) if h.fetched else None for h in harvests]),
+        sparse([_told(h.fetched.error) if h.fetched else None for h in harvests]),
         [h.fetched is not None for h in harvests],
         [h.fetched.status if h.fetched else None for h in harvests],
         sparse([snapshot_ids.get(h.task.page_id) if h.is_good else None for h in harvests]),
@@ -245,4 +251,4 @@ def _headers(headers: Mapping[str, str]) -> str:
 def _error(error_type: str | None, error: str | None) -> str | None:
     if error is None:
         return None
-    return _encode({"type": error_type, "message": clean(error)}).decode()
+    return _encode({"type": error_type, "message": _told(error)}).decode()

@@ -11,6 +11,8 @@ import sys
 import traceback
 from types import TracebackType
 
+from messor.kit.masking import mask_text
+
 # All controls but tabs and line ends (C1 too: U+009B begins a sequence as ESC [ does), line ends of
 # Unicode, and what embeds, overrides or isolates the direction of letters.
 _OBEYED = re.compile(
@@ -50,10 +52,11 @@ class CleanFormatter(logging.Formatter):
     """Log lines that a terminal shows and never obeys."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return shown(super().format(record))
+        return shown(mask_text(super().format(record)))
 
 
 def _show_traceback(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    sys.stderr.write(shown("".join(traceback.format_exception(kind, error, trace))))
+    told = "".join(traceback.format_exception(kind, error, trace))
+    sys.stderr.write(shown(mask_text(told)))

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
-from messor.ledger.events import Cursor
+from messor.ledger.events import Cursor, data_of
 from messor.ledger.recent import Recent
 from messor.store.database import Connection, Database
 
@@ -89,4 +87,4 @@ async def read(
 
 def _event(row: Any) -> Recent:
     names = ("id", "occurred_at", "type", "actor", "domain_id", "domain", "page_id")
-    return Recent(**{name: row[name] for name in names}, data=msgspec.json.decode(row["data"]))
+    return Recent(**{name: row[name] for name in names}, data=data_of(row["type"], row["data"]))

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 
+from messor.kit.masking import mask, mask_text
 from messor.store.database import Connection
 
 LOG = """
@@ -49,9 +50,9 @@ async def log(connection: Connection, faults: Sequence[Fault]) -> None:
         [fault.job_id for fault in faults],
         [fault.category for fault in faults],
         [fault.error_type for fault in faults],
-        [fault.message for fault in faults],
-        [fault.stack for fault in faults],
-        [_storable_json(fault.detail or {}) for fault in faults],
+        [mask_text(fault.message) for fault in faults],
+        [None if fault.stack is None else mask_text(fault.stack) for fault in faults],
+        [_storable_json(mask(fault.detail or {})) for fault in faults],
     )
 
 

@@ -14,6 +14,7 @@ from uuid import UUID
 
 import msgspec
 
+from messor.kit.masking import mask, mask_path
 from messor.store.database import Connection, Database
 
 RECORD = """
@@ -73,6 +74,18 @@ async def record(connection: Connection, events: Sequence[Event]) -> None:
     )
 
 
+def data_of(event_type: str, stored: str) -> dict[str, Any]:
+    """An event's data as anybody may read them: without secrets, whoever recorded them.
+
+    The path of a webhook's URL often is its secret, so that only the origin is told.
+    """
+    data: dict[str, Any] = msgspec.json.decode(stored)
+    if event_type.startswith("webhook.") and isinstance(data.get("url"), str):
+        data["url"] = mask_path(data["url"])
+    masked: dict[str, Any] = mask(data)
+    return masked
+
+
 async def read_after(database: Database, cursor: Cursor, limit: int = 500) -> list[RecordedEvent]:
     """The next events in commit order."""
     rows = await database.fetch(AFTER, str(cursor.tx), cursor.id, limit)
@@ -85,7 +98,7 @@ async def read_after(database: Database, cursor: Cursor, limit: int = 500) -> li
                 row["actor"],
                 row["domain_id"],
                 row["page_id"],
-                msgspec.json.decode(row["data"]),
+                data_of(row["type"], row["data"]),
             ),
         )
         for row in rows

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
-from messor.ledger.events import Cursor, Event, RecordedEvent
+from messor.ledger.events import Cursor, Event, RecordedEvent, data_of
 from messor.store.database import Connection, Database
 
 # The first words of types that tell of people and secrets, not of the web.
@@ -151,6 +149,6 @@ async def newest(source: Connection | Database) -> Cursor:
 
 
 def _recorded(row: Any) -> RecordedEvent:
-    data = msgspec.json.decode(row["data"])
+    data = data_of(row["type"], row["data"])
     event = Event(row["type"], row["actor"], row["domain_id"], row["page_id"], data)
     return RecordedEvent(Cursor(row["tx"], row["id"]), row["occurred_at"], event)

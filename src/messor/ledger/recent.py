@@ -10,20 +10,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
+from messor.ledger.events import data_of
+from messor.ledger.reading import AUDIT
 from messor.store.database import Connection, Database
 
 WINDOW = 500  # of the newest that are looked at, whatever their types
-
-# Who logged in and who changed whom is the admins' to read.
-AUDIT = ("session.", "login.", "member.", "key.", "link.")
 
 NEWEST = """
 SELECT e.id, e.occurred_at, e.type, e.actor, e.domain_id, d.domain, e.page_id, e.data::text AS data
   FROM (SELECT * FROM messor.events ORDER BY tx DESC, id DESC LIMIT $2) e
   LEFT JOIN messor.domains d ON d.id = e.domain_id
- WHERE NOT e.type LIKE ANY ($3::text[])
+ WHERE split_part(e.type, '.', 1) <> ALL ($3::text[])
  ORDER BY e.tx DESC, e.id DESC LIMIT $1
 """
 
@@ -46,6 +43,6 @@ async def newest(
     source: Connection | Database, limit: int = 12, *, audit: bool = False
 ) -> list[Recent]:
     """The newest events first; those for admins only with `audit`."""
-    hidden = [] if audit else [f"{kind}%" for kind in AUDIT]
+    hidden = [] if audit else list(AUDIT)
     rows = await source.fetch(NEWEST, limit, WINDOW, hidden)
-    return [Recent(**{**row, "data": msgspec.json.decode(row["data"])}) for row in rows]
+    return [Recent(**{**row, "data": data_of(row["type"], row["data"])}) for row in rows]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from messor.kit.masking import mask_text
 from messor.store.database import Connection, Database
 
 MANY = 1_000  # letters that are grouped at once
@@ -40,7 +42,13 @@ class Group:
 
 
 async def groups(source: Connection | Database, limit: int = 50) -> list[Group]:
-    return [Group(**row) for row in await source.fetch(GROUPS, limit)]
+    return [_group(row) for row in await source.fetch(GROUPS, limit)]
+
+
+def _group(row: Any) -> Group:
+    sample = row["sample"]
+    masked = {"pattern": mask_text(row["pattern"]), "sample": sample and mask_text(sample)}
+    return Group(**{**row, **masked})
 
 
 def are_many(found: Sequence[Group]) -> bool:

@@ -8,6 +8,7 @@ import asyncpg
 import msgspec
 
 from messor.errors import MessorError, UnavailableError, UsageError
+from messor.kit.masking import mask_text
 from messor.ledger import errors
 from messor.ledger.errors import Fault
 from messor.queue.jobs import Job
@@ -58,7 +59,7 @@ def fault_of(job: Job, error: Exception) -> Fault:
     return Fault(
         category_of(error),
         type(error).__name__,
-        _storable(str(error)),
+        _storable(mask_text(str(error))),
         _storable("".join(traceback.format_exception(error))),
         job_id=job.id,
         detail={"job_type": job.job_type, "attempt": job.attempts},

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from messor.errors import UsageError
+from messor.kit.masking import mask_text
 from messor.ledger import events
 from messor.ledger.errors import CATEGORIES
 from messor.ledger.events import Event
@@ -127,7 +128,13 @@ async def count(database: Database, choice: Choice) -> int:
 async def listing(database: Database, choice: Choice, limit: int) -> list[Letter]:
     """The newest of them first."""
     rows = await database.fetch(LISTING, *await _arguments(database, choice), limit)
-    return [Letter(**dict(row)) for row in rows]
+    return [letter_of(row) for row in rows]
+
+
+def letter_of(row: Any) -> Letter:
+    """A row as people see it: a reason may repeat an address with a password in it."""
+    reason = row["reason"]
+    return Letter(**{**row, "reason": reason and mask_text(reason)})
 
 
 async def requeue(database: Database, choice: Choice, *, actor: str, batch: int = BATCH) -> int:

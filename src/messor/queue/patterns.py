@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from messor.kit.masking import mask_text
 from messor.store.database import Database
 
 # Equal messages are counted first: making a pattern costs more than that. The newest message
@@ -60,4 +61,5 @@ async def patterns(
 ) -> list[Pattern]:
     """The most frequent first; `within` looks only at errors that are not older than that."""
     rows = await database.fetch(PATTERNS, within, category, error_type, limit)
-    return [Pattern(**dict(row)) for row in rows]
+    texts = ("pattern", "sample")
+    return [Pattern(**{**row, **{name: mask_text(row[name]) for name in texts}}) for row in rows]

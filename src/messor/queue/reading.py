@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from messor.queue.letters import Letter
+from messor.queue.letters import Letter, letter_of
 from messor.queue.listing import Line
 from messor.store.database import Connection, Database
 
@@ -84,4 +84,4 @@ async def letters(
     """`before` is (died_at, id) of the last one seen."""
     since, last = before or (None, None)
     rows = await source.fetch(LETTERS, job_type, category, since, last, limit)
-    return [Letter(**row) for row in rows]
+    return [letter_of(row) for row in rows]

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import msgspec
 
+from messor.ledger.events import data_of
 from messor.registry import domains, notes, preflights, similar, submissions
 from messor.registry.domains import Domain
 from messor.registry.notes import Note
@@ -145,6 +146,6 @@ async def dossier(source: Connection | Database, name: str) -> Dossier:
 async def history(source: Connection | Database, domain: Domain, limit: int = 100) -> list[Fact]:
     """What was decided and done about a domain, by whom, the newest first."""
     return [
-        Fact(row["occurred_at"], row["type"], row["actor"], msgspec.json.decode(row["data"]))
+        Fact(row["occurred_at"], row["type"], row["actor"], data_of(row["type"], row["data"]))
         for row in await source.fetch(HISTORY, domain.id, limit)
     ]

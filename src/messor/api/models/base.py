@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from functools import cache
+from typing import Annotated, Self
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from messor.kit.masking import mask
 
 NO_NUL = r"^[^\x00]*$"
+_TELLING = re.compile(r"error|reason|message|said|detail|refusal")
 BIGGEST = 2**63 - 1
 
 
@@ -21,6 +26,20 @@ class Out(BaseModel):
     """What is answered."""
 
     model_config = ConfigDict(from_attributes=True, extra="forbid")
+
+    @model_validator(mode="after")
+    def hide_secrets(self) -> Self:
+        """Sentences about what went wrong may repeat an address with a password in it."""
+        for name in _telling(type(self)):
+            found = getattr(self, name)
+            if found is not None:
+                setattr(self, name, mask(found))
+        return self
+
+
+@cache
+def _telling(model: type[BaseModel]) -> tuple[str, ...]:
+    return tuple(name for name in model.model_fields if _TELLING.search(name))
 
 
 def text(longest: int, shortest: int = 0) -> object:

@@ -31,6 +31,7 @@ from messor.ledger.events import Event, record
 from messor.queue import jobs as queue
 from messor.queue import letters, listing, patterns, reading
 from messor.queue.letters import Choice
+from messor.queue.showing import shown_job
 
 router = APIRouter(tags=["jobs"], route_class=GatedRoute)
 
@@ -69,9 +70,10 @@ async def show_job_stats(here: Here) -> JobStatsOut:
 
 @router.get("/jobs/{job_id}")
 @needs(Act.READ)
-async def show_job(job_id: UUID, source: Source) -> JobOut:
+async def show_job(job_id: UUID, source: Source, who: Who) -> JobOut:
     """One job, in the queue or in the history, with its latest errors."""
-    job = await listing.get(source, job_id)
+    found = await listing.get(source, job_id)
+    job = shown_job(found, in_full=who.may(Act.JOBS_CONTROL))
     told = JobErrorOut.model_fields
     errors = [JobErrorOut(**{name: one[name] for name in told}) for one in job["errors"]]
     shown = {name: job[name] for name in _JOB_FIELDS}

@@ -17,6 +17,7 @@ from messor.ledger.events import Event, record
 from messor.queue import jobs, letters, listing, reading
 from messor.queue.letters import Choice
 from messor.queue.listing import STATES
+from messor.queue.showing import shown_job
 
 PER_PAGE = 50
 MOST_AT_ONCE = 500
@@ -47,7 +48,9 @@ async def show(call: Call) -> Response:
     job_id = as_uuid(call.part("job_id"))
     if job_id is None:
         raise NotFoundError("There is no such job.")
-    return await call.page("jobs/job.html", job=await listing.get(call.desk.database, job_id))
+    found = await listing.get(call.desk.database, job_id)
+    job = shown_job(found, in_full=call.may(Act.JOBS_CONTROL))
+    return await call.page("jobs/job.html", job=job)
 
 
 async def show_dead(call: Call) -> Response:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
+from messor.kit.masking import mask_text
+
 # No page is older than the web: a file dated before says nothing about when it was saved.
 _FIRST_WEBSITE = datetime(1991, 8, 6, tzinfo=UTC)
 
@@ -51,7 +53,7 @@ Items: TypeAlias = Iterator[Item]
 
 def printable(text: str) -> str:
     """Text for people and the ledger: a file's name may hold anything, control codes included."""
-    shown = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    shown = mask_text(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
     if shown.isprintable():
         return shown
     return "".join(char if char.isprintable() else "\ufffd" for char in shown)

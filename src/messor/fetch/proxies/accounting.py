@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from messor.fetch.proxies.registry import endpoint_of, fact
+from messor.kit.masking import mask_text
 from messor.ledger.events import record
 from messor.store.database import Connection
 
@@ -122,7 +123,7 @@ async def account(connection: Connection, rows: Sequence[Uses]) -> list[int]:
         [row.failures for row in rows],
         [row.in_a_row for row in rows],
         [row.seconds for row in rows],
-        [row.error for row in rows],
+        [row.error and mask_text(row.error) for row in rows],
         [domain_id for domain_id, _, _ in domains],
         [proxy_id for _, proxy_id, _ in domains],
         [count for _, _, count in domains],

@@ -15,6 +15,7 @@ import msgspec
 
 from messor.errors import ConflictError, NotFoundError
 from messor.kit.ids import new_id
+from messor.kit.masking import mask_path, mask_text
 from messor.ledger.events import Event, record
 from messor.ops.webhooks.dispatching import new_delivery
 from messor.ops.webhooks.registry import Webhook
@@ -76,7 +77,12 @@ async def listing(
     """The newest first; `before` is (created_at, id) of the last one seen."""
     since, last = before or (None, None)
     rows = await source.fetch(LISTING, webhook_id, since, last, limit)
-    return [Delivery(**row) for row in rows]
+    return [_delivery(row) for row in rows]
+
+
+def _delivery(row: Any) -> Delivery:
+    said = row["last_error"]
+    return Delivery(**{**row, "last_error": said and mask_text(said)})
 
 
 async def redeliver(connection: Connection, webhook: Webhook, job_id: UUID, *, actor: str) -> UUID:
@@ -89,7 +95,7 @@ async def redeliver(connection: Connection, webhook: Webhook, job_id: UUID, *, a
     if row["state"] == "running":
         raise ConflictError("This delivery is under way just now.")
     sending = await _again(connection, webhook, job_id, row["state"], row["payload"])
-    data = {"webhook": str(webhook.id), "url": webhook.url, "job": str(sending)}
+    data = {"webhook": str(webhook.id), "url": mask_path(webhook.url), "job": str(sending)}
     await record(connection, [Event("webhook.redelivered", actor, data=data)])
     return sending
 

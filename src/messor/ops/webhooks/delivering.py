@@ -26,6 +26,7 @@ from messor.fetch.failures import words
 from messor.fetch.guard import AddressGuard, GuardedResolver
 from messor.fetch.proxies.sealing import Seal, seal_for
 from messor.fetch.tls import verifying_context
+from messor.kit.masking import mask_path, mask_text
 from messor.ledger.events import Event, record
 from messor.ops.webhooks.dispatching import JOB_TYPE
 from messor.ops.webhooks.registry import check_url
@@ -119,7 +120,7 @@ class Courier:
             raise Refused(str(error), category="validation") from error
         except (ClientError, OSError) as error:
             raise Refused(
-                f"It could not be reached: {words(error)}.", category="network"
+                f"It could not be reached: {mask_text(words(error))}.", category="network"
             ) from error
         if not 200 <= status < 300:
             raise Refused(f"It answered {status}.", gone=status == 410)
@@ -153,7 +154,11 @@ class Courier:
                 FAIL, webhook_id, str(refused), MOST_IN_A_ROW, refused.gone
             )
             if row is not None and not row["is_active"]:
-                data = {"webhook": str(webhook_id), "url": row["url"], "reason": str(refused)}
+                data = {
+                    "webhook": str(webhook_id),
+                    "url": mask_path(row["url"]),
+                    "reason": str(refused),
+                }
                 await record(connection, [Event("webhook.disabled", ACTOR, data=data)])
 
 

@@ -18,6 +18,7 @@ from messor.errors import NotFoundError, UsageError
 from messor.fetch.guard import AddressGuard
 from messor.fetch.proxies.sealing import Seal
 from messor.kit.ids import new_id
+from messor.kit.masking import mask_path
 from messor.ledger import reading
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
@@ -159,5 +160,9 @@ async def remove(connection: Connection, webhook_id: UUID, *, actor: str) -> Non
 
 
 async def _tell(connection: Connection, kind: str, actor: str, webhook: Webhook) -> None:
-    data = {"webhook": str(webhook.id), "url": webhook.url, "is_active": webhook.is_active}
+    data = {
+        "webhook": str(webhook.id),
+        "url": mask_path(webhook.url),
+        "is_active": webhook.is_active,
+    }
     await record(connection, [Event(kind, actor, data=data)])

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 
 import asyncpg
 
+from messor.kit.masking import mask_text
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 logger = logging.getLogger(__name__)
@@ -72,7 +73,7 @@ class AlarmBoard:
         """Something is wrong, or still is, in other words."""
         known = self._alarms.get(name)
         since = known.raised_at if known is not None else datetime.now(UTC)
-        self._alarms[name] = Alarm(self.place, name, said, since)
+        self._alarms[name] = Alarm(self.place, name, mask_text(said), since)
         if known is None:
             logger.warning("%s: %s", name, said)
 

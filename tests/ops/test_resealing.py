@@ -8,6 +8,9 @@ from uuid import UUID
 
 import pytest
 
+from messor.access import members, second_factor
+from messor.access.principal import LOCAL_ADMIN
+from messor.access.roles import Role
 from messor.errors import ConflictError
 from messor.fetch.guard import AddressGuard
 from messor.fetch.proxies import registry as proxies
@@ -55,7 +58,8 @@ async def secrets_of(database: Database, seal: Seal) -> list[str]:
     found = []
     for sealed in SEALED:
         rows = await database.fetch(
-            f"SELECT id, {sealed.columns}, {sealed.column} AS sealed FROM messor.{sealed.table}"
+            f"SELECT {sealed.id} AS id, {sealed.columns}, {sealed.column} AS sealed"
+            f" FROM messor.{sealed.table}"
         )
         found += [seal.open(bytes(row["sealed"]), sealed.owner(row)) for row in rows]
     return found
@@ -100,6 +104,18 @@ async def test_everything_is_sealed_under_another_key(database: Database, tmp_pa
     # What a running process seals now is sealed under the new key, too.
     await add(database, running, "http://bee@proxy.example:3128", "hunter3")
     assert len(await secrets_of_proxies(database, Seal(tmp_path))) == 2
+
+
+async def test_second_factors_go_on_working(database: Database, tmp_path: Path) -> None:
+    seal = Seal(tmp_path)
+    async with database.transaction() as connection:
+        ada = await members.create(
+            connection, email="ada@example.org", name="Ada", role=Role.ADMIN, by=LOCAL_ADMIN
+        )
+        begun = await second_factor.begin(connection, seal, ada)
+    assert (await rotate(database, seal)).resealed == 1
+    async with database.transaction() as connection:
+        assert await second_factor.pending(connection, Seal(tmp_path), ada) == begun
 
 
 async def secrets_of_proxies(database: Database, seal: Seal) -> list[str | None]:

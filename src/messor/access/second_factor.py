@@ -89,7 +89,7 @@ async def who_have_one(source: Connection | Database) -> set[UUID]:
 async def begin(connection: Connection, seal: Sealing, member: Member) -> Enrolment:
     """A new secret, which counts once a code of it is confirmed."""
     secret = base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
-    if await connection.fetchval(BEGIN, member.id, seal.close(secret, _owner(member.id))) is None:
+    if await connection.fetchval(BEGIN, member.id, seal.close(secret, owner_of(member.id))) is None:
         raise ConflictError("Two-factor login is on already. Turn it off first.")
     return _enrolment(secret, member.email)
 
@@ -103,7 +103,7 @@ async def confirm(
         raise NotFoundError("Begin to set up two-factor login first.")
     if row["confirmed_at"] is not None:
         raise ConflictError("Two-factor login is on already.")
-    secret = seal.open(row["sealed_secret"], _owner(member.id))
+    secret = seal.open(row["sealed_secret"], owner_of(member.id))
     step = _step_of(secret, code, row["now"], after=row["last_step"])
     if step is None:
         raise WrongCredentialsError(
@@ -122,7 +122,7 @@ async def pending(connection: Connection, seal: Sealing, member: Member) -> Enro
     row = await connection.fetchrow(HELD, member.id)
     if row is None or row["confirmed_at"] is not None:
         return None
-    return _enrolment(seal.open(row["sealed_secret"], _owner(member.id)), member.email)
+    return _enrolment(seal.open(row["sealed_secret"], owner_of(member.id)), member.email)
 
 
 async def accept(connection: Connection, seal: Sealing, member_id: UUID, code: str) -> bool:
@@ -130,7 +130,7 @@ async def accept(connection: Connection, seal: Sealing, member_id: UUID, code: s
     row = await connection.fetchrow(HELD, member_id)
     if row is None or row["confirmed_at"] is None:
         return False
-    secret = seal.open(row["sealed_secret"], _owner(member_id))
+    secret = seal.open(row["sealed_secret"], owner_of(member_id))
     step = _step_of(secret, code, row["now"], after=row["last_step"])
     if step is not None:
         await connection.execute(USED_STEP, member_id, step)
@@ -179,7 +179,8 @@ def _bare(code: str) -> str:
     return "".join(code.split()).replace("-", "").lower()
 
 
-def _owner(member_id: UUID) -> str:
+def owner_of(member_id: UUID) -> str:
+    """To whom a sealed secret is bound."""
     return f"second factor of member {member_id}"
 
 

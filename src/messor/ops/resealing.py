@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from messor.access import second_factor
 from messor.errors import ConflictError
 from messor.fetch.proxies.key_file import new_key
 from messor.fetch.proxies.registry import endpoint_of
@@ -33,6 +34,7 @@ class Sealed:
     owner: Callable[[Any], str]
     columns: str  # what the owner is told by
     key: str  # the type of its id
+    id: str = "id"  # the column of its id
 
 
 # Every column that holds sealed values; a test looks through the schema for others.
@@ -45,6 +47,14 @@ SEALED = (
         "bigint",
     ),
     Sealed("webhooks", "secret", lambda row: str(row["id"]), "url", "uuid"),
+    Sealed(
+        "second_factors",
+        "sealed_secret",
+        lambda row: second_factor.owner_of(row["member_id"]),
+        "member_id",
+        "uuid",
+        "member_id",
+    ),
 )
 
 
@@ -105,8 +115,8 @@ async def _reseal_table(
     connection: Connection, seal: Seal, sealed: Sealed
 ) -> tuple[int, list[str]]:
     rows = await connection.fetch(
-        f"SELECT id, {sealed.columns}, {sealed.column} AS sealed FROM messor.{sealed.table} "
-        f"WHERE {sealed.column} IS NOT NULL ORDER BY id"
+        f"SELECT {sealed.id} AS id, {sealed.columns}, {sealed.column} AS sealed "
+        f"FROM messor.{sealed.table} WHERE {sealed.column} IS NOT NULL ORDER BY {sealed.id}"
     )
     ids, values, lost = [], [], []
     for row in rows:
@@ -121,7 +131,7 @@ async def _reseal_table(
     if ids:
         await connection.execute(
             f"UPDATE messor.{sealed.table} t SET {sealed.column} = n.value "
-            f"FROM unnest($1::{sealed.key}[], $2::bytea[]) AS n(id, value) WHERE t.id = n.id",
+            f"FROM unnest($1::{sealed.key}[], $2::bytea[]) AS n(id, value) WHERE t.{sealed.id} = n.id",
             ids,
             values,
         )

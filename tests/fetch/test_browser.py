@@ -24,6 +24,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from messor.courtesy.lease import WorkerLease
 from messor.courtesy.pace import Pace, Permit
 from messor.errors import LeaseLostError
+from messor.extract.ai.seen import Seen
+from messor.extract.view import PageView
 from messor.fetch.browser import BrowserLimits, BrowserProvider, why_unavailable
 from messor.fetch.browser import chromium as chromium_module
 from messor.fetch.outcome import Fetched, Outcome
@@ -226,6 +228,30 @@ async def test_lone_surrogates_do_no_harm(street: Street) -> None:
     seen = await street.see(script("document.body.append('a\\ud800b')"))
     assert seen.outcome is Outcome.OK
     seen.body.decode()
+
+
+async def test_what_no_visitor_sees_is_marked_by_all_styles_of_the_page(street: Street) -> None:
+    """A style sheet elsewhere hides it, so that the document alone does not tell."""
+    sheet = """
+      :root { --gone: none } .a { display: var(--gone) } .b { visibility: hidden } .c { opacity: 0 }
+      .d { position: absolute; left: -9999px } .e { color: #fff } .f { font-size: 0 }
+      .g { height: 0; overflow: hidden } .h { clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }
+      .dark { background: #024 } .i { text-indent: -9999px }
+    """
+    unseen = "".join(f'<div class="{name}"><p>unseen {name}</p></div>' for name in "abcdefghi")
+    body = (
+        f"<link rel=stylesheet href=/style.css>{unseen}<p>seen 1</p><p class=dark><b class=e>seen 2</b></p>"
+        "<details><summary>seen 3</summary><p>seen 4</p><p class=a>unseen z</p></details>"
+        "<span>seen 5</span><p style='margin-top:5000px'>seen 6</p>"
+        "<script>window.said = []; new MutationObserver(all => document.title = 'watched')"
+        ".observe(document.body, {attributes: true, subtree: true})</script>"
+    )
+    style = Answer(200, (("Content-Type", "text/css"),), sheet.encode())
+    fetched = await street.see(doc(f"<!DOCTYPE html>{body}"), **{"style.css": style})
+    lines = Seen.of(PageView.of(fetched.body.decode(), "http://one.test/")).lines()
+    text = " ".join(lines)
+    assert "unseen" not in text
+    assert [f"seen {n}" in text for n in range(1, 7)] == [True] * 6
 
 
 async def test_images_media_fonts_and_frames_are_not_asked_for(street: Street) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from multidict import CIMultiDict
@@ -9,18 +10,15 @@ from playwright.async_api import CDPSession
 
 from messor.fetch.naming import is_html, name_outcome
 from messor.fetch.outcome import Fetched, Outcome
+from messor.web.unseen import UNSEEN_MARK
 
 RENDERED = "text/html; charset=utf-8"
 BARE = "<html><head></head><body></body></html>"
 # They speak of the bytes on the wire, which are not what is kept.
 _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_MAX_ELEMENTS = 20_000  # that are looked at for whether they can be seen
 # Run where the page's own scripts cannot reach; a document too long for us stays there.
-_SERIALISE = """(most => {
-  const root = document.documentElement;
-  const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '';
-  const html = root ? type + root.outerHTML : type;
-  return html.length > most ? null : html;
-})(%d)"""
+_SERIALISE = (Path(__file__).parent / "serialise.js").read_text(encoding="utf-8")
 
 
 def answer_of(event: dict[str, Any]) -> Fetched:
@@ -58,7 +56,7 @@ async def read_document(cdp: CDPSession, frame: str, most: int) -> str | None:
     answer = await cdp.send(
         "Runtime.evaluate",
         {
-            "expression": _SERIALISE % most,
+            "expression": f"({_SERIALISE})({most}, '{UNSEEN_MARK}', {_MAX_ELEMENTS})",
             "contextId": world["executionContextId"],
             "returnByValue": True,
         },

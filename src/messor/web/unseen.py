@@ -1,0 +1,8 @@
+"""The mark on elements that a browser found to be invisible when it rendered a page.
+
+Set where pages are rendered, with all of their style sheets; heeded where a page's text is shown to a model.
+"""
+
+from __future__ import annotations
+
+UNSEEN_MARK = "data-messor-unseen"

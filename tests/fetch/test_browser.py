@@ -240,14 +240,14 @@ async def test_what_no_visitor_sees_is_marked_by_all_styles_of_the_page(street: 
     """
     unseen = "".join(f'<div class="{name}"><p>unseen {name}</p></div>' for name in "abcdefghi")
     body = (
-        f"<link rel=stylesheet href=/style.css>{unseen}<p>seen 1</p><p class=dark><b class=e>seen 2</b></p>"
+        f"<link rel=stylesheet href=/style>{unseen}<p>seen 1</p><p class=dark><b class=e>seen 2</b></p>"
         "<details><summary>seen 3</summary><p>seen 4</p><p class=a>unseen z</p></details>"
         "<span>seen 5</span><p style='margin-top:5000px'>seen 6</p>"
         "<script>window.said = []; new MutationObserver(all => document.title = 'watched')"
         ".observe(document.body, {attributes: true, subtree: true})</script>"
     )
     style = Answer(200, (("Content-Type", "text/css"),), sheet.encode())
-    fetched = await street.see(doc(f"<!DOCTYPE html>{body}"), **{"style.css": style})
+    fetched = await street.see(doc(f"<!DOCTYPE html>{body}"), style=style)
     lines = Seen.of(PageView.of(fetched.body.decode(), "http://one.test/")).lines()
     text = " ".join(lines)
     assert "unseen" not in text

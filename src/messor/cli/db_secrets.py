@@ -51,7 +51,7 @@ async def _rotate(settings: Settings) -> None:
 @click.command("rotate-key")
 @json_option
 def rotate_key(as_json: bool) -> None:
-    """Seal the passwords of proxies and the secrets of webhooks under a new key.
+    """Seal the passwords of proxies, secrets of webhooks and second factors under a new key.
 
     Without MESSOR_SECRET_KEY the new key replaces the one in secret.key; running workers notice.
     With it: set MESSOR_SECRET_KEY to the new key and MESSOR_SECRET_KEY_PREVIOUS to the old one

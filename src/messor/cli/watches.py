@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from messor.ledger.alarms import AlarmBoard, AlarmKeeper
+from messor.ops.clock_watch import ClockWatch
 from messor.ops.disk_watch import DiskWatch
 from messor.queue.company import Companion
 from messor.queue.watchdog import Watchdog
@@ -25,6 +26,7 @@ class Watches:
         self.space = Space.of(settings, session.database)
         self.members: list[Companion] = []
         self.add("the watch over disks", lambda: DiskWatch(self.space, self.board))
+        self.add("the watch over the clock", lambda: _clock_watch(settings, session, self.board))
         self.add("the copy of alarms", lambda: AlarmKeeper(session.database, self.board))
 
     def add(
@@ -32,3 +34,7 @@ class Watches:
     ) -> None:
         """Watch a component; `make` makes another when one failed, `first` is there already."""
         self.members.append(Watchdog(name, make, self.board, first=first))
+
+
+def _clock_watch(settings: Settings, session: Session, board: AlarmBoard) -> Companion:
+    return ClockWatch(session.database, board, worker_lease=settings.worker_lease)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 # After so long an answer is replaced by any other: clocks drift apart.
 BELIEVED_SECONDS = 60.0
+STEP = timedelta(seconds=5)  # a clock that differs by more was set
 
 
 class DatabaseClock:
@@ -23,8 +24,14 @@ class DatabaseClock:
     def hear(self, asked_at: float, answered_at: float, time: datetime) -> None:
         """It was this time there between two moments of ours, as far as we know at the first."""
         waited = answered_at - asked_at
-        if waited <= self._waited or answered_at - self._asked_at > BELIEVED_SECONDS:
+        is_old = answered_at - self._asked_at > BELIEVED_SECONDS
+        if waited <= self._waited or is_old or self._has_stepped(asked_at, answered_at, time):
             self._asked_at, self._waited, self._time = asked_at, waited, time
+
+    def _has_stepped(self, asked_at: float, answered_at: float, time: datetime) -> bool:
+        """Whether an answer cannot be explained by how long it and the one believed took."""
+        earliest, latest = self.at(asked_at - self._waited), self.at(answered_at)
+        return not earliest - STEP <= time <= latest + STEP
 
     def at(self, moment: float) -> datetime:
         """The time there at a moment of ours, or a little later."""

@@ -81,6 +81,7 @@ class Host:
     caged: bool
     held: bool
     ready_at: datetime
+    now: datetime  # by the database's clock
     last_request_at: datetime | None
     robots_id: int | None
     robots: str | None  # rules, allow_all, deny_all
@@ -93,6 +94,11 @@ class Host:
     https_error: str | None  # why http stands in for https
     other_robots_id: int | None  # the version in force for the other scheme
     friction: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def waits_seconds(self) -> float:
+        """How long its lane has still to wait."""
+        return (self.ready_at - self.now).total_seconds()
 
     @property
     def is_left_alone(self) -> bool:

@@ -18,6 +18,8 @@ from messor.frontier.cadence import Rhythm
 from messor.frontier.traps import PATTERN_BUDGET
 from messor.web.urls import Url
 
+SOON_SECONDS = 5.0  # a wait that is not worth a word beyond the usual delay
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -80,6 +82,11 @@ def host_facts(host: Host) -> list[Fact]:
     if host.silent_until is not None:
         silent = f"silent until {shown(host.silent_until)}: {host.silent_reason}"
         facts.append(Fact("pace", "later", silent))
+    elif host.waits_seconds > host.delay.seconds + SOON_SECONDS and not host.held:
+        waits = (
+            f"its lane is not ready before {shown(host.ready_at)}, in {host.waits_seconds:,.0f} s"
+        )
+        facts.append(Fact("pace", "later", waits))
     if host.slow:
         facts.append(Fact("pace", "fact", f"it is slow: {host.latency or 0:.1f} s to an answer"))
     if host.caged:

@@ -18,6 +18,7 @@ from messor.errors import UsageError
 from messor.fetch.proxies import registry
 from messor.frontier.traps import pattern_key, trap_of
 from messor.kit import clock
+from messor.ledger import alarms
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.web.suffixes import registrable_domain
@@ -78,6 +79,11 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
         return Explanation(url.href, "denied", [Fact("registry", "no", unknown)])
     halt = await traffic.in_force(database)
     facts = [Fact("traffic", "later", halt.said)] if halt else []
+    facts += [
+        Fact("clock", "fact", alarm.said)
+        for alarm in await alarms.standing(database)
+        if alarm.name == alarms.CLOCK
+    ][:1]
     facts += say.domain_facts(domain)
     if domain["proxies"] == "pool":
         standing = await registry.standing(database)

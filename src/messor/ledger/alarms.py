@@ -22,6 +22,7 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 logger = logging.getLogger(__name__)
 
+DISK, CLOCK = "disk", "clock"  # names of alarms; others are components
 KEEP_SECONDS = 5.0
 # An alarm that was not repeated for so long has nobody behind it. Measured both ways: a clock that
 # was wrong may have dated it in the future.

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import asyncio
 
-from messor.ledger.alarms import AlarmBoard
+from messor.ledger.alarms import DISK, AlarmBoard
 from messor.queue.seeking import wait
 from messor.store.space import Space
 
-NAME = "disk"
 LOOK_SECONDS = 2.0
 
 
@@ -30,9 +29,9 @@ class DiskWatch:
         while not self._stop.is_set():
             lack = self._space.said
             if lack is None:
-                self._board.end(NAME, "There is room on the disk again: work goes on.")
+                self._board.end(DISK, "There is room on the disk again: work goes on.")
             else:
-                self._board.sound(NAME, paused(lack))
+                self._board.sound(DISK, paused(lack))
             await wait(self._stop, LOOK_SECONDS)
 
 

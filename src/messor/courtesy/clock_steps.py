@@ -1,0 +1,169 @@
+"""Steps of the database's clock: waits keep the length they were meant to have.
+
+All waits are stored as times on that clock. When it steps, by a wrong time that is put right or one
+that was right and goes wrong, those times mean something else: an hour ahead for a moment, and lanes
+stand still for an hour; set forward, and a Retry-After of half an hour is over at once. Each lane
+knows what the clock said when its `ready_at` came about (`paced_at`), so that the wait that was meant
+is known, however long, and is never cut short. Noticing a step is the watch's.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from messor.store.database import Connection, Database
+
+BATCH = 1000  # lanes that are locked at a time
+JOB_LEASE = timedelta(seconds=60)
+LEADER_LEASE = timedelta(seconds=30)
+LONGEST_LEASE = timedelta(minutes=10)  # of a job or a leader
+PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = '300s'"
+
+# A wait that was under way lasts as long as it was to last. What was set since the step is known by
+# its stamp, and left: whoever comes second finds nothing to do.
+FORWARD_LANES = """
+UPDATE messor.lanes l
+   SET ready_at = l.ready_at + $1::interval,
+       claim_at = CASE WHEN l.worker_id IS NULL AND l.due_at IS NOT NULL
+                       THEN greatest(l.ready_at + $1::interval, l.due_at) ELSE l.claim_at END
+  FROM (SELECT host_id FROM messor.lanes
+         WHERE ready_at > $2 AND coalesce(paced_at, $2) < $2::timestamptz + $1::interval / 2
+         ORDER BY host_id FOR NO KEY UPDATE) w
+ WHERE l.host_id = w.host_id
+"""
+FORWARD_HOSTS = """
+UPDATE messor.hosts SET cooldown_until = cooldown_until + $1::interval, updated_at = messor.clock()
+ WHERE cooldown_until > $2 AND updated_at < $2::timestamptz + $1::interval / 2
+"""
+NOTE_FORWARD = """
+INSERT INTO messor.clock_watch (seen_at, ahead_from) VALUES (messor.clock(), $1)
+ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, ahead_from = excluded.ahead_from
+"""
+
+# Only one mends a step back; should it die, another does.
+CLAIM_BACK = """
+SELECT seen_at, ahead_from, messor.clock() AS now FROM messor.clock_watch
+ WHERE seen_at > messor.clock() + $1::interval FOR UPDATE SKIP LOCKED
+"""
+DONE_BACK = "UPDATE messor.clock_watch SET seen_at = messor.clock(), ahead_from = NULL"
+
+LOCK_LANES = """
+SELECT host_id FROM messor.lanes WHERE host_id > $1 ORDER BY host_id LIMIT $2 FOR NO KEY UPDATE
+"""
+# Tasks do not say when they were scheduled. Those fetched or found while the clock was ahead are told
+# by that; what was made due at once in that time, by being due within it. A page that comes too soon
+# for its frequency is no harm: its lane keeps the pace.
+BACK_TASKS = """
+UPDATE messor.crawl_tasks t SET due_at = t.due_at - $2::interval
+  FROM messor.pages p
+ WHERE t.host_id = ANY ($1::bigint[]) AND p.id = t.page_id AND t.due_at > messor.clock()
+   AND (t.last_fetched_at > messor.clock() OR p.found_at > messor.clock()
+        OR t.due_at BETWEEN $3 AND $4)
+"""
+BACK_LANES = """
+UPDATE messor.lanes l
+   SET ready_at = n.ready_at, paced_at = least(l.paced_at, messor.clock()), due_at = n.due_at,
+       claim_at = CASE WHEN l.worker_id IS NOT NULL THEN l.claim_at
+                       WHEN n.due_at IS NOT NULL THEN greatest(n.ready_at, n.due_at) END
+  FROM (SELECT o.host_id,
+               CASE WHEN o.paced_at > messor.clock()
+                    THEN messor.clock() + greatest(o.ready_at - o.paced_at, interval '0')
+                    ELSE o.ready_at END AS ready_at,
+               (SELECT min(first.due_at) FROM generate_series(0, 10) AS p (priority)
+                  CROSS JOIN LATERAL (
+                    SELECT t.due_at FROM messor.crawl_tasks t
+                     WHERE t.host_id = o.host_id AND t.priority = p.priority
+                       AND t.due_at IS NOT NULL ORDER BY t.due_at LIMIT 1) first) AS due_at
+          FROM messor.lanes o WHERE o.host_id = ANY ($1::bigint[])
+           AND (o.paced_at > messor.clock() OR o.claim_at > messor.clock())) n
+ WHERE l.host_id = n.host_id
+"""
+BACK_HOSTS = """
+UPDATE messor.hosts
+   SET cooldown_until = messor.clock() + greatest(cooldown_until - updated_at, interval '0'),
+       updated_at = messor.clock()
+ WHERE cooldown_until > messor.clock() AND updated_at > messor.clock()
+"""
+# No lease is longer than a holder asks for: what is later was granted by the wrong time.
+BACK_WORKERS = """
+UPDATE messor.worker_leases SET expires_at = messor.clock() + $1::interval
+ WHERE ended_at IS NULL AND expires_at > messor.clock() + 2 * $1::interval
+"""
+BACK_LEADERS = """
+UPDATE messor.leaders SET expires_at = messor.clock() + $1::interval
+ WHERE expires_at > messor.clock() + $2::interval
+"""
+BACK_RUNNING = """
+UPDATE messor.jobs SET available_at = messor.clock() + $1::interval,
+       lock_expires_at = messor.clock() + $1::interval
+ WHERE state = 'running' AND available_at > messor.clock() + $2::interval
+"""
+BACK_QUEUED = """
+UPDATE messor.jobs SET available_at = available_at - $1::interval
+ WHERE state = 'queued' AND available_at > messor.clock()
+   AND (created_at > messor.clock() OR started_at > messor.clock()
+        OR available_at BETWEEN $2 AND $3)
+"""
+BACK_SCHEDULES = """
+UPDATE messor.schedules SET next_run_at = NULL, last_run_at = messor.clock(),
+       last_finished_at = least(last_finished_at, messor.clock())
+ WHERE last_run_at > messor.clock()
+"""
+
+
+async def move_forward(database: Database, step: timedelta, before: datetime) -> None:
+    """The clock, which said `before`, is ahead of that by a step: waits under way go with it."""
+    async with database.transaction() as connection:
+        await connection.execute(FORWARD_LANES, step, before)
+        await connection.execute(FORWARD_HOSTS, step, before)
+        await connection.execute(NOTE_FORWARD, before + step / 2)
+
+
+async def move_back(
+    database: Database, step: timedelta | None, least: timedelta, worker_lease: timedelta
+) -> timedelta | None:
+    """Mend what was written while the clock was ahead; answers by how much, None if nothing was.
+
+    `step` is what a watch measured. Nobody may have watched: then what was last seen tells.
+    """
+    async with database.transaction() as holding:
+        await holding.execute(PATIENCE)
+        row = await holding.fetchrow(CLAIM_BACK, least)
+        if row is None:
+            return None
+        seen, back = row["seen_at"], step or row["seen_at"] - row["now"]
+        begun = row["ahead_from"] or seen - timedelta(minutes=1)
+        await _mend_leases(holding, back, (begun, seen + least), worker_lease)
+        await _mend_lanes(database, back, (begun, seen + least))
+        await holding.execute(DONE_BACK)
+    return back
+
+
+async def _mend_leases(
+    connection: Connection,
+    back: timedelta,
+    wrong: tuple[datetime, datetime],
+    worker_lease: timedelta,
+) -> None:
+    await connection.execute(BACK_HOSTS)
+    await connection.execute(BACK_WORKERS, worker_lease)
+    await connection.execute(BACK_LEADERS, LEADER_LEASE, LONGEST_LEASE)
+    await connection.execute(BACK_RUNNING, JOB_LEASE, LONGEST_LEASE)
+    await connection.execute(BACK_QUEUED, back, *wrong)
+    await connection.execute(BACK_SCHEDULES)
+
+
+async def _mend_lanes(
+    database: Database, back: timedelta, wrong: tuple[datetime, datetime]
+) -> None:
+    """Some at a time, each locked before its tasks as in a flush."""
+    last = 0
+    while True:
+        async with database.transaction() as connection:
+            rows = await connection.fetch(LOCK_LANES, last, BATCH)
+            if not rows:
+                return
+            ids = [row["host_id"] for row in rows]
+            await connection.execute(BACK_TASKS, ids, back, *wrong)
+            await connection.execute(BACK_LANES, ids)
+        last = ids[-1]

@@ -1,0 +1,112 @@
+"""The watch over the database's clock: a step of it is noticed, told, and waits are mended.
+
+The clock is held against this process's own, which never steps. Its latest reading is stored as well,
+so that a step back is noticed also when no process ran while it happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from messor.courtesy import clock_steps
+from messor.kit import clock
+from messor.ledger.alarms import CLOCK, AlarmBoard
+from messor.queue.seeking import wait
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 1.0
+LEAST_STEP = timedelta(seconds=5)  # less is no harm, and may be a slow answer
+TOLD_SECONDS = 600.0  # a step is told for so long
+
+READ = """
+WITH noted AS (
+  INSERT INTO messor.clock_watch (seen_at) VALUES (messor.clock())
+  ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
+   WHERE clock_watch.seen_at < excluded.seen_at - interval '2 seconds'
+)
+SELECT messor.clock() AS now, (SELECT max(seen_at) FROM messor.clock_watch) AS seen
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the clock said between two moments of ours."""
+
+    asked_at: float
+    answered_at: float
+    time: datetime
+
+    def step_to(self, later: Reading) -> timedelta:
+        """By how much it must have stepped until then; nothing where slow answers explain it."""
+        passed_least = later.asked_at - self.answered_at
+        passed_most = later.answered_at - self.asked_at
+        told = (later.time - self.time).total_seconds()
+        if told > passed_most:
+            return timedelta(seconds=told - passed_most)
+        return timedelta(seconds=min(told - passed_least, 0.0))
+
+
+class ClockWatch:
+    """Looks as long as it runs; any number may, in any process."""
+
+    def __init__(self, database: Database, board: AlarmBoard, *, worker_lease: float) -> None:
+        self.database = database
+        self._board = board
+        self._worker_lease = timedelta(seconds=worker_lease)
+        self._last: Reading | None = None
+        self._told_until: float | None = None
+        self._stop = asyncio.Event()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    async def run(self) -> None:
+        while not self._stop.is_set():
+            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):  # looked at again soon
+                await self.look()
+            await wait(self._stop, LOOK_SECONDS)
+
+    async def look(self) -> None:
+        """Read the clock, and mend what a step since the last look made wrong."""
+        asked_at = clock.now()
+        row = await self.database.fetchrow(READ)
+        assert row is not None
+        reading = Reading(asked_at, clock.now(), row["now"])
+        step = self._last.step_to(reading) if self._last is not None else timedelta()
+        if step > LEAST_STEP:
+            await clock_steps.move_forward(self.database, step, reading.time - step)
+        elif row["seen"] is not None and row["seen"] > reading.time + LEAST_STEP:
+            step = await self._move_back(step)
+        if abs(step) > LEAST_STEP:
+            self._tell(step, reading.time)
+        self._last = reading  # only now: what could not be mended is seen again
+        self._fall_silent()
+
+    async def _move_back(self, measured: timedelta) -> timedelta:
+        """Mend a step back, unless another does; answers the step."""
+        known = -measured if measured < -LEAST_STEP else None
+        back = await clock_steps.move_back(self.database, known, LEAST_STEP, self._worker_lease)
+        return measured if back is None else -back
+
+    def _tell(self, step: timedelta, now: datetime) -> None:
+        seconds = abs(step.total_seconds())
+        way = "ahead" if step > timedelta() else "back"
+        said = (
+            f"The database's clock went {way} by {seconds:,.0f} s at {now:%Y-%m-%d %H:%M:%S}. "
+            "Waits were moved along with it. Check the time service (NTP) of its machine."
+        )
+        if self._told_until is not None:  # the board logs the first only
+            logger.warning("%s: %s", CLOCK, said)
+        self._board.sound(CLOCK, said)
+        self._told_until = clock.now() + TOLD_SECONDS
+
+    def _fall_silent(self) -> None:
+        if self._told_until is not None and clock.now() > self._told_until:
+            self._told_until = None
+            self._board.end(CLOCK, "The database's clock has been steady since.")

@@ -63,8 +63,7 @@ UPDATE messor.crawl_tasks t SET due_at = t.due_at - $2::interval
 BACK_LANES = """
 UPDATE messor.lanes l
    SET ready_at = n.ready_at, paced_at = least(l.paced_at, messor.clock()), due_at = n.due_at,
-       claim_at = CASE WHEN l.worker_id IS NOT NULL THEN l.claim_at
-                       WHEN n.due_at IS NOT NULL THEN greatest(n.ready_at, n.due_at) END
+       claim_at = CASE WHEN n.due_at IS NOT NULL THEN greatest(n.ready_at, n.due_at) END
   FROM (SELECT o.host_id,
                CASE WHEN o.paced_at > messor.clock()
                     THEN messor.clock() + greatest(o.ready_at - o.paced_at, interval '0')

@@ -1,4 +1,3 @@
-DROP TABLE messor.clock_watch;
-DROP TRIGGER stamp_pace ON messor.lanes;
-DROP FUNCTION messor.stamp_pace();
-ALTER TABLE messor.lanes DROP paced_at;
+ALTER TABLE messor.crawl_run_pages DROP CONSTRAINT crawl_run_pages_known;
+DROP INDEX messor.crawl_runs_page_id;
+ALTER TABLE messor.crawl_runs DROP CONSTRAINT crawl_runs_page;

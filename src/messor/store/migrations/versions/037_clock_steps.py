@@ -4,8 +4,8 @@ from pathlib import Path
 
 from messor.store.migration_script import run_script
 
-revision = "036"
-down_revision = "035"
+revision = "037"
+down_revision = "036"
 branch_labels = None
 depends_on = None
 
@@ -13,8 +13,8 @@ HERE = Path(__file__)
 
 
 def upgrade() -> None:
-    run_script(HERE.with_name("036_clock_steps.sql"))
+    run_script(HERE.with_name("037_clock_steps.sql"))
 
 
 def downgrade() -> None:
-    run_script(HERE.with_name("036_down.sql"))
+    run_script(HERE.with_name("037_down.sql"))

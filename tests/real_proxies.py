@@ -113,7 +113,7 @@ def _running(words: list[str], files: dict[str, str]) -> Iterator[int]:
             _wait_for(port, process, folder)
             yield port
         finally:
-            process.terminate()
+            process.kill()  # tinyproxy would wait for its connections to end
             process.wait(PATIENCE)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from messor.extract.parsers import registry
 from messor.extract.parsers.builtin import ProductParser
 from messor.extract.reading import installed_parsers
+from messor.fetch.services import holds
+from messor.store.database import Database
 from messor.world import WorldProcess
 from messor.world.engines import SearchIndex
 from messor.world.engines.google import SerperStandIn
@@ -173,12 +176,17 @@ class Later(ProductParser):
     version = "2rc1"
 
 
+async def hold(dsn: str, name: str) -> None:
+    async with Database(dsn) as database:
+        await holds.hold(database, name, None, "too many requests")
+
+
 SERVICES = {"crawl4ai": Crawl4AIStandIn, "firecrawl": FirecrawlStandIn}
 
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_doctor_proves_the_key_of_a_service(
-    messor: Messor, monkeypatch: pytest.MonkeyPatch, name: str
+    messor: Messor, dsn: str, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     with serving(lambda: SERVICES[name](no_browser, api_key="the-right-key")) as service:
         monkeypatch.setenv(f"MESSOR_{name.upper()}_URL", service.base_url)
@@ -187,6 +195,8 @@ def test_doctor_proves_the_key_of_a_service(
         wrong = doctor(messor, code=1)[name]
         monkeypatch.setenv(f"MESSOR_{name.upper()}_KEY", "the-right-key")
         right = doctor(messor)[name]
+        asyncio.run(hold(dsn, name))
+        held = doctor(messor)[name]
         assert all(one.body == {} for one in service.asked)  # nothing is fetched
     assert (asks["state"], wrong["state"], right["state"]) == ("bad", "bad", "ok")
     assert "asks for a key (401)" in asks["found"]
@@ -194,6 +204,9 @@ def test_doctor_proves_the_key_of_a_service(
     assert f"MESSOR_{name.upper()}_KEY" in wrong["mend"]
     assert "hunter2" not in str(wrong)
     assert "accepts the key" in right["found"]
+    assert held["state"] == "note"
+    assert "is left alone for another" in held["found"]
+    assert "too many requests" in held["found"]
 
 
 def test_doctor_proves_the_keys_of_search_engines_and_the_model(

@@ -13,7 +13,7 @@ from messor.errors import UsageError
 from messor.extract.ai import Ending, Subject, model_settings
 from messor.extract.ai.model import most_tokens
 from messor.extract.ai.prompting import prompt
-from messor.fetch.services.breaker import FAULTS_IN_A_ROW
+from messor.fetch.services.breaker import FAULTS_IN_A_ROW, Breaker
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.world.services import Failure
@@ -137,7 +137,7 @@ async def test_a_model_that_makes_no_sense(database: Database, mood: Mood, endin
         (Failure.INVALID, Ending.REJECTED, 0, False),
         (Failure.REQUEST_TOO_LARGE, Ending.REFUSED, 0, False),
         (Failure.REDIRECT, Ending.REJECTED, 0, False),
-        (Failure.TOO_MANY, Ending.OVERLOADED, 30, False),
+        (Failure.TOO_MANY, Ending.OVERLOADED, 60, False),
         (Failure.TOO_MANY_UNTIL, Ending.OVERLOADED, 90, False),
         (Failure.BUSY, Ending.OVERLOADED, 5, False),
         (Failure.INTERNAL, Ending.OVERLOADED, 30, False),
@@ -155,7 +155,8 @@ async def test_an_endpoint_that_fails(
     async with bench(database, **PRICED) as b:
         b.standin.failure = failure
         (reply,) = (await b.read()).replies
-        assert (reply.ending, reply.wait, reply.is_charged) == (ending, wait, is_charged)
+        assert (reply.ending, reply.is_charged) == (ending, is_charged)
+        assert reply.wait == pytest.approx(wait, abs=1)
         assert KEY not in reply.sentence
         spent = (await b.used())["month"][1]
         assert (spent > 0) == is_charged
@@ -163,6 +164,19 @@ async def test_an_endpoint_that_fails(
             held = (await b.read()).replies[0]
             assert held.ending is Ending.LEFT_ALONE
             assert len(b.standin.asked) == 1
+
+
+async def test_every_worker_waits_when_the_endpoint_asks_one_to(database: Database) -> None:
+    async with bench(database) as b:
+        b.standin.failure = Failure.TOO_MANY
+        await b.read()
+        b.standin.failure = None
+        b.model.breaker = Breaker()  # of another process
+        (reply,) = (await b.read()).replies
+        assert reply.ending is Ending.LEFT_ALONE
+        assert "left alone for another" in reply.sentence
+        assert 50 < reply.wait <= 60
+        assert len(b.standin.asked) == 1
 
 
 async def test_a_model_that_never_answers_may_have_been_paid(database: Database) -> None:

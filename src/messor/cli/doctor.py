@@ -24,7 +24,7 @@ from messor.fetch.browser.limits import find_chromium
 from messor.fetch.providers import FIRECRAWL, browser_limits
 from messor.fetch.proxies import registry as proxies
 from messor.fetch.proxies.sealing import KEY_FILE
-from messor.fetch.services import health
+from messor.fetch.services import health, holds
 from messor.kit.masking import mask_text
 from messor.ledger import alarms
 from messor.ops.disk_watch import paused
@@ -70,8 +70,8 @@ def doctor(as_json: bool) -> None:
         _contact(settings),
         _openings(settings),
         _browser(settings),
-        run(_service("crawl4ai", settings.crawl4ai_url, settings.crawl4ai_key)),
-        run(_service("firecrawl", firecrawl, settings.firecrawl_key)),
+        run(_service(settings, "crawl4ai", settings.crawl4ai_url, settings.crawl4ai_key)),
+        run(_service(settings, "firecrawl", firecrawl, settings.firecrawl_key)),
         run(_engines(settings)),
         run(_model(settings)),
         run(_proxies(settings)),
@@ -199,7 +199,9 @@ def _browser(settings: Settings) -> Check:
     return Check("browser", "ok", found)
 
 
-async def _service(name: str, address: str | None, key: SecretStr | None) -> Check:
+async def _service(
+    settings: Settings, name: str, address: str | None, key: SecretStr | None
+) -> Check:
     """A service that fetches pages: whether it is there, and takes the key."""
     variable = f"MESSOR_{name.upper()}"
     if address is None:
@@ -208,9 +210,22 @@ async def _service(name: str, address: str | None, key: SecretStr | None) -> Che
     shown = mask_text(address)
     if trouble is not None:
         return Check(name, "bad", f"{shown} {trouble}", f"start it, or set {variable}_URL")
-    return _standing(
-        name, shown, await health.standing_of(address, health.ROUTES[name], key), variable
-    )
+    standing = await health.standing_of(address, health.ROUTES[name], key)
+    check = _standing(name, shown, standing, variable)
+    return check if check.state == "bad" else await _unless_held(settings, check)
+
+
+async def _unless_held(settings: Settings, check: Check) -> Check:
+    """A service that asked to be left alone is there, and not asked for now."""
+    try:
+        async with open_session(settings, pool_size=1) as session:
+            held = await holds.current(session.database, check.name)
+    except MessorError:
+        return check
+    if held is None:
+        return check
+    found = f"{check.found}, and is left alone for another {held.seconds:.0f} s: {held.reason}"
+    return Check(check.name, "note", found, "pages that need it are due again in an hour")
 
 
 async def _model(settings: Settings) -> Check:

@@ -21,6 +21,7 @@ from messor.extract.ai.options import ModelSettings
 from messor.extract.ai.prompting import Prompt
 from messor.extract.ai.reply import ABOUT_THE_TEXT, Ending, Reply
 from messor.extract.ai.wire import PATH, TITLE, Check, Dialect, read_reply
+from messor.fetch.services import holds
 from messor.fetch.services.breaker import Breaker, Ticket
 from messor.fetch.services.endpoint import Endpoint
 from messor.fetch.services.faults import ProviderFaultError
@@ -30,6 +31,7 @@ logger = logging.getLogger(__name__)
 
 # Tokens of what the endpoint wraps around messages.
 _WRAPPING = 256
+USAGE = "model"  # its name among the services that may ask to be left alone
 _FORMS = 5  # most ways of asking that are tried when an endpoint refuses parts of a request
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -81,6 +83,7 @@ class Model:
             database, job=settings.job, domain=settings.domain, month=settings.month
         )
         self.breaker = breaker or Breaker()
+        self._database = database
         self._endpoint = Endpoint(TITLE, settings.service)
         self._dialect = Dialect()
 
@@ -102,6 +105,11 @@ class Model:
             said = f"{TITLE} was not asked: {self.breaker.sentence}"
             return Reply(Ending.LEFT_ALONE, sentence=said, wait=self.breaker.remaining)
         try:
+            held = await holds.current(self._database, USAGE)
+            if held is not None:  # another worker was told
+                self.breaker.hold(held.seconds, held.reason)
+                said = f"{TITLE} was not asked: {self.breaker.sentence}"
+                return Reply(Ending.LEFT_ALONE, sentence=said, wait=held.seconds)
             return await self._within_caps(question, subject, ticket)
         finally:
             ticket.give_back()
@@ -124,6 +132,8 @@ class Model:
             said = f"{TITLE} was not asked: the same question is being put just now."
             return Reply(Ending.IN_FLIGHT, sentence=said, wait=self.settings.service.timeout)
         reply = self._scrubbed(await self._called(question, messages), held)
+        if reply.slow_down:
+            reply = await self._share(reply)
         self._tell(ticket, reply)
         await self._settle(held, reply)
         return reply
@@ -151,6 +161,17 @@ class Model:
             ticket.answered()
         else:
             ticket.failed(reply.sentence, reply.wait)
+
+    async def _share(self, reply: Reply) -> Reply:
+        """Have every worker wait: an endpoint counts them together."""
+        # A wait of a minute or less is where the doubling begins.
+        named = reply.wait if reply.wait > holds.FIRST_SECONDS else None
+        try:
+            wait = await holds.hold(self._database, USAGE, named, reply.sentence)
+        except (*LOST_CONNECTION, *TRY_AGAIN) as error:
+            logger.warning("The model's hold was not shared: %s", type(error).__name__)
+            return reply
+        return replace(reply, wait=wait)
 
     async def _settle(self, held: Reservation, reply: Reply) -> None:
         tokens, cost = 0, Decimal(0)

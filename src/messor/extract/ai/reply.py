@@ -54,6 +54,7 @@ class Reply:
     is_charged: bool = False  # it was paid for, or may have been
     call_id: int | None = None
     is_cached: bool = False
+    slow_down: bool = False  # the endpoint asks every worker to wait
 
     @property
     def is_answer(self) -> bool:

@@ -113,6 +113,8 @@ def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.Monkey
         "browser": "ok",
         "crawl4ai": "ok",
         "firecrawl": "ok",
+        "alarms": "ok",
+        "disks": "ok",
         "search engines": "ok",
         "model": "ok",
         "proxies": "ok",

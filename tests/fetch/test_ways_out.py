@@ -151,7 +151,7 @@ TO_WEBHOOKS = {
 # Programs of our own: workers, readers of pages, the database's shell; and a worker that has grown
 # too large and becomes a new one.
 PROGRAMS = {
-    ("cli/db.py", "create_subprocess_exec"),
+    ("cli/db_programs.py", "create_subprocess_exec"),
     ("cli/worker.py", "execv"),
     ("engine/cage.py", "create_subprocess_exec"),
     ("engine/readers.py", "subprocess_exec"),

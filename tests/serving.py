@@ -7,6 +7,7 @@ import json
 from threading import Event, Thread
 from typing import Any
 
+import asyncpg
 import pytest
 
 from tests.little_web import LittleWeb
@@ -62,3 +63,16 @@ def let_in(
     for name, value in given.items():
         if value:
             monkeypatch.setenv(f"MESSOR_{name}", value)
+
+
+def execute(dsn: str, sql: str) -> None:
+    """One statement on the database of a test."""
+
+    async def act() -> None:
+        connection = await asyncpg.connect(dsn)
+        try:
+            await connection.execute(sql)
+        finally:
+            await connection.close()
+
+    asyncio.run(act())

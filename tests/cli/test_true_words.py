@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from messor.console.wording import event_tone
 from tests.cli.conftest import Messor
 from tests.little_web import LittleWeb, page
-from tests.serving import Serving, let_in
+from tests.serving import Serving, execute, let_in
 
 SHOP = "shop.test"
 HOME = f"http://{SHOP}/"
@@ -25,17 +23,6 @@ SILENCE = """
 UPDATE messor.hosts SET cooldown_until = messor.clock() + interval '1 hour',
        cooldown_reason = 'answered 429'
 """
-
-
-def execute(dsn: str, sql: str) -> None:
-    async def act() -> None:
-        connection = await asyncpg.connect(dsn)
-        try:
-            await connection.execute(sql)
-        finally:
-            await connection.close()
-
-    asyncio.run(act())
 
 
 @pytest.fixture
@@ -79,6 +66,18 @@ def test_a_page_beyond_the_depth_is_crawled_when_somebody_asks_for_it(
     before = web.paths(SHOP).count("/3")
     assert messor("crawl", HOME).code == 0
     assert web.paths(SHOP).count("/3") == before + 1
+
+
+def test_a_line_of_a_batch_beyond_the_depth_is_fetched(
+    messor: Messor, web: LittleWeb, tmp_path: Path
+) -> None:
+    messor("crawl", HOME, "--depth", "3")
+    messor("domains", "configure", SHOP, "--depth", "1")
+    before = web.paths(SHOP).count("/2")
+    (tmp_path / "urls.csv").write_text(f"url\n{HOME}2\n", encoding="utf-8")
+    assert messor("tasks", "submit", str(tmp_path / "urls.csv")).code == 0
+    assert messor("crawl", HOME).code == 0
+    assert web.paths(SHOP).count("/2") == before + 1
 
 
 def test_a_submitter_is_told_by_a_webhook_or_by_nobody(messor: Messor) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from pathlib import Path
 
 from messor.engine import deciding, submitting
@@ -48,3 +49,35 @@ async def test_a_worker_takes_the_look_and_nothing_else(database: Database, tmp_
             ("http://one.test/", "page"),
             ("http://one.test/a", "page"),
         ]
+
+
+async def test_a_site_without_https_is_looked_at_over_http(
+    database: Database, tmp_path: Path
+) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        async with LittleWeb(tmp_path, {"one.test": {"/": page("Home")}}) as web:
+            settings = web.settings(default_delay=0.05)
+            networks = settings.allowed_networks
+            port = closed.getsockname()[1]
+            networks.names["one.test:443"] = f"127.0.0.1:{port}"
+            networks.ports.append(port)
+            async with database.transaction() as connection:
+                await submitting.submit_domain(connection, "one.test", Asker(TESTER))
+            async with at_work(settings, database), asyncio.timeout(60):
+                while True:
+                    domain = await domains.get(database, "one.test")
+                    found = await preflights.newest(database, domain)
+                    if found is not None and found.finished_at is not None:
+                        break
+                    await asyncio.sleep(0.02)
+            report = found.report
+            assert report is not None
+            assert (report.url, report.title, found.requests) == ("http://one.test/", "Home", 3)
+            assert report.https_error == "the connection was refused"
+            assert "over http as https cannot be connected" in report.said
+            assert [r.path for r in web.requests("one.test")] == [
+                "/robots.txt",
+                "/",
+                "/sitemap.xml",
+            ]

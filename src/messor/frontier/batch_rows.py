@@ -36,6 +36,11 @@ WITH given AS (
   INSERT INTO messor.pages (host_id, url_hash, url, found_by, category)
   SELECT host_id, url_hash, url, 'manual', category FROM given ORDER BY host_id, url_hash
   ON CONFLICT (host_id, url_hash) DO NOTHING RETURNING id, host_id, url_hash
+), reached AS (
+  -- Somebody asks for it: a page that is known lies within its domain's reach from now on.
+  UPDATE messor.pages p SET depth = d.max_crawl_depth
+    FROM given g JOIN messor.hosts h ON h.id = g.host_id JOIN messor.domains d ON d.id = h.domain_id
+   WHERE p.host_id = g.host_id AND p.url_hash = g.url_hash AND p.depth > d.max_crawl_depth
 ), sitemap AS (
   INSERT INTO messor.sitemaps (page_id, host_id)
   SELECT m.id, m.host_id FROM made m JOIN given g USING (host_id, url_hash)

@@ -10,6 +10,7 @@ import pytest
 
 from messor.archive import blanking
 from messor.archive.hashing import raw_hash
+from messor.archive.reading import read_body
 from messor.archive.segments import seal_abandoned
 from messor.engine import deciding, erasing, purging
 from messor.engine.imports.importing import import_pages
@@ -191,6 +192,37 @@ async def test_records_of_content_that_was_met_again_go_with_their_page(
     assert archived_text(settings).count(TEXT) == 2
     await forget(database, settings, "one.test")
     assert b"Nobody is liable" not in archived_text(settings)
+
+
+async def test_a_picture_that_two_shops_share_stays_when_one_goes(
+    database: Database, tmp_path: Path
+) -> None:
+    """Its row says where its bytes lie: that moves along."""
+    async with web_of(tmp_path) as web:
+        settings = await harvest(database, web)
+    row = await database.fetchrow(
+        """SELECT s.page_id, s.raw_hash, g.name || '@' || s.segment_offset || '+' || s.segment_length
+                  AS path
+             FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.page_id
+             JOIN messor.segments g ON g.id = s.segment_id WHERE p.url = $1""",
+        SECOND,
+    )
+    assert row is not None
+    await database.fetch(
+        """INSERT INTO messor.product_images (product_id, page_id, image_url, url_hash, position,
+                  image_page_id, image_path, content_hash)
+           SELECT 1, $1, $2, sha256(''), 1, $1, $3, $4""",
+        row["page_id"],
+        SECOND,
+        row["path"],
+        row["raw_hash"],
+    )
+    await forget(database, settings, "one.test")
+    moved = await database.fetchval("SELECT image_path FROM messor.product_images")
+    assert moved != row["path"]
+    name, _, place = moved.partition("@")
+    offset, _, length = place.partition("+")
+    assert read_body(settings.data_dir / "archive", name, int(offset), int(length)) == TEXT
 
 
 async def test_our_own_segments_are_imported_with_what_they_refer_to(

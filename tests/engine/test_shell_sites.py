@@ -12,6 +12,8 @@ import pytest
 from messor.archive.hashing import raw_hash
 from messor.archive.reading import read_body
 from messor.engine.extracting import Extractor
+from messor.engine.imports.importing import import_pages
+from messor.engine.imports.sources import Source
 from messor.engine.readers import Readers
 from messor.extract import due
 from messor.fetch.browser import BrowserLimits, why_unavailable
@@ -22,7 +24,7 @@ from messor.world.answers import Answer, plain
 from messor.world.documents import HTML
 from messor.world.services import Crawl4AIStandIn, FirecrawlStandIn, WorldBrowser
 from tests import replaying
-from tests.crawling import admit, crawl, later, outcomes
+from tests.crawling import TESTER, admit, crawl, later, outcomes
 from tests.little_web import LittleWeb, Room
 
 NO_BROWSER = why_unavailable(BrowserLimits())
@@ -180,3 +182,68 @@ async def test_what_a_service_brings_is_archived_as_itself(
     assert len(replaying.targets(settings.data_dir)) == len(addresses()) + spare
     assert await products(database, settings) == all_products()
     assert await snapshots(database, settings) == kept
+
+
+async def test_what_came_past_a_refusal_is_not_compared_with_what_was_there_before(
+    dsn: str, database: Database, tmp_path: Path
+) -> None:
+    """The site answers, refuses, and answers as at first: that is news, not what a service brought."""
+    home = "http://one.test/"
+    first = rendered("one.test", "/")
+    rooms: dict[str, Room] = {"/": first}
+
+    def respond(host: str, path: str, secure: bool) -> Answer:
+        del secure
+        return rendered(f"another {host}", path) if path == "/" else plain(404, "no")
+
+    async with (
+        LittleWeb(tmp_path, {"one.test": rooms}) as web,
+        FirecrawlStandIn(WorldBrowser(respond)) as served,
+    ):
+        settings = web.settings(firecrawl_url=served.base_url, firecrawl_key="k")
+        domain = await admit(database, home, delay=0.01)
+        await database.fetch(
+            "UPDATE messor.domains SET on_block = 'failover' WHERE id = $1", domain.id
+        )
+        stood = []
+        for day, answer in enumerate((first, plain(403, "No entry"), first)):
+            web.houses["one.test"].rooms["/"] = answer
+            async with Database(later(dsn, timedelta(days=20 * day))) as then:
+                await crawl(settings, then)
+                stood.append(
+                    await then.fetchval(
+                        "SELECT s.provider || ' ' || s.title FROM messor.crawl_tasks t"
+                        " JOIN messor.page_snapshots s ON s.id = t.snapshot_id"
+                        " JOIN messor.pages p ON p.id = t.page_id WHERE p.url = $1",
+                        home,
+                    )
+                )
+    assert stood == ["http / of one.test", "firecrawl / of another one.test", "http / of one.test"]
+
+
+async def test_a_saved_shell_is_not_the_page_that_was_rendered_from_it(
+    database: Database, tmp_path: Path
+) -> None:
+    def respond(host: str, path: str, secure: bool) -> Answer:
+        del secure
+        return rendered(host.partition(":")[0], path) if path == "/" else plain(404, "no")
+
+    async with (
+        LittleWeb(tmp_path, {"one.test": shell_site()}) as web,
+        Crawl4AIStandIn(WorldBrowser(respond)) as served,
+    ):
+        settings = web.settings(crawl4ai_url=served.base_url)
+        await admit(database, "http://one.test/", delay=0.01, max_pages=1)
+        await crawl(settings, database)
+    (kept,) = [
+        each for url, each in (await snapshots(database, settings)).items() if url[-1] == "/"
+    ]
+    same, shell = tmp_path / "same.html", tmp_path / "shell.html"
+    same.write_bytes(kept["body"])
+    shell.write_bytes(SHELL.encode())
+    found = {}
+    for file in (same, shell):
+        source = Source(file, url="http://one.test/")
+        report = await import_pages(database, settings, [source], actor=TESTER)
+        found[file.name] = report.results[0].outcome
+    assert found == {"same.html": "unchanged", "shell.html": "ok"}

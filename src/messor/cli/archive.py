@@ -87,17 +87,20 @@ async def _verify(
     domain: str | None, sample: int | None, repair: bool
 ) -> tuple[ArchiveReport, dict[str, int] | None]:
     settings = Settings()
-    async with open_session(settings, pool_size=4) as session:
+    async with (
+        open_session(settings, pool_size=4) as session,
+        Repair(settings, session.database) as mending,
+    ):
         database = session.database
-        mending = Repair(settings, database) if repair else None
         domain_id = None
         if domain is not None:
             domain_id = (await registry.get(database, Submission.understand(domain).domain)).id
+        chosen = mending if repair else None
         if sample is not None:
-            report = await _verify_sample(settings, database, sample, mending)
+            report = await _verify_sample(settings, database, sample, chosen)
         else:
-            report = await _verify_all(settings, database, domain_id, mending)
-        if mending is None:
+            report = await _verify_all(settings, database, domain_id, chosen)
+        if not repair:
             return report, None
         await mending.finish(LOCAL_ADMIN)
         return report, dict(+mending.done)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from messor.archive import records, warc
+from messor.archive import records, snapshots, warc
 from messor.archive.records import DamagedRecordError
 from messor.archive.segments import Place, SegmentWriter
 from messor.archive.verifying import Finding, Flaw
@@ -36,8 +37,8 @@ UPDATE messor.page_snapshots s SET raw_hash = g.raw_hash
   FROM unnest($1::bigint[], $2::bytea[]) AS g (id, raw_hash) WHERE s.id = g.id
 """
 UNRECORDED = """
-SELECT s.id, p.url, s.segment_id, s.segment_offset, s.segment_length, g.name, s.crawled_at,
-       s.revisit_segment_id, s.revisit_offset, s.revisit_length
+SELECT s.id, s.page_id, p.url, s.segment_offset, s.segment_length, g.name, s.crawled_at,
+       ARRAY[s.revisit_segment_id, s.revisit_offset, s.revisit_length] AS replaced
   FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.page_id
   JOIN messor.segments g ON g.id = s.segment_id
  WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id FOR NO KEY UPDATE OF s
@@ -66,7 +67,15 @@ class Repair:
         self._settings = settings
         self._database = database
         self._folder = settings.data_dir / "archive"
+        self._stack = AsyncExitStack()
+        self._writer: SegmentWriter | None = None
         self.done: Counter[str] = Counter()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._stack.aclose()
 
     async def mend(self, findings: Sequence[Finding]) -> None:
         """Mend what can be, and have the rest fetched anew."""
@@ -107,19 +116,26 @@ class Repair:
 
     async def _write_records(self, ids: Sequence[int]) -> None:
         """Give addresses a record of their own that refers to the bytes."""
-        settings = self._settings
-        async with own_segments(
-            self._folder,
-            self._database,
-            "repair",
-            lease_seconds=settings.worker_lease,
-            limit=settings.segment_bytes,
-        ) as (_, writer):
-            await writer.ready()
-            async with self._database.transaction() as connection:
-                written = await self._refer(connection, writer, ids)
-                await asyncio.to_thread(writer.sync)
+        writer = await self._opened()
+        await writer.ready()
+        async with self._database.transaction() as connection:
+            written = await self._refer(connection, writer, ids)
+            await asyncio.to_thread(writer.sync)
         self.done["records_written"] += written
+
+    async def _opened(self) -> SegmentWriter:
+        """One writer for the whole repair, opened when it is needed."""
+        if self._writer is None:
+            segments = own_segments(
+                self._folder,
+                self._database,
+                "repair",
+                lease_seconds=self._settings.worker_lease,
+                limit=self._settings.segment_bytes,
+            )
+            _, writer = await self._stack.enter_async_context(segments)
+            self._writer = writer
+        return self._writer
 
     async def _refer(
         self, connection: Connection, writer: SegmentWriter, ids: Sequence[int]
@@ -138,6 +154,12 @@ class Repair:
             [place.offset for place in places.values()],
             [place.length for place in places.values()],
         )
+        spare = [
+            (row["page_id"], Place(*row["replaced"]))
+            for row in rows
+            if row["id"] in places and row["replaced"][0] is not None
+        ]
+        await snapshots.spare(connection, spare)
         return len(places)
 
 

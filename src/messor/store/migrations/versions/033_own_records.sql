@@ -14,19 +14,24 @@ CREATE TABLE messor.spare_records (
   PRIMARY KEY (page_id, segment_id, segment_offset)
 );
 
--- A page whose snapshot has its own bytes at last was never rightly extracted.
+-- A page whose snapshot has its own bytes at last was never rightly extracted. The record that it had
+-- may be of this page all the same.
 CREATE FUNCTION messor.mended() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO messor.extraction_due (page_id, snapshot_id)
   SELECT t.page_id, t.snapshot_id FROM messor.crawl_tasks t
    WHERE t.page_id = NEW.page_id AND t.snapshot_id = NEW.id;
+  INSERT INTO messor.spare_records (page_id, segment_id, segment_offset, segment_length)
+  VALUES (OLD.page_id, coalesce(OLD.revisit_segment_id, OLD.segment_id),
+          coalesce(OLD.revisit_offset, OLD.segment_offset),
+          coalesce(OLD.revisit_length, OLD.segment_length)) ON CONFLICT DO NOTHING;
   RETURN NULL;
 END $$;
 CREATE TRIGGER mended AFTER UPDATE ON messor.page_snapshots FOR EACH ROW
   WHEN (OLD.misfiled_at IS NOT NULL AND NEW.misfiled_at IS NULL) EXECUTE FUNCTION messor.mended();
 
--- As before, with the revisit and spare records of what is forgotten. Forgets pages in every table that names them or their snapshots, tables of later migrations
--- included; in the logs only when asked to. Answers how many rows went.
+-- As before, with the revisit and spare records of what is forgotten. Forgets pages in every table
+-- that names them or their snapshots, tables of later migrations included; in the logs only when asked to. Answers how many rows went.
 CREATE OR REPLACE FUNCTION messor.forget_pages(ids bigint[], logs boolean) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   place record;

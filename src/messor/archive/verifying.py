@@ -40,6 +40,7 @@ FOLLOWING = (
     _ROWS.format(chosen="messor.page_snapshots")
     + " WHERE s.id > $1 AND ($3::uuid IS NULL OR h.domain_id = $3) ORDER BY s.id LIMIT $2"
 )
+NAMED = _ROWS.format(chosen="messor.page_snapshots") + " WHERE s.id = ANY ($1::bigint[])"
 COUNT = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'messor.page_snapshots'::regclass"
 
 
@@ -106,6 +107,11 @@ async def following(
 ) -> Sequence[Any]:
     """Snapshots in the order of their ids, ready to be examined."""
     return await database.fetch(FOLLOWING, after, limit, domain_id)
+
+
+async def named(database: Database, ids: Sequence[int]) -> Sequence[Any]:
+    """These snapshots as they are now, those that were forgotten left out."""
+    return await database.fetch(NAMED, ids)
 
 
 def examine(folder: Path, row: Any) -> Examined:

@@ -109,7 +109,7 @@ async def _verify(
 async def _verify_sample(
     settings: Settings, database: Database, size: int, repair: Repair | None
 ) -> ArchiveReport:
-    report, verifier = ArchiveReport(), Verifier(settings.data_dir / "archive")
+    report, verifier = ArchiveReport(), Verifier(database, settings.data_dir / "archive")
     try:
         findings = await verifier.verify(await verifying.sample(database, size), report)
     finally:

@@ -88,7 +88,8 @@ class ArchiveReport:
 class Verifier:
     """Holds snapshots against the archive, batch by batch."""
 
-    def __init__(self, archive: Path, *, processes: int | None = None) -> None:
+    def __init__(self, database: Database, archive: Path, *, processes: int | None = None) -> None:
+        self._database = database
         self._archive = archive
         self._readers = Readers(processes)
 
@@ -97,9 +98,7 @@ class Verifier:
 
     async def verify(self, rows: Sequence[Any], report: ArchiveReport) -> list[Finding]:
         """What is wrong with these snapshots; counted in the report, too."""
-        examined = await asyncio.to_thread(
-            lambda: [verifying.examine(self._archive, row) for row in rows]
-        )
+        examined = await self._examine(rows)
         here = [each for each in examined if each.is_here]
         report.elsewhere += len(examined) - len(here)
         report.examined += len(here)
@@ -111,6 +110,20 @@ class Verifier:
         findings += [finding for finding in compared if finding is not None]
         report.add(findings)
         return findings
+
+    async def _examine(self, rows: Sequence[Any]) -> list[Examined]:
+        """What records say; where that is bad, looked at twice: bytes may have moved meanwhile."""
+
+        def look(rows: Sequence[Any]) -> list[Examined]:
+            return [verifying.examine(self._archive, row) for row in rows]
+
+        examined = await asyncio.to_thread(look, rows)
+        doubted = [each.row["id"] for each in examined if each.flaw is not None]
+        if not doubted:
+            return examined
+        again = await verifying.named(self._database, doubted)
+        well = [each for each in examined if each.flaw is None]
+        return well + await asyncio.to_thread(look, again)
 
     async def _compare(self, examined: Examined, report: ArchiveReport) -> Finding | None:
         """Whether the bytes say what was kept of them."""
@@ -152,7 +165,7 @@ async def audit_sample(database: Database, archive: Path, size: int) -> ArchiveR
     report = ArchiveReport()
     rows = await verifying.sample(database, size)
     if rows:
-        verifier = Verifier(archive, processes=1)
+        verifier = Verifier(database, archive, processes=1)
         try:
             await verifier.verify(rows, report)
         finally:
@@ -169,7 +182,7 @@ async def walk(
     progress: Callable[[int], None] | None = None,
 ) -> AsyncIterator[list[Finding]]:
     """Hold all snapshots, or a domain's, against the archive; gives findings as they come."""
-    verifier, after = Verifier(archive), 0
+    verifier, after = Verifier(database, archive), 0
     try:
         while rows := await verifying.following(database, after, AT_ONCE, domain_id):
             after = rows[-1]["id"]

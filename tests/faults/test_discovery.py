@@ -385,8 +385,12 @@ async def test_one_body_under_many_addresses_is_stored_once(
     assert places == 1
     marked = await count(database, "http_fetches", "quality_gate_failed = 'duplicate'")
     assert marked == 298
+    # Every address has a record, of which one alone holds the bytes.
+    archived = [gzip.decompress(path.read_bytes()) for path in settings.data_dir.rglob("*.warc.gz")]
+    assert sum(data.count(same.body) for data in archived) == 1
+    assert sum(data.count(b"WARC-Type: revisit") for data in archived) == 299
     size = sum(path.stat().st_size for path in settings.data_dir.rglob("*.warc.gz"))
-    assert size < 20_000
+    assert size < 20_000 + 300 * 500
 
 
 async def test_pages_that_merely_look_alike_are_not_marked(

@@ -302,4 +302,16 @@ async def test_vitals(reader: httpx.AsyncClient) -> None:
         "domains_waiting": 0,
         "is_standing_still": False,
         "jobs": {},
+        "alarms": [],
+        "proxies_active": 0,
+        "proxies_failing": 0,
     }
+
+
+async def test_alarms_are_vital_signs(reader: httpx.AsyncClient, database: Database) -> None:
+    async with database.connection() as connection:
+        await connection.execute(
+            "INSERT INTO messor.alarms (place, name, said) VALUES ('there:1', 'disk', 'It is full.')"
+        )
+    (alarm,) = (await reader.get(f"{V}/health")).json()["alarms"]
+    assert (alarm["place"], alarm["name"], alarm["said"]) == ("there:1", "disk", "It is full.")

@@ -45,7 +45,7 @@ class Board:
         self._next = Fresh(5.0, lambda: overview.next_runs(database))
         self._events = Fresh(0.25, self._newest)
         self.halt = Fresh(0.5, lambda: traffic.in_force(database))  # told on every page
-        self.alarms = Fresh(1.0, lambda: standing(database, alarms))  # so are these
+        self.alarms = Fresh(5.0, lambda: standing(database, alarms))  # so are these
         self._rings = 0
         self.bell = Bell(database)
         self.jobs = Fresh(0.0, lambda: listing.stats(database), is_costly=listing.are_many)

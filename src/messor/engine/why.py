@@ -24,10 +24,11 @@ from messor.store.database import Database
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, http_twin, parse, url_hash
 
-DOMAIN = """
+DOMAIN = f"""
 SELECT id, domain, status, active, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth,
        page_budget, pages_known, submitted_by, created_at, harvest, on_block, render, directives,
-       reservations, robots_forbidden, proxies, verify_tls, track_level, scrape_frequency_hours
+       reservations, robots_forbidden, proxies, verify_tls, track_level, scrape_frequency_hours,
+       ({alarms.NEWEST.format(name=alarms.CLOCK)}) AS clock_said
   FROM messor.domains WHERE domain = $1
 """
 
@@ -79,11 +80,8 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
         return Explanation(url.href, "denied", [Fact("registry", "no", unknown)])
     halt = await traffic.in_force(database)
     facts = [Fact("traffic", "later", halt.said)] if halt else []
-    facts += [
-        Fact("clock", "fact", alarm.said)
-        for alarm in await alarms.standing(database)
-        if alarm.name == alarms.CLOCK
-    ][:1]
+    if domain["clock_said"] is not None:
+        facts.append(Fact("clock", "fact", domain["clock_said"]))
     facts += say.domain_facts(domain)
     if domain["proxies"] == "pool":
         standing = await registry.standing(database)

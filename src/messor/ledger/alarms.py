@@ -39,6 +39,12 @@ SELECT $1, g.name, g.said, g.raised_at, messor.clock()
 ON CONFLICT (place, name) DO UPDATE SET said = excluded.said, raised_at = excluded.raised_at,
    seen_at = excluded.seen_at
 """
+# What the newest alarm of a name says, for a statement that asks for more.
+NEWEST = f"""
+SELECT a.said FROM messor.alarms a, (SELECT messor.clock() AS now) c
+ WHERE a.name = '{{name}}' AND a.seen_at BETWEEN c.now - {STALE} AND c.now + {STALE}
+ ORDER BY a.raised_at DESC LIMIT 1
+"""
 STANDING = f"""
 SELECT place, name, said, raised_at FROM messor.alarms, (SELECT messor.clock() AS now) c
  WHERE seen_at BETWEEN c.now - {STALE} AND c.now + {STALE} ORDER BY raised_at, place, name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -135,6 +136,23 @@ def test_a_downgrade_says_what_is_lost_and_asks(messor: Messor) -> None:
     assert "messor db dump" in said.err
     assert "--yes" in said.err
     assert messor("db", "status", "--json").json["revision"] == revisions.newest()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_at_a_terminal_a_downgrade_is_asked_for(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest, before = revisions.newest(), revisions.numbers()[-2]
+    for answer, code, revision in (("n\n", 5, newest), ("y\n", 0, before)):
+        monkeypatch.setattr(sys, "stdin", Terminal(answer))
+        said = messor("db", "downgrade")
+        assert said.code == code
+        assert f"Go back from {newest} to {before}?" in said.err
+        assert messor("db", "status", "--json").json["revision"] == revision
 
 
 def test_a_downgrade_that_is_meant_is_done(messor: Messor) -> None:

@@ -82,4 +82,5 @@ def _ask(current: str, target: str, *, is_sure: bool) -> None:
             "Nothing was changed. Make a backup (messor db dump FILE), then add --yes to do it."
         )
     say("An upgrade brings the tables back, not what was in them. Backup: messor db dump FILE")
-    click.confirm(f"Go back from {current} to {target}?", abort=True, err=True)
+    if not click.confirm(f"Go back from {current} to {target}?", err=True):
+        raise ConflictError("Nothing was changed.")

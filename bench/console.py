@@ -90,7 +90,11 @@ HEAD = f"{'page':44}{'ask':>4}{'p50 ms':>9}{'p95 ms':>9}{'max ms':>9}{'CPU ms':>
 async def serve(dsn: str) -> None:
     """Serve until the input ends; each line of it is answered with the round trips so far."""
     settings = Settings(
-        data_dir=Path(tempfile.gettempdir()), listen_port=0, api_requests_per_minute=1_000_000
+        data_dir=Path(tempfile.gettempdir()),
+        listen_port=0,
+        api_requests_per_minute=1_000_000,
+        console_requests_per_minute=1_000_000,
+        console_stranger_requests_per_minute=1_000_000,
     )
     async with Database(dsn, pool_size=8) as database:
         doors = Doors(settings, database)

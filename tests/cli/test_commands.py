@@ -258,7 +258,7 @@ def test_db_status_in_a_process_of_its_own(dsn: str, tmp_path: Path) -> None:
 
 
 def test_db_down_and_up(messor: Messor) -> None:
-    assert messor("db", "downgrade", "base").code == 0
+    assert messor("db", "downgrade", "base", "--yes").code == 0
     said = messor("domains", "list")
     assert said.code == 6
     assert "messor db upgrade" in said.err

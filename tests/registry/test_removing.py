@@ -293,6 +293,7 @@ NOBODY = {
     ("jobs_history", "locked_by"),
     ("pages", "found_by"),
     ("sessions", "opened_by"),
+    ("login_challenges", "opened_by"),
 }
 NAMING = """
 SELECT c.relname::text, a.attname::text FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid

@@ -28,6 +28,7 @@ FIRST_REST = 5.0  # seconds after a failure, twice as long after each further on
 LONGEST_REST = 300.0
 LOGIN_WEIGHT = 4  # failures that a refused login stands for: three of them disable
 SEVERAL_DOMAINS = 3
+NO_DOUBT = (0.0, False)
 _MOST_REMEMBERED = 10_000
 
 
@@ -54,17 +55,21 @@ class Pool:
         Where all are, the best of them. With None the domain's request must wait: its policy says
         that it goes through a proxy, so it never goes without one.
         """
-        choice = [proxy_id for proxy_id in self._order if proxy_id not in but]
-        if not choice:
+        now, accused = clock.now(), self._accused.get(domain_id, {}) if domain_id else {}
+        best: int | None = None
+        least = (float("inf"), True)
+        for proxy_id in self._order:
+            if proxy_id in but:
+                continue
+            rests = max(self._rests_until.get(proxy_id, 0.0) - now, 0.0)
+            if best is None or (rests, proxy_id in accused) < least:
+                best, least = proxy_id, (rests, proxy_id in accused)
+            if least == NO_DOUBT:
+                break
+        if best is None:
             return None
-        now = clock.now()
-        proxy_id = min(choice, key=lambda one: self._doubt(one, domain_id, now))
-        self._order.move_to_end(proxy_id)
-        return self._order[proxy_id].proxy
-
-    def _doubt(self, proxy_id: int, domain_id: UUID | None, now: float) -> tuple[float, bool]:
-        rests = max(self._rests_until.get(proxy_id, 0.0) - now, 0.0)
-        return rests, proxy_id in self._accused.get(domain_id, ()) if domain_id else False
+        self._order.move_to_end(best)
+        return self._order[best].proxy
 
     def note(self, proxy: Proxy, domain_id: UUID, fetched: Fetched) -> None:
         """Count what a fetch through a proxy came to; one that never got to use it is not counted."""

@@ -81,7 +81,8 @@ async def test_the_browser_sees_the_simulated_web() -> None:
 async def test_crawl4ai_answers_with_results_in_another_order() -> None:
     async with calling(Crawl4AIStandIn(BROWSER, api_key=KEY)) as caller:
         urls = ["http://shop.test/app", "http://shop.test/missing", "http://nowhere.test/"]
-        status, value = await caller.post("/crawl", {"urls": urls})
+        waits = {"type": "CrawlerRunConfig", "params": {"wait_until": "networkidle"}}
+        status, value = await caller.post("/crawl", {"urls": urls, "crawler_config": waits})
     assert (status, value["success"]) == (200, True)
     assert [result["url"] for result in value["results"]] == urls[::-1]
     failed, missing, app = value["results"]
@@ -90,6 +91,12 @@ async def test_crawl4ai_answers_with_results_in_another_order() -> None:
     assert "Fresh bread" in app["html"]
     assert "<script" not in app["cleaned_html"]
     assert app["markdown"]["raw_markdown"] == "Fresh bread"
+
+
+async def test_crawl4ai_takes_a_page_for_a_block_whose_scripts_it_did_not_wait_for() -> None:
+    async with calling(Crawl4AIStandIn(BROWSER, api_key=KEY)) as caller:
+        status, value = await caller.post("/crawl", {"urls": ["http://shop.test/app"]})
+    assert (status, set(value)) == (500, {"error", "correlation_id"})
 
 
 async def test_crawl4ai_hides_why_all_failed() -> None:

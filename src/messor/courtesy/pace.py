@@ -20,10 +20,14 @@ from messor.kit import clock
 ANSWER_SHARE = 0.05
 
 
+# What a visit is about to ask for, in the words of whoever visits: the log of what was cut off needs it.
+ABOUT: ContextVar[object] = ContextVar("about", default=None)
+
+
 class Permit:
     """The right to send one request on one lane; used once, on a ready connection."""
 
-    __slots__ = ("_pace", "delay", "gap", "used_at", "written_at")
+    __slots__ = ("_pace", "about", "delay", "gap", "used_at", "written_at")
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
@@ -31,6 +35,7 @@ class Permit:
         self.written_at = 0.0
         self.gap = 0.0  # seconds since the lane's previous request
         self.delay = pace.delay  # the pause that was due
+        self.about = ABOUT.get()
 
     def use(self) -> None:
         """Check the lease at the last moment; the caller writes the request right after."""
@@ -67,7 +72,7 @@ class Permit:
 class Pace:
     """One lane's rhythm during a visit."""
 
-    __slots__ = ("_jitter", "_last", "_stretch", "_written", "delay", "due", "lease")
+    __slots__ = ("_jitter", "_last", "_stretch", "_written", "delay", "due", "lease", "unlogged")
 
     def __init__(
         self, delay: float, ready_in: float, lease: WorkerLease, jitter: float = 0.0
@@ -79,6 +84,8 @@ class Pace:
         self.due = clock.now() + ready_in
         self._written = 0.0
         self._last: float | None = None
+        # Permits that were used, by when; each is taken out once its request is to be logged.
+        self.unlogged: dict[float, Permit] = {}
 
     async def permit(self) -> Permit:
         """Wait until the lane is ready."""
@@ -94,6 +101,7 @@ class Pace:
     def started(self, permit: Permit, now: float) -> None:
         permit.gap = now - self._last if self._last is not None else 0.0
         self._last = now
+        self.unlogged[now] = permit
         if self._jitter:
             self._stretch = 1.0 + self._jitter * random.random()  # noqa: S311 - a rhythm, not a secret
         self._put_off(now)

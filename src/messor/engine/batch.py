@@ -36,6 +36,9 @@ class Batch:
     """Rows to be committed together, and who waits to hear of it."""
 
     harvests: list[Harvest] = field(default_factory=list)
+    cut_off: list[Harvest] = field(
+        default_factory=list
+    )  # requests to be logged, and no more than that
     found: dict[tuple[str, bytes], NewPage] = field(default_factory=dict)
     joins: list[Join] = field(default_factory=list)
     refused_links: Counter[tuple[int, str]] = field(default_factory=Counter)
@@ -57,6 +60,7 @@ class Batch:
     def __bool__(self) -> bool:
         return bool(
             self.harvests
+            or self.cut_off
             or self.found
             or self.joins
             or self.given_back
@@ -86,6 +90,7 @@ class Batch:
         # Found on their own, not with a page: by a sitemap.
         of_pages = first.found.keys() | second.found.keys()
         second.find(page for key, page in self.found.items() if key not in of_pages)
+        second.cut_off = self.cut_off
         second.joins = self.joins  # after all pages were added
         second.refused_links = self.refused_links
         second.robots = self.robots
@@ -100,11 +105,12 @@ class Batch:
         return first, second
 
     def drop_snapshots(self) -> None:
-        """Forget pages whose bytes could not be stored: their tasks stay due."""
+        """Forget pages whose bytes could not be stored: their tasks stay due, their requests are logged."""
         for part in self.parts or ():
             part.drop_snapshots()
         lost = [harvest for harvest in self.harvests if harvest.snapshot is not None]
         self.harvests = [harvest for harvest in self.harvests if harvest.snapshot is None]
+        self.cut_off += lost
         for harvest in lost:
             for page in harvest.found:
                 self.found.pop((page.host, page.url_hash), None)

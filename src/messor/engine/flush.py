@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
+from collections.abc import Sequence
 
 import asyncpg
 
@@ -44,6 +45,7 @@ BAD_ROW = (
     ValueError,
     OverflowError,
 )
+FLUSHES = "SELECT flushes FROM messor.worker_leases WHERE id = $1"
 
 
 class Flusher:
@@ -107,6 +109,14 @@ class Flusher:
         self._learn(batch)
         return renewal.closed
 
+    async def log_sent(self, batches: Sequence[Batch]) -> None:
+        """Log the requests of batches that were not committed, and nothing else of them."""
+        async with self._database.transaction() as connection:
+            done = await connection.fetchval(FLUSHES, self._lease.id) or 0
+            lost = [each for each in batches if not 0 < each.number <= done]
+            sent = [harvest for each in lost for harvest in (*each.harvests, *each.cut_off)]
+            await rows.log_fetches(connection, self._lease, sent)
+
     def _has(self, kept: Snapshot) -> bool:
         has = self._archive.has
         return has(kept.place) and (kept.revisit is None or has(kept.revisit))
@@ -122,6 +132,8 @@ class Flusher:
             await self._add_pages(connection, batch, found)
         if batch.harvests:
             await self._write_harvests(connection, batch.harvests)
+        if batch.cut_off:
+            await rows.log_fetches(connection, self._lease, batch.cut_off)
         await runs.join(connection, batch.joins)
         await self._write_elsewhere(connection, batch)
         await self._write_facts(connection, batch)
@@ -250,6 +262,7 @@ class Flusher:
         harvest.quarantine(
             "cannot be stored: the database refuses a value of it, see: messor jobs errors"
         )
+        harvest.forget_answers()
         fault = errors.Fault.of_task(
             harvest.task.page_id,
             "storage",
@@ -260,6 +273,7 @@ class Flusher:
         async with self._database.transaction() as connection:
             await errors.log(connection, [fault])
             await rows.update_tasks(connection, self._lease.id, [harvest], {})
+            await rows.log_fetches(connection, self._lease, [harvest])
             if kept is not None:
                 await snapshots.spare(connection, [(kept.page_id, kept.revisit or kept.place)])
         return await self._commit(batch)

@@ -95,13 +95,31 @@ class Harvest:
         self.schedule = Schedule("failed", None, 0)
         self.outcome = Outcome.ERROR
         before = self.fetched
-        self.fetched = Fetched(Outcome.ERROR, error=error)
-        if before is not None:
-            self.fetched.began_at = before.began_at
+        self.fetched = Fetched(Outcome.ERROR) if before is None else _bare(before, Outcome.ERROR)
+        self.fetched.error = error
         self.snapshot = None
         self.raw_hash = None
         self.found = []
 
+    def forget_answers(self) -> None:
+        """Of attempts before the last, keep that they were made: PostgreSQL takes no more of this page."""
+        self.hops = [_bare(hop, hop.outcome) for hop in self.hops]
+
     @property
     def refusal(self) -> str | None:
         return None if self.decision.allowed else f"{self.decision.rule}: {self.decision.reason}"
+
+
+def _bare(fetched: Fetched, outcome: Outcome) -> Fetched:
+    """That a request was made, and when; nothing of what the site said."""
+    return Fetched(
+        outcome,
+        sent_at=fetched.sent_at,
+        began_at=fetched.began_at,
+        gap=fetched.gap,
+        delay=fetched.delay,
+        duration=fetched.duration,
+        provider=fetched.provider,
+        cost=fetched.cost,
+        proxy_id=fetched.proxy_id,
+    )

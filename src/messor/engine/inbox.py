@@ -14,6 +14,7 @@ from messor.courtesy.robots import Adopted, RobotsShelf
 from messor.courtesy.robots_redirects import RobotsAnswer
 from messor.engine.batch import Batch, RobotsWait
 from messor.engine.harvest import Harvest
+from messor.engine.under_way import UnderWay
 from messor.errors import LeaseLostError
 from messor.frontier import cadence
 from messor.frontier.pages import NewPage
@@ -39,14 +40,23 @@ class Inbox:
         self.room.set()
 
     def put(self, harvest: Harvest) -> None:
+        unlogged = harvest.lane.pace.unlogged
         for fetched, _ in harvest.attempts:
             fetched.let_go()
+            unlogged.pop(fetched.sent_at, None)
         self._batch.add(harvest)
         self.anything.set()
         if len(self._batch.harvests) >= self._pages:
             self.urgent.set()
             if len(self._batch.harvests) >= 2 * self._pages:
                 self.room.clear()
+
+    def cut_off(self, lane: Lane) -> None:
+        """A visit is over: what it sent and did not bring home is logged all the same."""
+        for permit in lane.pace.unlogged.values():
+            if isinstance(permit.about, UnderWay):
+                self._batch.cut_off.append(permit.about.cut_off(lane, permit))
+        lane.pace.unlogged.clear()
 
     def refuse_links(self, counts: Counter[tuple[int, str]]) -> None:
         self._batch.refused_links.update(counts)

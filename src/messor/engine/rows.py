@@ -17,6 +17,7 @@ from messor.frontier.transitions import HELD_SQL
 from messor.kit.masking import mask_text
 from messor.store.database import Connection, sparse
 
+# A request that was sent leaves a row, whoever holds its lane by now; unless its host was erased since.
 LOG_FETCHES = """
 INSERT INTO messor.http_fetches (page_id, host_id, visit_token, fetched_at, outcome, status_code,
        size, duration_ms, waited_ms, delay_ms, rule, policy_version, robots_id, final_url,
@@ -25,14 +26,14 @@ INSERT INTO messor.http_fetches (page_id, host_id, visit_token, fetched_at, outc
 SELECT g.page_id, g.host_id, g.token, g.fetched_at, g.outcome, g.status_code, g.size,
        g.duration_ms, g.waited_ms, g.delay_ms, g.rule, g.policy_version, g.robots_id,
        g.final_url, g.headers_json, g.error_json, g.provider, g.cost, g.gate, g.proxy_id, g.detail
-  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::text[], $7::smallint[],
-              $8::int[], $9::int[], $10::int[], $11::int[], $12::text[], $13::int[], $14::bigint[],
-              $15::text[], $16::jsonb[], $17::jsonb[], $18::text[], $19::numeric[], $20::text[],
-              $21::int[], $22::jsonb[])
+  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::text[], $6::smallint[],
+              $7::int[], $8::int[], $9::int[], $10::int[], $11::text[], $12::int[], $13::bigint[],
+              $14::text[], $15::jsonb[], $16::jsonb[], $17::text[], $18::numeric[], $19::text[],
+              $20::int[], $21::jsonb[])
        AS g (page_id, host_id, token, fetched_at, outcome, status_code, size, duration_ms, waited_ms,
              delay_ms, rule, policy_version, robots_id, final_url, headers_json, error_json,
              provider, cost, gate, proxy_id, detail)
-  JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
+  JOIN messor.lanes l ON l.host_id = g.host_id
 """
 
 # New content without an answer of the site itself leaves nothing to compare its next answer with:
@@ -144,7 +145,6 @@ async def log_fetches(
     fetches = [fetched for _, fetched, _ in sent]
     await connection.execute(
         LOG_FETCHES,
-        lease.id,
         [h.task.page_id for h, _, _ in sent],
         [h.lane.host_id for h, _, _ in sent],
         [h.lane.token for h, _, _ in sent],

@@ -51,6 +51,7 @@ REAP_SECONDS = 1.0
 UPKEEP_SECONDS = 12 * 3600.0
 URGENT_SECONDS = 0.01  # how long an urgent flush waits for company
 DRAIN_SECONDS = 25.0
+LAST_WORD_SECONDS = 2.0  # to log what was sent, when a shift ends otherwise
 TEND_SECONDS = 2.0
 SPACE_SECONDS = 1.0  # how often the disks are looked at
 HALT_SECONDS = 0.2  # how often a worker asks whether traffic is halted
@@ -91,6 +92,7 @@ class Shift:
         self._space = space
         # One flush at a time: their numbers and their bytes must go out in order.
         self._flushing = asyncio.Lock()
+        self._under_way: Batch | None = None  # taken from the inbox and not committed yet
         self._visits: dict[asyncio.Task[None], Lane] = {}
         self._changed = asyncio.Event()
         self._started: dict[int, int] = {}  # tokens of lanes whose visit has begun, by host
@@ -162,6 +164,7 @@ class Shift:
             await self._drain(flushing, others)
         finally:
             await _cancel([flushing, stopping, *others, *self._visits])
+            await self._log_the_rest()
             self._archive.abandon()
             self._mark.close()
 
@@ -348,9 +351,22 @@ class Shift:
         """Commit the batch at hand, however long the database takes to come back."""
         async with self._flushing:
             batch = self._inbox.take()
+            self._under_way = batch
             closed = await self._flush(batch)
+            self._under_way = None
             await self._reopen_archive()
             self._settle(batch, closed)
+
+    async def _log_the_rest(self) -> None:
+        """What was sent is logged, though with the lease nothing else of it may be stored."""
+        batches = [self._inbox.take()]
+        if self._under_way is not None:
+            batches += self._under_way.parts or (self._under_way,)
+        if not any(batch.harvests or batch.cut_off for batch in batches):
+            return
+        with contextlib.suppress(TimeoutError, *LOST_CONNECTION, *TRY_AGAIN):
+            async with asyncio.timeout(LAST_WORD_SECONDS):
+                await self._flusher.log_sent(batches)
 
     async def _flush(self, batch: Batch) -> list[int]:
         while True:

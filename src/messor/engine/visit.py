@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from messor.courtesy.friction import Friction
 from messor.courtesy.lanes import Lane
-from messor.courtesy.pace import Permit
+from messor.courtesy.pace import ABOUT, Permit
 from messor.courtesy.risk import delay_of
 from messor.courtesy.robots import RETRY_SECONDS, SCHEMES
 from messor.engine.harvest import Harvest
@@ -21,6 +21,7 @@ from messor.engine.read import Answer, Reader
 from messor.engine.robots import RobotsReader, robots_page
 from messor.engine.rules import Candidate, decide_task
 from messor.engine.sitemaps import SitemapReader
+from messor.engine.under_way import UnderWay
 from messor.errors import LeaseLostError, UnavailableError
 from messor.fetch.outcome import RETRYABLE, Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT, Provider
@@ -151,6 +152,7 @@ class Visitor:
         except* UnavailableError:
             visit.end("archive_unavailable")
         finally:
+            self._inbox.cut_off(lane)
             self._inbox.give_back(lane, visit.pages, visit.reason)
 
     async def visit(self, visit: Visit) -> None:
@@ -164,6 +166,7 @@ class Visitor:
             if decision is None:
                 continue
 
+            ABOUT.set(UnderWay(task, decision))
             if task.kind == KIND:
                 await self._look(visit, task)
                 continue

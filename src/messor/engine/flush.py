@@ -256,7 +256,7 @@ class Flusher:
 
     async def _set_aside(self, batch: Batch, error: Exception) -> list[int]:
         """Quarantine the one page left in a batch that PostgreSQL refuses."""
-        harvest = batch.harvests.pop()
+        harvest = batch.harvests[-1]
         kept = harvest.snapshot
         batch.found.clear()
         harvest.quarantine(
@@ -276,4 +276,5 @@ class Flusher:
             await rows.log_fetches(connection, self._lease, [harvest])
             if kept is not None:
                 await snapshots.spare(connection, [(kept.page_id, kept.revisit or kept.place)])
+        batch.harvests.pop()  # not before: should the connection be lost, it is tried again
         return await self._commit(batch)

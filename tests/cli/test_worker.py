@@ -21,10 +21,12 @@ from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Database
 from messor.store.server import EmbeddedServer
+from messor.world import Answer
 from tests.cli.conftest import Messor
 from tests.crawling import admit, until
-from tests.little_web import LittleWeb, page
+from tests.little_web import LittleWeb, Room, page
 from tests.moments import crash
+from tests.web.nesting_check import KILLER
 
 
 @pytest.mark.parametrize(
@@ -167,6 +169,76 @@ main()
 """
 
 
+WORKER = [sys.executable, "-m", "messor", "worker", "--supervised", "--only", "visit"]
+KILLING = Answer(200, (("Content-Type", "text/html"),), KILLER.encode())
+READ = "SELECT count(*) FROM messor.crawl_tasks WHERE kind = 'page' AND outcome = ANY ($1)"
+
+
+async def attacked(
+    database: Database,
+    dsn: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    command: list[str],
+    poison: Answer,
+) -> list[str]:
+    """What two workers said while 40 hosts of one domain served them a poison, beside others."""
+    hosts = [f"h{number}.evil.test" for number in range(40)]
+    links = [f"http://{host}/" for host in hosts]
+    web_of: dict[str, dict[str, Room]] = {host: {"/": poison} for host in hosts}
+    web_of["evil.test"] = {"/": page("home", *links)}
+    inner = [f"/{number}" for number in range(10)]
+    for number in range(4):
+        rooms = {link: page(link) for link in inner}
+        web_of[f"good{number}.test"] = {"/": page("home", *inner), **rooms}
+    async with LittleWeb(tmp_path, web_of) as web:
+        settings = web.settings()
+        for name, value in {
+            "DATABASE_URL": dsn,
+            "DATA_DIR": str(settings.data_dir),
+            "ALLOWED_NETWORKS": settings.allowed_networks.model_dump_json(),
+            "WORKER_LEASE": "2",
+            "BROWSER": "off",
+        }.items():
+            monkeypatch.setenv(f"MESSOR_{name}", value)
+        for host in ("evil.test", *(f"good{number}.test" for number in range(4))):
+            await admit(database, f"http://{host}/", delay=0.02)
+        said: list[str] = []
+        supervisor = Supervisor(command, 2, say=said.append, ceiling_mb=1000)
+        running = asyncio.create_task(supervisor.run())
+        try:
+            async with asyncio.timeout(240):
+                while await database.fetchval(READ, ["ok", "too_complex"]) < 41 + 44:  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+        finally:
+            supervisor.stop()
+            await running
+    return said
+
+
+async def test_forty_hosts_of_a_domain_cost_as_many_workers_as_one(
+    database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it is that ends a reader: the domain is blamed, for every worker, at once."""
+    said = await attacked(
+        database, dsn, tmp_path, monkeypatch,
+        command=[sys.executable, "-c", FRAIL], poison=page("deadly"),
+    )  # fmt: skip
+    assert 1 <= len(said) <= 2, said
+    assert await database.fetchval(READ, ["ok"]) == 41 + 44  # all of them, in the sandbox
+    assert await database.fetchval("SELECT sum(deaths) FROM messor.crawl_tasks") <= 2
+
+
+async def test_a_page_that_crashes_the_parser_ends_no_worker(
+    database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = await attacked(database, dsn, tmp_path, monkeypatch, command=WORKER, poison=KILLING)
+    assert said == []
+    assert await database.fetchval(READ, ["ok"]) == 1 + 44
+    assert await database.fetchval(READ, ["too_complex"]) == 40
+
+
 async def test_a_page_that_kills_its_worker_does_not_stop_the_rest(
     database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +267,7 @@ async def test_a_page_that_kills_its_worker_does_not_stop_the_rest(
                 await asyncio.sleep(0.05)
         supervisor.stop()
         await running
-    assert 1 <= len(said) <= 2  # one death a host, at most
+    assert 1 <= len(said) <= 2  # one death a domain, at most
     assert all("was ended by SIGSEGV" in line for line in said)
     doubled = "SELECT count(*) - count(DISTINCT page_id) FROM messor.page_snapshots"
     assert await database.fetchval(doubled) == 0

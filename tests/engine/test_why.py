@@ -252,7 +252,7 @@ async def test_a_cage_is_told(database: Database, tmp_path: Path) -> None:
     settings = await crawled(database, tmp_path)
     await database.fetch("UPDATE messor.hosts SET caged = true")
     said = facts(await explain(database, settings, "http://one.test/open"))
-    assert "read in a cage" in said["cage"][1]
+    assert "read in the sandbox" in said["cage"][1]
 
 
 @pytest.mark.parametrize("text", ["", "file:///etc/passwd", "http://127.0.0.1/", "x" * 10_000])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,3 +27,14 @@ def corpus() -> Callable[[str], Any]:
         return json.loads(gzip.decompress(data) if name.endswith(".gz") else data)
 
     return load
+
+
+def real_pages() -> Iterator[tuple[str, bytes]]:
+    """All pages of the corpora: where each lies, and its bytes."""
+    for path in sorted(CORPORA.glob("*_html/*.html.gz")):
+        yield str(path.relative_to(CORPORA)), gzip.decompress(path.read_bytes())
+    for name in ("spa_shells.jsonl", "block_pages.jsonl", "structured_extruct.jsonl"):
+        path = CORPORA / name
+        for line in path.read_text().splitlines() if path.exists() else ():
+            row = json.loads(line)
+            yield f"{name} {row.get('id')}", str(row.get("html") or "").encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -77,6 +78,7 @@ def doctor(as_json: bool) -> None:
         run(_proxies(settings)),
         run(_parsers(settings)),
         _secret_key(settings),
+        _sandbox(),
         _broker(settings),
     ]
     if as_json:
@@ -326,6 +328,22 @@ def _secret_key(settings: Settings) -> Check:
     if os.name == "posix" and mode & 0o077:
         return Check("secret key", "bad", f"{file} can be read by others", f"chmod 600 {file}")
     return Check("secret key", "ok", f"{file}, readable by its owner alone")
+
+
+def _sandbox() -> Check:
+    """Whether pages that may do harm can be locked up, tried in a process of its own."""
+    probe = "from messor.kit import sandbox as s; print(s.leave_network(), *s.enter(), sep='\\n')"
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False
+    )
+    has_left, *refused = done.stdout.splitlines() or ["", "everything"]
+    if has_left != "True":
+        refused.append("a network of its own (user namespaces)")
+    if not refused:
+        return Check("sandbox", "ok", "no network, no files, filtered system calls")
+    found = f"the kernel refuses: {', '.join(refused)}"
+    mend = "use Linux 5.13 or newer; in a container allow seccomp, Landlock and user namespaces"
+    return Check("sandbox", "note", found, mend)
 
 
 def _broker(settings: Settings) -> Check:

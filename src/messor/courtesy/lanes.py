@@ -34,7 +34,8 @@ SELECT * FROM messor.claim_lanes($1, CASE WHEN EXISTS (
 # In a statement after: what a flush committed while the claim waited for it must be seen.
 DESCRIBE = """
 SELECT h.id AS host_id, h.host, h.robots_id, h.other_robots_id, h.scheme, h.spoke_https, h.https_error,
-       l.address, l.slow, h.latency, h.refusals, h.caged,
+       l.address, l.slow, h.latency, h.refusals,
+       EXISTS (SELECT FROM messor.hosts c WHERE c.domain_id = h.domain_id AND c.caged) AS caged,
        messor.risk_at(h.risk_score, h.risk_at, messor.clock()) AS risk,
        coalesce(l.assisted_until > messor.clock(), false) AS assisted,
        h.id = coalesce(d.main_host_id, h.id) AS is_main,
@@ -201,7 +202,7 @@ class Lane:
     standing: Standing
     assisted: bool  # a reviewer asked for its pages in spite of the risk
     is_main: bool  # the domain's main host
-    caged: bool  # its pages are read in a process that may die
+    caged: bool  # a page of its domain ended its reader: all are read in a process that may die
     approved: bool  # its domain; a pending one is held for its pre-flight alone
     spoke_https: bool = False  # it was heard over https: http never stands in for it
     https_error: str | None = None  # why http stands in for https

@@ -90,7 +90,11 @@ def host_facts(host: Host) -> list[Fact]:
     if host.slow:
         facts.append(Fact("pace", "fact", f"it is slow: {host.latency or 0:.1f} s to an answer"))
     if host.caged:
-        facts.append(Fact("cage", "fact", "a page of it ended its reader: all are read in a cage"))
+        facts.append(
+            Fact(
+                "cage", "fact", "a page of its domain ended its reader: all are read in the sandbox"
+            )
+        )
     if host.held:
         facts.append(Fact("pace", "fact", "a worker is visiting it now"))
     return facts

@@ -6,13 +6,15 @@ parsed. What becomes of it is decided by the router (another provider?) and the 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from uuid import UUID
 
 from messor.archive import hashing
 from messor.courtesy.lanes import Lane
 from messor.engine.cage import Cage
 from messor.engine.links import NO_HREFS, LinkSieve
-from messor.engine.marks import Mark
+from messor.engine.marks import Blamed, Mark
 from messor.fetch.gates import Verdict, judge
 from messor.fetch.naming import is_html
 from messor.fetch.outcome import Fetched, Outcome
@@ -24,6 +26,9 @@ from messor.web.urls import LinkCache, LinkResolver, Url, parse
 
 KNOWN_LINKS = 8_000  # resolved hrefs a worker remembers
 DOOR_TEXT = 500  # characters of a page that is only there to send one on
+# So many pages of a domain are looked at for all that could hide how deeply they nest; then its
+# pages are looked at more cheaply. Who misuses that costs one worker its process, once.
+WARY_PAGES = 32
 
 _PASSED = Verdict()
 
@@ -47,8 +52,10 @@ class Answer:
 class Reader:
     """Reads and judges for one worker."""
 
-    def __init__(self, sieve: LinkSieve, mark: Mark, *, agent: str) -> None:
+    def __init__(self, sieve: LinkSieve, mark: Mark, blamed: Blamed, *, agent: str) -> None:
         self._sieve = sieve
+        self._blamed = blamed
+        self._pages_read: Counter[UUID] = Counter()  # by domain
         self._mark = mark
         self._agent = agent
         self._cage = Cage(agent=agent)
@@ -58,7 +65,8 @@ class Reader:
         """Set the outcome by what the content is, and say which gates it failed."""
         url = parse(task.url)
         assert url is not None, "tasks hold web addresses"
-        answer = Answer(fetched, url, needs_cage=lane.caged or task.deaths > 0)
+        is_blamed = lane.caged or task.deaths > 0 or lane.policy.domain_id in self._blamed.domains
+        answer = Answer(fetched, url, needs_cage=is_blamed)
         try:
             self._read(answer, task, lane)
         except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
@@ -105,6 +113,7 @@ class Reader:
                 resolver=LinkResolver(answer.url, self._links),
                 agent=self._agent,
                 known=NO_HREFS if task.ahead else self._sieve.known_hrefs(answer.url, lane),
+                is_site_known=self._is_known(lane),
             )
         except TooComplexError:
             answer.needs_cage = True
@@ -112,6 +121,17 @@ class Reader:
         finally:
             self._mark.clear()
         self._look_at(answer)
+
+    def _is_known(self, lane: Lane) -> bool:
+        """Whether enough pages of its domain were read, here, without harm."""
+        read = self._pages_read[lane.policy.domain_id]
+        if read < WARY_PAGES:
+            self._pages_read[lane.policy.domain_id] = read + 1
+        return read >= WARY_PAGES
+
+    async def close(self) -> None:
+        """End the processes that wait for pages."""
+        await self._cage.close()
 
     def _look_at(self, answer: Answer) -> None:
         """A page that only sends one on is a redirect; any other is judged."""

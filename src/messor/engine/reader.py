@@ -1,7 +1,8 @@
 """A reading process: takes orders from its standard input, reads the pages, and answers each.
 
 It may die or stall over a page; what then becomes of the page is left to `readers`. It also shows a
-page's text to be put to a model, and holds a model's answer against the page.
+page's text to be put to a model, and holds a model's answer against the page. It is locked into the
+sandbox: of files it may read the archive that its orders name, and what Python loads.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from messor.extract.parsers.builtin import ProductParser
 from messor.extract.products.ranking import Ranking
 from messor.extract.reading import installed_parsers, read_records
 from messor.extract.view import PageView
+from messor.kit import sandbox
 from messor.kit.memory import keep_freed_memory
 from messor.web.encodings import decode
 from messor.web.html import read_page
@@ -162,6 +164,8 @@ def main() -> None:
     memory, shared = map(int, sys.argv[1:3])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    sandbox.die_with_parent()
+    sandbox.leave_network()
     keep_freed_memory()
     progress = Progress(shared)
     answers = _Answers(os.fdopen(os.dup(1), "wb"))
@@ -174,7 +178,14 @@ def main() -> None:
         answers.send()
         _segment.close()
 
+    archive = ""
     for order in _orders(0, before_waiting):
+        if not archive:
+            archive = order.folder
+            sandbox.enter(readable=[*sandbox.python_folders(), archive])
+        elif order.folder != archive:
+            answers.send()
+            return  # another process takes what is left: this one cannot open it
         progress.begin(time.monotonic())
         answers.add(framed(read(order, parsers)))
 

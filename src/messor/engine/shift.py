@@ -25,7 +25,7 @@ from messor.engine.images import ImageReader
 from messor.engine.inbox import Inbox
 from messor.engine.keep import Keeper
 from messor.engine.links import LinkSieve
-from messor.engine.marks import Mark, blame_dead
+from messor.engine.marks import Blamed, Mark, blame_dead
 from messor.engine.over_http import HttpStandIn
 from messor.engine.preflight import KIND, PreflightReader
 from messor.engine.read import Reader
@@ -118,15 +118,17 @@ class Shift:
         )
         self._marks = settings.data_dir / "marks"
         self._mark = Mark(self._marks, lease.id)
+        self._blamed = Blamed(self._marks)
         self._pool = pool
         self._guard = fetcher.guard
         terms = TermsFetcher(fetcher, pool)
         agent = settings.agent_token
         sieve = LinkSieve(seen, settings.max_redirects, self._flusher.full_patterns)
+        self._reader = Reader(sieve, self._mark, self._blamed, agent=agent)
         self._visitor = Visitor(
             terms,
             router,
-            Reader(sieve, self._mark, agent=agent),
+            self._reader,
             Keeper(self._archive, self._inbox, sieve, agent=agent),
             self._inbox,
             robots=RobotsReader(terms, self._inbox, agent=agent),
@@ -166,6 +168,7 @@ class Shift:
             await _cancel([flushing, stopping, *others, *self._visits])
             await self._log_the_rest()
             self._archive.abandon()
+            await self._reader.close()
             self._mark.close()
 
     async def _wait_for_stop(self) -> None:
@@ -316,6 +319,7 @@ class Shift:
         while True:
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
                 await blame_dead(self._database, self._marks)  # before its lane is free again
+                await self._blamed.refresh(self._database)
                 await lanes.reap(self._database)
             await asyncio.sleep(REAP_SECONDS)
 

@@ -160,7 +160,9 @@ def _state_facts(page: Any) -> list[Fact]:
     """What came of the page, beyond single fetches."""
     facts = []
     if page["deaths"]:
-        facts.append(Fact("cage", "fact", f"it ended its reader {page['deaths']} times: caged"))
+        facts.append(
+            Fact("cage", "fact", f"it ended its reader {page['deaths']} times: read in the sandbox")
+        )
     if page["refusal"]:
         facts.append(Fact("decision", "fact", f"last refused: {page['refusal']}"))
     elif page["outcome"] == "robots" and page["kind"] == "page":

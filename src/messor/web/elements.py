@@ -46,3 +46,28 @@ SPECIAL = SCOPES.union(
         "noscript", "script", "select", "style", "textarea", "title", "tr",
     ),
 )  # fmt: skip
+
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+RUBY = ("rb", "rp", "rt", "rtc")
+
+# Their content is text.
+RAW = frozenset(
+    ("iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp")
+)
+
+# What they hold within SVG or MathML is HTML again.
+INTEGRATION = frozenset(
+    (
+        "annotation-xml", "desc", "foreignobject", "mi", "mn", "mo", "ms", "mtext", "title",
+    )
+)  # fmt: skip
+
+# Their start tags end all SVG and MathML around them.
+BREAKOUTS = frozenset(
+    (
+        "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em",
+        "embed", "h1", "h2", "h3", "h4", "h5", "h6", "head", "hr", "i", "img", "li", "listing",
+        "menu", "meta", "nobr", "ol", "p", "pre", "ruby", "s", "small", "span", "strike", "strong",
+        "sub", "sup", "table", "tt", "u", "ul", "var",
+    )
+)  # fmt: skip

@@ -75,13 +75,13 @@ class PageReading:
         return len(self.markdown.split())
 
 
-def parse_document(html: str, *, bounded: bool = True) -> Document:
+def parse_document(html: str, *, bounded: bool = True, is_site_known: bool = False) -> Document:
     """The tree of a page, within bounds of time and memory unless its process has such bounds."""
     if not bounded:
         return turbohtml.parse(html, positions=False)
     if len(html) > MAX_CHARS:
         raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
-    if is_too_deep(html):
+    if is_too_deep(html, known=is_site_known):
         raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements within each other.")
     if len(html) <= _SAFE_CHARS:
         return turbohtml.parse(html, positions=False)
@@ -102,13 +102,15 @@ def read_page(
     agent: str = "messor",
     known: AbstractSet[str] = frozenset(),
     bounded: bool = True,
+    is_site_known: bool = False,
 ) -> PageReading:
     """Read a page that was found at `url`; `agent` is the robots token looked for in meta tags.
 
     Links whose href is in `known` are passed over: nearly all links of a site's pages are the
-    same, and finding that out by their spelling costs next to nothing.
+    same, and finding that out by their spelling costs next to nothing. How deeply a page of a known
+    site nests is looked at more cheaply.
     """
-    document = parse_document(html, bounded=bounded)
+    document = parse_document(html, bounded=bounded, is_site_known=is_site_known)
     reading = PageReading(url=url, base=url)
     resolver = resolver or LinkResolver(url)
     base = _declared_base(document, url)

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from messor.courtesy.lanes import DESCRIBE
 from messor.engine.cage import Cage
-from messor.engine.marks import Mark, blame_dead
+from messor.engine.marks import Blamed, Mark, blame_dead
 from messor.fetch.outcome import Outcome
 from messor.store.database import Database
 from messor.web.html import TooComplexError
 from tests.crawling import admit, crawl, outcomes
 from tests.held_lanes import lease
 from tests.little_web import LittleWeb, page
+from tests.web.nesting_check import KILLER
 
 DIE_WHILE_READING = """
 import os, signal, sys
@@ -73,10 +75,49 @@ async def test_what_breaks_the_cage_is_too_complex() -> None:
     cage = Cage(agent="MessorBot", memory=100_000_000)
     with pytest.raises(TooComplexError):
         await cage.read(f"<p {attributes}>", "http://one.test/")
+    assert (await cage.read("<title>next</title>", "http://one.test/")).title == "next"
+    await cage.close()
 
 
 async def test_the_cage_reads_what_is_only_large() -> None:
     text = "<p>" + "word " * 2_000_000 + '</p><a href="/next">next</a>'
-    reading = await Cage(agent="MessorBot").read(text, "http://one.test/")
+    cage = Cage(agent="MessorBot")
+    reading = await cage.read(text, "http://one.test/")
+    await cage.close()
     assert [link.href for link in reading.links] == ["http://one.test/next"]
     assert reading.text_length > 9_000_000
+
+
+async def test_a_page_that_crashes_the_parser_ends_nothing_but_its_process() -> None:
+    cage = Cage(agent="MessorBot")
+    for _ in range(3):
+        with pytest.raises(TooComplexError, match="ended its process"):
+            await cage.read(KILLER, "http://one.test/")
+    assert (await cage.read("<title>next</title>", "http://one.test/")).title == "next"
+    await cage.close()
+
+
+async def test_every_host_of_a_blamed_domain_is_caged_at_once(
+    database: Database, tmp_path: Path
+) -> None:
+    """Without waiting for the lease of the dead, and for hosts that come later."""
+    async with LittleWeb(tmp_path, {"one.test": {"/": page("home")}}) as web:
+        await admit(database, "http://one.test/")
+        await crawl(web.settings(), database)
+    page_id = await database.fetchval("SELECT page_id FROM messor.crawl_tasks WHERE kind = 'page'")
+    holder = await lease(database, seconds=600)
+    died = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", DIE_WHILE_READING, tmp_path, str(holder.id), str(page_id)
+    )
+    await died.wait()
+    blamed = Blamed(tmp_path)
+    assert await blame_dead(database, tmp_path) == [page_id]
+    await blamed.refresh(database)
+    assert blamed.domains == {await database.fetchval("SELECT id FROM messor.domains")}
+    ids = "INSERT INTO messor.hosts (domain_id, host) SELECT id, 'new.one.test' FROM messor.domains"
+    host_id = await database.fetchval(f"{ids} RETURNING id")
+    await database.fetch(
+        "INSERT INTO messor.lanes (host_id, domain_id) SELECT $1, id FROM messor.domains", host_id
+    )
+    (row,) = await database.fetch(DESCRIBE, [host_id])
+    assert row["caged"]

@@ -74,6 +74,10 @@ class BatchImporter:
         self._only = only
         self._places: dict[bytes, Place] = {}  # of this batch: a second try appends nothing
 
+    async def close(self) -> None:
+        """End the processes that wait for pages."""
+        await self._cage.close()
+
     async def run(self, source: str, candidates: Sequence[Candidate]) -> list[Imported]:
         """Import pages of one source, no page twice; answers a result for each."""
         self._places.clear()

@@ -103,7 +103,7 @@ async def _importer(
             lease_seconds=settings.worker_lease,
             limit=settings.segment_bytes,
         ) as (lease, archive):
-            yield BatchImporter(
+            importer = BatchImporter(
                 database,
                 lease,
                 archive,
@@ -112,6 +112,10 @@ async def _importer(
                 approve={submission.domain: submission for submission in approve},
                 only=only,
             )
+            try:
+                yield importer
+            finally:
+                await importer.close()
     except LOST_CONNECTION as error:
         raise UnavailableError(
             f"The database was lost during the import ({error}). What was imported is kept; "

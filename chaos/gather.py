@@ -12,7 +12,8 @@ from messor.store.database import Database
 from messor.world import LoggedRequest, World
 
 FETCHES = """
-SELECT p.url, f.outcome, extract(epoch FROM f.fetched_at)::float8 AS at
+SELECT p.url, extract(epoch FROM f.fetched_at)::float8 AS at,
+       CASE WHEN f.error_json ->> 'type' = 'cut_off' THEN 'cut_off' ELSE f.outcome END AS outcome
   FROM messor.http_fetches f JOIN messor.pages p ON p.id = f.page_id ORDER BY f.fetched_at
 """
 

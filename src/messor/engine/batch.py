@@ -114,4 +114,5 @@ class Batch:
         for harvest in lost:
             for page in harvest.found:
                 self.found.pop((page.host, page.url_hash), None)
+            harvest.cut_off()
         self.find(page for harvest in self.harvests for page in harvest.found)

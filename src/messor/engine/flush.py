@@ -111,6 +111,8 @@ class Flusher:
 
     async def log_sent(self, batches: Sequence[Batch]) -> None:
         """Log the requests of batches that were not committed, and nothing else of them."""
+        for harvest in (harvest for each in batches for harvest in each.harvests):
+            harvest.cut_off()
         async with self._database.transaction() as connection:
             done = await connection.fetchval(FLUSHES, self._lease.id) or 0
             lost = [each for each in batches if not 0 < each.number <= done]

@@ -19,6 +19,10 @@ from messor.web.urls import scheme_of
 STEADY = (Outcome.OK, Outcome.UNCHANGED)
 
 
+CUT_OFF = "cut_off"
+CUT_OFF_SENTENCE = "the request was sent, and the worker stopped before its answer was stored"
+
+
 @dataclass(slots=True)
 class Harvest:
     """One page's turn: decided, perhaps fetched, kept, read and scheduled."""
@@ -100,6 +104,12 @@ class Harvest:
         self.snapshot = None
         self.raw_hash = None
         self.found = []
+
+    def cut_off(self) -> None:
+        """Nothing of it can be stored any more; that it was asked for is logged."""
+        self.quarantine(CUT_OFF_SENTENCE)
+        assert self.fetched is not None
+        self.fetched.error_type = CUT_OFF
 
     def forget_answers(self) -> None:
         """Of attempts before the last, keep that they were made: PostgreSQL takes no more of this page."""

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 
 from messor.courtesy.lanes import Lane
 from messor.courtesy.pace import Permit
-from messor.engine.harvest import Harvest
+from messor.engine.harvest import CUT_OFF, CUT_OFF_SENTENCE, Harvest
 from messor.fetch.outcome import Fetched, Outcome
 from messor.frontier.cadence import Schedule
 from messor.frontier.tasks import Task
 from messor.kit import clock
 from messor.ledger.decisions import Decision
-
-CUT_OFF = "cut_off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ class UnderWay:
         """The log entry of a request whose answer nobody waited for; the task stays as it is."""
         fetched = Fetched(
             Outcome.ERROR,
-            error="the request was sent, and the worker stopped before its answer was stored",
+            error=CUT_OFF_SENTENCE,
             error_type=CUT_OFF,
             sent_at=permit.used_at,
             began_at=permit.used_at,

@@ -41,7 +41,7 @@ class Crew:
         """A new worker; a session of its own keeps Ctrl-C in the terminal from reaching it."""
         with self._log.open("ab") as log:
             worker = subprocess.Popen(
-                [sys.executable, "-m", "messor", "worker"],
+                [sys.executable, "-m", "messor", "worker", "--only", "visit"],
                 cwd=self._folder,
                 env=self._environment | self._clock(),
                 stdin=subprocess.DEVNULL,

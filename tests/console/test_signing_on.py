@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import socket
@@ -11,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
@@ -164,6 +166,38 @@ async def test_a_provider_that_is_away_or_calls_itself_otherwise_is_told(
     plain = await enter(await serve(Settings(data_dir=tmp_path)))
     assert (await plain.get("/login/oidc")).status == 404
     assert "single sign-on" not in (await plain.get("/login")).said
+
+
+class _InPieces(asyncio.Protocol):
+    """A provider whose documents come in two pieces, or whose answer is a list."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._out = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        place = f"http://{self._out.get_extra_info('sockname')[0]}:{self._out.get_extra_info('sockname')[1]}"
+        asked = data.split(b" ")[1].decode()
+        told: object = ["no object"]
+        if not asked.startswith("/list"):
+            told = {"issuer": place, "authorization_endpoint": f"{place}/authorize"}
+        body = json.dumps(told).encode()
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+        self._out.write(head + body[:9])
+        asyncio.get_running_loop().call_later(0.2, self._out.write, body[9:])
+
+
+async def test_a_providers_documents_may_come_in_pieces_and_must_be_objects(
+    serve: Serve, enter: Enter, tmp_path: Path
+) -> None:
+    server = await asyncio.get_running_loop().create_server(_InPieces, "127.0.0.1", 0)
+    async with server:
+        place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        left = await (await enter(await serve(sign_on(tmp_path, place)))).get("/login/oidc")
+        assert left.place.startswith(f"{place}/authorize?"), left.said
+        odd = await (await enter(await serve(sign_on(tmp_path, f"{place}/list")))).get(
+            "/login/oidc"
+        )
+        assert (odd.status, "did not say why" in odd.said) == (503, True)
 
 
 async def code_of(database: Database, secret: str, steps: int = 0) -> str:

@@ -113,14 +113,16 @@ def make_console(
     alarms: AlarmBoard | None = None,
 ) -> Starlette:
     """The console over an open database; mount it at `/`. Whoever makes it closes the others."""
+    seal = seal_for(settings)
     desk = Desk(
         settings,
         database,
-        Door(database, passwords, seal=seal_for(settings)),
+        Door(database, passwords, seal=seal),
         Board(database, alarms),
         templating.environment(_version()),
         ConsoleRates(settings),
         public_submission,
+        seal,
         _identity_provider(settings),
     )
     screens = SCREENS + (asking.SCREENS if public_submission else ())

@@ -10,6 +10,7 @@ from messor.access.login import Door
 from messor.console.errands import Errands
 from messor.console.live import Board
 from messor.console.rates import ConsoleRates
+from messor.fetch.proxies.sealing import Seal
 from messor.fetch.services.identity_provider import IdentityProvider
 from messor.settings import Settings
 from messor.store.database import Database
@@ -26,5 +27,6 @@ class Desk:
     templates: Environment
     rates: ConsoleRates
     public_submission: bool  # whether people without an account may ask for domains
+    seal: Seal  # of secrets that are needed again; its key is made once
     identity_provider: IdentityProvider | None = None
     errands: Errands = field(default_factory=Errands)

@@ -10,7 +10,6 @@ from messor.console.screens import get, post
 from messor.errors import ConflictError, UnavailableError, UsageError
 from messor.fetch.proxies import placement, registry
 from messor.fetch.proxies.proxy import check_password, understand
-from messor.fetch.proxies.sealing import seal_for
 
 
 async def show(call: Call) -> Response:
@@ -25,7 +24,7 @@ async def add(call: Call) -> Response:
             password = typed
             check_password(endpoint, password)
         await placement.judge(call.desk.settings, endpoint, trusted=False)
-        seal = seal_for(call.desk.settings)
+        seal = call.desk.seal
         async with call.desk.database.transaction() as connection:
             await registry.add(connection, seal, endpoint, password, actor=call.actor)
     except (UsageError, ConflictError, UnavailableError) as error:

@@ -14,7 +14,6 @@ from messor.access.second_factor import Enrolment
 from messor.console.call import Call
 from messor.console.screens import get, post
 from messor.errors import ConflictError, NotFoundError
-from messor.fetch.proxies.sealing import seal_for
 
 PLACE = "/account/two-factor"
 
@@ -26,7 +25,7 @@ async def show(call: Call) -> Response:
 async def begin(call: Call) -> Response:
     """A new secret; the page that follows shows it until it is confirmed."""
     async with call.desk.database.transaction() as connection:
-        await second_factor.begin(connection, seal_for(call.desk.settings), await _me(call))
+        await second_factor.begin(connection, call.desk.seal, await _me(call))
     return call.go(PLACE)
 
 
@@ -36,7 +35,7 @@ async def confirm(call: Call) -> Response:
         async with call.desk.database.transaction() as connection:
             codes = await second_factor.confirm(
                 connection,
-                seal_for(call.desk.settings),
+                call.desk.seal,
                 await _me(call),
                 call.form.text("code"),
                 by=call.member,
@@ -70,9 +69,7 @@ async def _page(call: Call, *, wrong: str | None = None, status: int = 200) -> R
     left = await second_factor.recovery_codes_left(database, member.id)
     if left is None:
         async with database.transaction() as connection:
-            enrolment = await second_factor.pending(
-                connection, seal_for(call.desk.settings), member
-            )
+            enrolment = await second_factor.pending(connection, call.desk.seal, member)
     return await call.page(
         "account/two_factor.html",
         status=status,

@@ -17,7 +17,6 @@ from messor.console.call import Call
 from messor.console.screens import PUBLIC, get
 from messor.console.views.entering import enter
 from messor.errors import NotFoundError, UnavailableError
-from messor.fetch.proxies.sealing import seal_for
 from messor.fetch.services.identity_provider import Attempt, Identity, RefusedError
 from messor.serve.hosts import link_base
 
@@ -37,7 +36,7 @@ async def leave(call: Call) -> Response:
     except UnavailableError as error:
         return await _refuse(call, str(error), 503)
     response = RedirectResponse(place, 303)
-    sealed = seal_for(call.desk.settings).close(msgspec.json.encode(attempt).decode(), _OWNER)
+    sealed = call.desk.seal.close(msgspec.json.encode(attempt).decode(), _OWNER)
     value = base64.urlsafe_b64encode(sealed).decode()
     cookies.write(call.request, response, cookies.SIGN_ON, value, seconds=LASTS)
     return response
@@ -77,7 +76,7 @@ def _attempt(call: Call) -> Attempt | None:
         UnavailableError, binascii.Error, ValueError, msgspec.DecodeError, UnicodeEncodeError
     ):
         sealed = base64.urlsafe_b64decode(text.encode("ascii"))
-        return msgspec.json.decode(seal_for(call.desk.settings).open(sealed, _OWNER), type=Attempt)
+        return msgspec.json.decode(call.desk.seal.open(sealed, _OWNER), type=Attempt)
     return None
 
 

@@ -14,7 +14,6 @@ from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
 from messor.errors import ConflictError, NotFoundError, UnavailableError, UsageError
 from messor.fetch.guard import AddressGuard
-from messor.fetch.proxies.sealing import seal_for
 from messor.ops.webhooks import deliveries, dispatching, registry
 from messor.ops.webhooks.deliveries import MOST
 from messor.ops.webhooks.registry import Webhook
@@ -37,7 +36,7 @@ async def add(call: Call) -> Response:
     """Have somebody told; the secret is on this page and nowhere else."""
     settings = call.desk.settings
     try:
-        seal, guard = seal_for(settings), AddressGuard(settings.allowed_networks)
+        seal, guard = call.desk.seal, AddressGuard(settings.allowed_networks)
         async with call.desk.database.transaction() as connection:
             made, secret = await registry.add(
                 connection,

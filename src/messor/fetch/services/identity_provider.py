@@ -186,8 +186,7 @@ class IdentityProvider:
                 ) as session,
                 session.request(method, url, data=form, allow_redirects=False) as response,
             ):
-                body = await response.content.read(MOST_BYTES)
-                status = response.status
+                status, body = response.status, await _whole(response)
             found = msgspec.json.decode(body)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UnavailableError("The identity provider cannot be reached. Try later.") from error
@@ -196,9 +195,20 @@ class IdentityProvider:
                 f"The identity provider answered {status} without JSON at {url[:200]}."
             ) from error
         if status != 200 or not isinstance(found, dict):
-            why = found.get("error_description") or found.get("error") if found else None
+            told = found if isinstance(found, dict) else {}
+            why = told.get("error_description") or told.get("error") or "it did not say why"
             raise RefusedError(f"The identity provider answered {status}: {str(why)[:200]}")
         return found
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    """The body to its end, however many pieces it comes in; raises when it is too large."""
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > MOST_BYTES:
+            raise UnavailableError(f"The identity provider sent more than {MOST_BYTES} bytes.")
+    return bytes(body)
 
 
 def _url(about: Mapping[str, Any], name: str) -> str:

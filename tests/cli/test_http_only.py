@@ -169,3 +169,28 @@ def test_where_neither_answers_both_are_named(
     assert said.code == 7
     assert "https cannot be connected (the connection was refused)" in said.err
     assert "robots.txt gave no answer: the connection was refused" in said.err
+
+
+def test_one_failed_connection_does_not_keep_an_https_site_unharvested(
+    messor: Messor, dsn: str, tmp_path: Path, closed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its http sends everything on to https, which answers again at the second visit."""
+    secure, plain = tmp_path / "secure", tmp_path / "plain"
+    secure.mkdir()
+    plain.mkdir()
+    rooms = {path: Answer(301, (("Location", f"https://{SHOP}{path}"),), b"") for path in ROOMS}
+    with (
+        Serving(LittleWeb(secure, {SHOP: ROOMS}, tls=True)) as web,
+        Serving(LittleWeb(plain, {SHOP: rooms})) as other,
+    ):
+        names = other.server.names()
+        let_in(web, monkeypatch, {**names, f"{SHOP}:443": f"127.0.0.1:{closed}"})
+        assert messor("crawl", SHOP).code == 7
+        moved = Answer(301, (("Location", f"https://{SHOP}/robots.txt"),), b"")
+        other.houses[SHOP].rooms["/robots.txt"] = moved
+        let_in(web, monkeypatch, names)
+        execute(dsn, "UPDATE messor.crawl_tasks SET due_at = due_at - interval '25 hours'")
+        execute(dsn, "UPDATE messor.lanes SET due_at = messor.clock(), claim_at = messor.clock()")
+        said = messor("crawl", SHOP)
+        assert said.code == 0, said.err
+        assert {"/", "/menu", "/about"} <= set(web.paths(SHOP))

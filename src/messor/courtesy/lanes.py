@@ -228,6 +228,10 @@ class Lane:
         self.robots_ids[scheme] = robots.id
         self.pace.slow_down_to(robots.file.crawl_delay or 0.0)
 
+    def hear_https(self) -> None:
+        """It answers over https, whatever was found before: nothing is sent on to http any more."""
+        self.spoke_https, self.https_error = True, None
+
 
 @dataclass(frozen=True, slots=True)
 class Errand:

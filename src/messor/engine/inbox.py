@@ -100,6 +100,8 @@ class Inbox:
             if robots_id is None:
                 raise LeaseLostError("The lane was lost before its robots.txt was stored.")
             lane.adopt(each.scheme, self._shelf.put(robots_id, each.file))
+            if each.spoke_https:
+                lane.hear_https()
 
     def tell(self, event: Event) -> None:
         self._batch.events.append(event)

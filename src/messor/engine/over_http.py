@@ -7,13 +7,14 @@ asked for again every day. The twin is a page of its own, decided on under the r
 from __future__ import annotations
 
 from messor.courtesy.lanes import Lane
+from messor.courtesy.robots import FRESH_SECONDS
 from messor.engine.harvest import Harvest
 from messor.engine.inbox import Inbox
 from messor.engine.links import LinkSieve, joins_of_redirect
 from messor.engine.preflight import KIND
 from messor.engine.rules import ALLOWED
 from messor.fetch.outcome import Fetched, Outcome
-from messor.frontier import cadence
+from messor.frontier.cadence import Schedule
 from messor.frontier.pages import SITEMAPS
 from messor.frontier.tasks import Task
 from messor.web.urls import http_twin
@@ -34,9 +35,9 @@ class HttpStandIn:
         found, why_not = self._sieve.follow(lane, task, twin.href)
         said = f"https cannot be connected ({lane.https_error}): {twin.href} is fetched instead"
         fetched = Fetched(Outcome.REDIRECTED, location=twin.href, error=why_not or said)
-        harvest = Harvest(
-            lane, task, ALLOWED, cadence.after_gone(), Outcome.REDIRECTED, fetched, found=found
-        )
+        # Looked at again when https was tried again: it costs no request while that still fails.
+        again = Schedule("completed", FRESH_SECONDS, 0)
+        harvest = Harvest(lane, task, ALLOWED, again, Outcome.REDIRECTED, fetched, found=found)
         harvest.joins = joins_of_redirect(task, twin.href)
         for page in found:
             page.kind = task.kind

@@ -35,6 +35,14 @@ def test_no_answer_is_believed_for_ever() -> None:
     assert known.at(late) == NOON + timedelta(hours=1)
 
 
+async def test_a_lease_tells_the_time_before_it_is_renewed(database: Database) -> None:
+    """A worker that loses its first flush still dates what it sent."""
+    before = await database.fetchval("SELECT messor.clock()")
+    lease = await WorkerLease.take(database, "tester", 60.0)
+    earlier = await database.fetchval("SELECT messor.clock()")
+    assert before <= earlier <= lease.database_clock.at(clock.now())
+
+
 async def test_a_renewal_tells_the_time(database: Database) -> None:
     lease = await WorkerLease.take(database, "tester", 60.0)
     before = await database.fetchval("SELECT messor.clock()")

@@ -15,7 +15,7 @@ from messor.store.database import Connection, Database
 
 TAKE = """
 INSERT INTO messor.worker_leases (name, expires_at)
-VALUES ($1, messor.clock() + make_interval(secs => $2)) RETURNING id
+VALUES ($1, messor.clock() + make_interval(secs => $2)) RETURNING id, messor.clock() AS now
 """
 
 # Renewal and, in the same answer, which held lanes must be left (their domain was paused,
@@ -80,7 +80,11 @@ class WorkerLease:
     @classmethod
     async def take(cls, database: Database, name: str, seconds: float) -> WorkerLease:
         asked_at = clock.now()
-        return cls(await database.fetchval(TAKE, name, seconds), seconds, asked_at)
+        row = await database.fetchrow(TAKE, name, seconds)
+        assert row is not None
+        lease = cls(row["id"], seconds, asked_at)
+        lease.database_clock.hear(asked_at, clock.now(), row["now"])
+        return lease
 
     @property
     def remaining(self) -> float:

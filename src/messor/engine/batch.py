@@ -90,7 +90,7 @@ class Batch:
         # Found on their own, not with a page: by a sitemap.
         of_pages = first.found.keys() | second.found.keys()
         second.find(page for key, page in self.found.items() if key not in of_pages)
-        second.cut_off = self.cut_off
+        second.cut_off = [*self.cut_off]  # its own: each half adds what it loses
         second.joins = self.joins  # after all pages were added
         second.refused_links = self.refused_links
         second.robots = self.robots
@@ -104,12 +104,21 @@ class Batch:
         second.faults = self.faults
         return first, second
 
+    @property
+    def leaves(self) -> list[Batch]:
+        """The batches that are written for it: itself, or its parts, split as they are."""
+        if self.parts is None:
+            return [self]
+        return [leaf for part in self.parts for leaf in part.leaves]
+
     def drop_snapshots(self) -> None:
         """Forget pages whose bytes could not be stored: their tasks stay due, their requests are logged."""
-        for part in self.parts or ():
-            part.drop_snapshots()
         lost = [harvest for harvest in self.harvests if harvest.snapshot is not None]
         self.harvests = [harvest for harvest in self.harvests if harvest.snapshot is None]
+        if self.parts is not None:  # they are what is written, and log what is lost
+            for part in self.parts:
+                part.drop_snapshots()
+            return
         self.cut_off += lost
         for harvest in lost:
             for page in harvest.found:

@@ -111,12 +111,14 @@ class Flusher:
 
     async def log_sent(self, batches: Sequence[Batch]) -> None:
         """Log the requests of batches that were not committed, and nothing else of them."""
-        for harvest in (harvest for each in batches for harvest in each.harvests):
-            harvest.cut_off()
+        leaves = [leaf for batch in batches for leaf in batch.leaves]
+        for harvest in (harvest for leaf in leaves for harvest in leaf.harvests):
+            if harvest.fetched is not None and harvest.fetched.sent_at:
+                harvest.cut_off()
         async with self._database.transaction() as connection:
             done = await connection.fetchval(FLUSHES, self._lease.id) or 0
-            lost = [each for each in batches if not 0 < each.number <= done]
-            sent = [harvest for each in lost for harvest in (*each.harvests, *each.cut_off)]
+            lost = [leaf for leaf in leaves if not 0 < leaf.number <= done]
+            sent = [harvest for leaf in lost for harvest in (*leaf.harvests, *leaf.cut_off)]
             await rows.log_fetches(connection, self._lease, sent)
 
     def _has(self, kept: Snapshot) -> bool:

@@ -365,7 +365,7 @@ class Shift:
         """What was sent is logged, though with the lease nothing else of it may be stored."""
         batches = [self._inbox.take()]
         if self._under_way is not None:
-            batches += self._under_way.parts or (self._under_way,)
+            batches += self._under_way.leaves
         if not any(batch.harvests or batch.cut_off for batch in batches):
             return
         with contextlib.suppress(TimeoutError, *LOST_CONNECTION, *TRY_AGAIN):

@@ -45,9 +45,12 @@ def test_too_little_room_is_told(messor: Messor, monkeypatch: pytest.MonkeyPatch
     assert "Fetching and extracting are paused: the disk of the data folder" in said.out
     found = {check["name"]: check for check in messor("doctor", "--json").json}
     assert found["disks"]["state"] == "bad"
-    crawled = messor("crawl", "http://one.example/")
-    assert crawled.code == 6
-    assert "Nothing is fetched: the disk of the data folder" in crawled.err
+    for words in (["crawl", "http://one.example/"], ["crawl", "one.example", "--mode", "light"]):
+        crawled = messor(*words)
+        assert crawled.code == 6
+        assert "Nothing is fetched: the disk of the data folder" in crawled.err
+        assert "Harvesting" not in crawled.err
+    assert messor("domains", "list", "--json").out.strip() in ("", "[]")  # nothing was begun
 
 
 def test_a_share_that_leaves_nothing_is_refused(

@@ -18,6 +18,8 @@ def test_a_halt_is_told_refuses_crawls_and_is_lifted(messor: Messor) -> None:
         said = messor(*words)
         assert said.code == 5
         assert f"{REASON}. An admin can lift it: messor traffic resume" in said.err
+        assert "Harvesting" not in said.err
+    assert messor("domains", "list", "--json").out.strip() in ("", "[]")  # nothing was begun
     lifted = messor("traffic", "resume")
     assert (lifted.code, REASON in lifted.err) == (0, True)
     assert messor("traffic", "status", "--json").json == {"halted": False, "halt": None}

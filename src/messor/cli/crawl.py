@@ -9,7 +9,7 @@ import click
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.ingest import ingest_here, read_pages, show_ingestion
 from messor.cli.output import json_option, print_json, print_table, run, say
-from messor.cli.running import carry_out
+from messor.cli.running import carry_out, require_able
 from messor.courtesy import hosts
 from messor.engine import crawl_runs, deciding, progress
 from messor.engine.ingest import IngestRequest, Mode
@@ -105,6 +105,7 @@ async def _crawl(submission: Submission, text: str, limits: Limits) -> dict[str,
     url = parse(text if "://" in text else f"https://{text}")
     assert url is not None
     async with open_session(settings) as session:
+        await require_able(settings, session)
         async with session.database.transaction() as connection:
             domain = await _admit(connection, submission)
             begun, resumed = await crawl_runs.begin(

@@ -10,7 +10,7 @@ from typing import TextIO
 import click
 
 from messor.cli.output import emit, print_json, print_table, say
-from messor.cli.running import stopping_on_signals
+from messor.cli.running import require_able, stopping_on_signals
 from messor.engine.ingest import Ingestion, IngestRequest, Progress, ingest
 from messor.engine.ingest.result import PageResult, RunOutcome
 from messor.engine.worker import Worker
@@ -37,7 +37,8 @@ async def ingest_here(request: IngestRequest) -> Ingestion:
     """Run a worker in this process for as long as the ingestion takes."""
     settings = Settings()
     async with open_session(settings) as session:
-        worker = Worker(settings, session.database, repair=session.repair)
+        space = await require_able(settings, session)
+        worker = Worker(settings, session.database, repair=session.repair, space=space)
         async with stopping_on_signals(worker):
             working = asyncio.create_task(worker.run())
             ingesting = asyncio.create_task(

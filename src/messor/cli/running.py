@@ -52,6 +52,15 @@ async def stopping_on_signals(running: Stoppable) -> AsyncIterator[None]:
             loop.remove_signal_handler(number)
 
 
+async def require_able(settings: Settings, session: Session) -> Space:
+    """Refuse what could fetch nothing, before it begins: traffic is halted, or a disk is low."""
+    await traffic.require_running(session.database)
+    space = Space.of(settings, session.database)
+    if (lack := space.said) is not None:
+        raise UnavailableError(f"Nothing is fetched: {lack}.")
+    return space
+
+
 async def work_until_stopped(settings: Settings, session: Session) -> None:
     """Run a worker in this process until a signal ends it."""
     worker = Worker(settings, session.database, repair=session.repair)
@@ -116,10 +125,7 @@ async def _work(
     settings: Settings, session: Session, look: Look, errand: Errand = EVERYTHING
 ) -> bool:
     """Run a worker until a look finds nothing to do, for a while; whether a signal came first."""
-    await traffic.require_running(session.database)
-    space = Space.of(settings, session.database)
-    if (lack := space.said) is not None:
-        raise UnavailableError(f"Nothing is fetched: {lack}.")
+    space = await require_able(settings, session)
     worker = Worker(settings, session.database, repair=session.repair, errand=errand, space=space)
     interruptible = Interruptible(worker)
     async with stopping_on_signals(interruptible):

@@ -9,6 +9,7 @@ import platform
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Literal
 
 from messor import __version__
 from messor.archive.segments import SegmentWriter
@@ -16,10 +17,12 @@ from messor.courtesy.lease import WorkerLease
 from messor.errors import MessorError
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
+Purpose = Literal["import", "promotion", "repair"]
+
 
 @asynccontextmanager
 async def own_segments(
-    folder: Path, database: Database, purpose: str, *, lease_seconds: float, limit: int
+    folder: Path, database: Database, purpose: Purpose, *, lease_seconds: float, limit: int
 ) -> AsyncIterator[tuple[WorkerLease, SegmentWriter]]:
     """A lease and a writer for one purpose; what was not committed is cut by whoever comes next."""
     name = f"{purpose}-{platform.node()}-{os.getpid()}"

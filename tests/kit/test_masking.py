@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import secrets
 from typing import Any
 
 import pytest
 
+from messor.access.secret import new_token
 from messor.kit.masking import mask, mask_path, mask_text
 
 S = "hunter2-HUNTER2-hunter2"
+LOGIN = base64.b64encode(f"ada:{S}".encode()).decode()
+KEY = "Ab3-" * 10 + "xyz"
 
 
 @pytest.mark.parametrize(
@@ -31,16 +36,26 @@ S = "hunter2-HUNTER2-hunter2"
         f"{{'Cookie': 'session={S}; b={S}'}}",
         f"Set-Cookie: a={S}; Path=/",
         f"X-API-Key: {S}",
-        f"curl said: Basic {S}",
+        f"curl said: Basic {LOGIN} was refused",
+        f"curl said: Basic {LOGIN.rstrip('=')}.",
+        f"headers=[('Authorization', 'Basic {S}')]",
+        f"authorization=Bearer {S}",
+        f"curl said: Bearer {S}.",
         f"secret whsec_{S} made",
-        f"messor_{S}",
+        f"the key messor_0123456789ab_{KEY} is over",
+        f"key_messor_0123456789ab_{KEY}",
     ],
 )
 def test_secrets_in_texts_are_hidden(text: str) -> None:
     shown = mask_text(text)
-    assert S not in shown
+    assert not any(secret in shown for secret in (S, KEY, LOGIN.rstrip("=")))
     assert "…" in shown
     assert mask_text(shown) == shown
+
+
+def test_a_key_as_it_is_made_is_hidden() -> None:
+    key = f"messor_{secrets.token_hex(6)}_{new_token().reveal()}"
+    assert mask_text(f"{key} was shown") == "messor_… was shown"
 
 
 @pytest.mark.parametrize(
@@ -48,6 +63,9 @@ def test_secrets_in_texts_are_hidden(text: str) -> None:
     [
         "", "plain words", "https://a.example/path?q=tea&page=2&keyword=kettle#part",
         "socks5://user@proxy.example:1080", "ada@example.org", "3 = 4 and a: b", "It answered 500.",
+        "Basic subscription: ended", "Basic Overview of fees", "basic authentication is not offered",
+        "Bearer authentication is required.", "Basic HTTP/1.1", "the bearer certificate",
+        "messor_http_fetches_2026_11", "messor_202611172230_before_upgrade.dump",
         "domain.approved", "the token was refused", "https://a.example/@ada/post",
     ],
 )  # fmt: skip

@@ -6,8 +6,10 @@ would no longer lead to the page.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
@@ -32,8 +34,14 @@ _ASSIGNED = re.compile(r"(?i)\b(password|passwd|pwd|secret|api_?key|token)(\s?=\
 _HEADER = re.compile(
     r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key|x-subscription-token)(['\"]?\s*:\s*)[^\r\n]+"
 )
-_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
-_OWN = re.compile(r"\b(whsec_|messor_)[A-Za-z0-9+/=_-]{16,}")
+_SCHEME = re.compile(
+    r"(?i)(\bauthorization['\"]?\s*[=:,]\s*['\"]?)?\b(bearer|basic)\s+([A-Za-z0-9._~+/=-]{4,})"
+)
+_WORD = re.compile(r"[A-Za-z][a-z]*(-[a-z]+)?")
+_LONG_WORD = 20  # letters: as long as this it may be a token
+_SHORT_TOKEN = 8
+# Names of tables and backups begin with messor_, too: only what has the form of a key is one.
+_OWN = re.compile(r"\b(whsec_)[A-Za-z0-9+/=_-]{16,}|(messor_)[0-9a-f]{12}_[A-Za-z0-9_-]{43}")
 # What a text without secrets of any kind lacks: most texts are looked at no further.
 _HINTS = re.compile(r"(?i)@|=|:\s|bearer|basic|whsec_|messor_")
 
@@ -51,8 +59,8 @@ def mask_text(text: str) -> str:
     text = _QUERY.sub(_without_value, text)
     text = _ASSIGNED.sub(rf"\1\2{MASK}", text)
     text = _HEADER.sub(rf"\1\2{MASK}", text)
-    text = _BEARER.sub(rf"\1 {MASK}", text)
-    return _OWN.sub(rf"\1{MASK}", text)
+    text = _SCHEME.sub(_without_credentials, text)
+    return _OWN.sub(rf"\1\2{MASK}", text)
 
 
 def mask(value: Any, name: str = "") -> Any:
@@ -65,6 +73,13 @@ def mask(value: Any, name: str = "") -> Any:
     if isinstance(value, list | tuple):
         return [mask(one, name) for one in value]
     return value
+
+
+def mask_except_pages(facts: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
+    """The same for facts about pages; the fields hold pages' own URLs, which lose only a login."""
+    shown: dict[str, Any] = mask(facts)
+    pages = {name: facts[name] for name in fields if isinstance(facts.get(name), str)}
+    return shown | {name: _LOGIN.sub(_without_login, url) for name, url in pages.items()}
 
 
 def mask_path(url: str) -> str:
@@ -88,6 +103,25 @@ def _without_value(found: re.Match[str]) -> str:
     if name in _PARAMETERS or is_secret_name(name) or name.startswith("x-amz-sig"):
         return f"{found[1]}{found[2]}={MASK}"
     return found[0]
+
+
+def _without_credentials(found: re.Match[str]) -> str:
+    """Bearer and Basic are plain words, too: what follows is hidden if it can be credentials."""
+    before, scheme, given = found[1] or "", found[2], found[3].rstrip(".")
+    if not before and not _are_credentials(scheme, given):
+        return found[0]
+    return f"{before}{scheme} {MASK}"
+
+
+def _are_credentials(scheme: str, given: str) -> bool:
+    if len(given) < _LONG_WORD and _WORD.fullmatch(given):
+        return False
+    if scheme.lower() == "bearer":
+        return len(given) >= _SHORT_TOKEN
+    try:
+        return b":" in base64.b64decode(given + "=" * (-len(given) % 4), validate=True)
+    except binascii.Error:
+        return False
 
 
 def _is_id(text: str) -> bool:

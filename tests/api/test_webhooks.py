@@ -86,6 +86,18 @@ async def test_only_the_types_it_wants(
     assert receiver.types == ["test.wanted"]
 
 
+async def test_the_url_of_a_page_arrives_as_it_is(
+    admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
+) -> None:
+    await add(admin, receiver.url, "url.submitted")
+    page = "https://shop.example/item?key=123&session=winter"
+    async with working(settings, database):
+        answer = await admin.post("/api/v1/urls", json={"url": page, "submit": True})
+        assert answer.is_success, answer.text
+        await settled(database, done=1)
+    assert msgspec.json.decode(receiver.got[0][1])["data"]["url"] == page
+
+
 async def test_what_did_not_arrive_is_sent_again_under_the_same_id(
     admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
 ) -> None:

@@ -21,3 +21,17 @@ async def test_a_url_with_a_nul_byte_does_not_cost_the_fault(database: Database)
     async with database.transaction() as connection:
         await log(connection, [fault])
     assert await database.fetchval("SELECT count(*) FROM messor.error_logs") == 1
+
+
+async def test_the_url_of_a_page_is_kept_and_others_lose_their_secrets(database: Database) -> None:
+    url = "https://shop.example/item?key=123"
+    faults = [
+        Fault.of_task(3, "storage", ValueError("x"), "", {"url": url}),
+        Fault("http", "X", "y", None, detail={"url": url}),
+    ]
+    async with database.transaction() as connection:
+        await log(connection, faults)
+    rows = await database.fetch(
+        "SELECT detail ->> 'url' AS url FROM messor.error_logs ORDER BY crawl_task_id"
+    )
+    assert [row["url"] for row in rows] == [url, "https://shop.example/item?key=…"]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import asyncpg
+import msgspec
 import pytest
 
-from messor.ledger.events import Cursor, Event, read_after, record
+from messor.ledger.events import Cursor, Event, data_of, read_after, record
 from messor.store.database import Database
+
+PAGE = "https://shop.example/item?key=123&session=winter"
 
 
 async def types_after(database: Database, cursor: Cursor) -> tuple[list[str], Cursor]:
@@ -92,3 +95,31 @@ async def test_events_carry_what_they_were_given(database: Database) -> None:
     (recorded,) = await read_after(database, Cursor())
     assert recorded.event == given
     assert recorded.occurred_at.tzinfo is not None
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["url.submitted", "crawl.started", "candidate.approved", "extraction.completed",
+     "record.changed", "product.price_changed"],
+)  # fmt: skip
+def test_the_url_of_a_page_leads_there(kind: str) -> None:
+    stored = {"url": PAGE, "reason": f"GET {PAGE} failed"}
+    told = data_of(kind, msgspec.json.encode(stored).decode())
+    assert told["url"] == PAGE
+    assert "winter" not in told["reason"]
+    stored = {"url": "https://ada:hunter2@shop.example/item?key=123"}
+    told = data_of(kind, msgspec.json.encode(stored).decode())
+    assert told["url"] == "https://ada:…@shop.example/item?key=123"
+
+
+def test_what_else_holds_the_url_of_a_page() -> None:
+    paused = msgspec.json.encode({"scope": "url", "name": PAGE}).decode()
+    assert data_of("tasks.paused", paused)["name"] == PAGE
+    corrected = {"field": "url", "found": PAGE, "correct": f"{PAGE}&a=b"}
+    assert data_of("record.corrected", msgspec.json.encode(corrected).decode()) == corrected
+
+
+@pytest.mark.parametrize("kind", ["webhook.added", "proxy.added", "schedule.failed", "new.kind"])
+def test_other_urls_tell_no_secret(kind: str) -> None:
+    told = data_of(kind, msgspec.json.encode({"url": PAGE}).decode())
+    assert "winter" not in told["url"]

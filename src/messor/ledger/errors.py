@@ -9,7 +9,7 @@ from uuid import UUID
 
 import msgspec
 
-from messor.kit.masking import mask, mask_text
+from messor.kit.masking import mask_except_pages, mask_text
 from messor.store.database import Connection
 
 LOG = """
@@ -52,8 +52,14 @@ async def log(connection: Connection, faults: Sequence[Fault]) -> None:
         [fault.error_type for fault in faults],
         [mask_text(fault.message) for fault in faults],
         [None if fault.stack is None else mask_text(fault.stack) for fault in faults],
-        [_storable_json(mask(fault.detail or {})) for fault in faults],
+        [_storable_json(_shown_detail(fault)) for fault in faults],
     )
+
+
+def _shown_detail(fault: Fault) -> dict[str, Any]:
+    """Without secrets; an error of a page still tells the page's own URL."""
+    pages = () if fault.page_id is None else ("url",)
+    return mask_except_pages(fault.detail or {}, pages)
 
 
 def _storable_json(detail: dict[str, Any]) -> str:

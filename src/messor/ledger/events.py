@@ -14,7 +14,7 @@ from uuid import UUID
 
 import msgspec
 
-from messor.kit.masking import mask, mask_path
+from messor.kit.masking import mask_except_pages, mask_path
 from messor.store.database import Connection, Database
 
 RECORD = """
@@ -30,6 +30,11 @@ SELECT e.tx::text::bigint AS tx, e.id, e.occurred_at, e.type, e.actor, e.domain_
    AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
  ORDER BY e.tx, e.id LIMIT $3
 """
+
+# Events whose `url` is that of a page, which must lead there. Of all others it may hold a secret.
+_ABOUT_PAGES = (
+    "candidate.", "crawl.", "extraction.", "page.", "product.", "record.", "url.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +82,23 @@ async def record(connection: Connection, events: Sequence[Event]) -> None:
 def data_of(event_type: str, stored: str) -> dict[str, Any]:
     """An event's data as anybody may read them: without secrets, whoever recorded them.
 
-    The path of a webhook's URL often is its secret, so that only the origin is told.
+    The path of a webhook's URL often is its secret, so that only the origin is told. A page's own
+    URL is what the event is about: receivers look the page up by it.
     """
     data: dict[str, Any] = msgspec.json.decode(stored)
     if event_type.startswith("webhook.") and isinstance(data.get("url"), str):
         data["url"] = mask_path(data["url"])
-    masked: dict[str, Any] = mask(data)
-    return masked
+    return mask_except_pages(data, _page_urls(event_type, data))
+
+
+def _page_urls(event_type: str, data: dict[str, Any]) -> tuple[str, ...]:
+    """The fields that hold a page's own URL, or what a page says."""
+    if event_type == "record.corrected":
+        return ("found", "correct")
+    if event_type.startswith(_ABOUT_PAGES):
+        return ("url",)
+    is_of_page = event_type.startswith("tasks.") and data.get("scope") == "url"
+    return ("name",) if is_of_page else ()
 
 
 async def read_after(database: Database, cursor: Cursor, limit: int = 500) -> list[RecordedEvent]:

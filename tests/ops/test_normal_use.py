@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from messor.courtesy import traffic
 from messor.engine import deciding, preflight, submitting
 from messor.engine.ingest import IngestRequest, Mode, ingest
 from messor.ops import contract, politeness
@@ -16,7 +18,7 @@ from messor.registry.submissions import Asker
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.clones import clone_of, filled_once
-from tests.crawling import TESTER, admit, at_work, idle
+from tests.crawling import TESTER, admit, at_work, idle, until
 from tests.engine.test_ingest import REVIEWER, shop
 from tests.little_web import LittleWeb, page, robots
 from tests.ops.logs import AGENT, change
@@ -81,6 +83,36 @@ async def test_preflights_are_no_violation(log: Database) -> None:
     rows = await log.fetch("SELECT count(*) AS n FROM messor.http_fetches GROUP BY host_id")
     assert sorted(row["n"] for row in rows) == [1, 2, 3]
     assert await findings(log) == []
+
+
+@pytest.mark.parametrize("rules, requests", [("Allow: /", 3 + 3), ("Disallow: /$", 3 + 2)])
+async def test_a_preflight_that_was_cut_off_and_begun_anew_is_no_violation(
+    database: Database, tmp_path: Path, rules: str, requests: int
+) -> None:
+    rooms = {"/": page("Home"), "/sitemap.xml": replace(page("late"), pause_s=25.0)}
+    async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
+        async with database.transaction() as connection:
+            await submitting.submit_domain(connection, "http://one.test/", Asker(TESTER))
+        async with at_work(web.settings(default_delay=0.05), database) as worker:
+            await until(lambda: "/" in web.paths("one.test"))
+            await asyncio.sleep(1.0)  # the sitemap is asked for; its answer would come late
+            async with database.transaction() as connection:
+                await traffic.halt(connection, reason="a complaint", actor=TESTER)
+            shift = worker.shift
+            assert shift is not None
+            await until(lambda: not shift.visits, 5.0)
+            web.houses["one.test"].rooms |= {
+                "/sitemap.xml": page("none"),
+                "/robots.txt": robots(f"User-agent: *\n{rules}\n"),
+            }
+            async with database.transaction() as connection:
+                await traffic.resume(connection, actor=TESTER)
+            await looked_at(database, "one.test")
+        assert len(web.requests("one.test")) == requests
+    assert await findings(database) == []
+    await change(database, COPY_LAST.format(rule="f.rule", host="one.test"))
+    (found,) = await findings(database)  # one more than the second look had
+    assert f"this was number {requests - 3 + 1}" in found
 
 
 COPY_LAST = """

@@ -42,7 +42,9 @@ PENDING_EVENTS = ["domain.submitted", "domain.resubmitted", "domain.review_asked
 # Before its own domain is approved, a host's robots.txt may be read for one that redirects to it:
 # then the host still belongs to the domain that asked. A pre-flight that somebody asked for may visit
 # a domain that waits for review; `look` is that pre-flight, `look_place` which of its requests this
-# was, and `look_most` how many it had after what its robots.txt said.
+# was, and `look_most` how many it had after what its robots.txt said. A look that was cut off, by a
+# halt, a stop or a lost lease, is begun anew by a later visit: requests are counted within one, and
+# the report is of the last.
 READ = """
 DECLARE fetch_log NO SCROLL CURSOR FOR
 WITH told AS (
@@ -66,9 +68,11 @@ WITH told AS (
            coalesce(completed_at, started_at + $8::interval) + $7::interval)) AS spans
     FROM messor.ingestion_runs WHERE mode = 'user_assisted' GROUP BY domain_id
 ), looks AS (
-  SELECT f.id, f.fetched_at, a.id AS look, CASE a.report ->> 'robots' WHEN 'deny_all' THEN 1
-           ELSE $11 - (a.report ->> 'robots_allows' = 'false')::int END AS most,
-         row_number() OVER (PARTITION BY f.page_id, coalesce(a.id::text, f.visit_token::text)
+  SELECT f.id, f.fetched_at, a.id AS look,
+         CASE WHEN f.visit_token < max(f.visit_token) OVER (PARTITION BY f.page_id, a.id) THEN $11
+              WHEN a.report ->> 'robots' = 'deny_all' THEN 1
+              ELSE $11 - (a.report ->> 'robots_allows' = 'false')::int END AS most,
+         row_number() OVER (PARTITION BY f.page_id, a.id, f.visit_token
                             ORDER BY f.fetched_at, f.id) AS place
     FROM messor.http_fetches f JOIN messor.hosts h ON h.id = f.host_id
     LEFT JOIN LATERAL (

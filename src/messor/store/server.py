@@ -9,7 +9,6 @@ worst minutes: asyncio callers run them in a thread. Connections are `store.data
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import threading
 from collections.abc import Iterator
@@ -17,13 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from messor.errors import MessorError, UnavailableError
+from messor.kit.full_disk import is_full
 from messor.store.embedded.folder import Folder
 from messor.store.embedded.launch import START_LIMIT_SECONDS, bring_down, bring_up, rotate_password
 from messor.store.embedded.locks import FileLock, count_sharers, held_alone
 from messor.store.embedded.postmaster import find_postmaster
 from messor.store.embedded.programs import Programs, find_programs
-
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,7 @@ class EmbeddedServer:
             yield
         except OSError as error:
             place = error.filename or self._folder.base
-            if error.errno in _FULL:
+            if is_full(error):
                 sentence = f"The disk of {self._folder.base} is full: free some space."
             else:
                 sentence = (

@@ -9,9 +9,17 @@ import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from uuid import UUID
 
+import asyncpg
 import pytest
 
+from messor.cli import running
+from messor.frontier import runs
+from messor.kit import clock
+from messor.store import space
+from messor.store.database import Database
+from messor.store.space import Space
 from tests.cli.conftest import Messor
 from tests.crawling import until
 from tests.little_web import LittleWeb, Room, page
@@ -183,3 +191,43 @@ def test_other_domains_are_none_of_a_runs_business(
         messor("domains", "approve", "other.test")
         assert messor("crawl", HOME, "--depth", "0").code == 0
         assert web.requests("other.test") == []
+
+
+def test_a_disk_that_gets_low_midway_is_told_and_the_run_goes_on_after(
+    messor: Messor, web: LittleWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(_: Space) -> str | None:
+        asked = pages_asked(web)
+        if asked and not told:
+            told.append(clock.now())
+        return "the disk is full" if told and clock.now() - told[0] < 2.0 else None
+
+    told: list[float] = []
+    monkeypatch.setattr(Space, "_look", look)
+    monkeypatch.setattr(space, "LOOK_SECONDS", 0.1)
+    said = messor("crawl", HOME, "--delay", "0.3", "--json")
+    assert said.code == 0, said.err
+    assert said.err.count("Fetching and extracting are paused: the disk is full.") == 1
+    assert said.err.count("There is room on the disk again: work goes on.") == 1
+    assert said.json["fetched"] == len(pages_asked(web))
+
+
+@pytest.mark.parametrize("error", [asyncpg.DeadlockDetectedError, asyncpg.LockNotAvailableError])
+def test_a_run_outlives_a_lock_that_its_command_could_not_get(
+    error: type[Exception], messor: Messor, web: LittleWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met: list[UUID] = []
+    see = runs.see
+
+    async def meets_a_flush(database: Database, run_id: UUID) -> None:
+        met.append(run_id)
+        if len(met) == 1:
+            raise error("another transaction was in the way")
+        await see(database, run_id)
+
+    monkeypatch.setattr(runs, "see", meets_a_flush)
+    monkeypatch.setattr(running, "SEEN_SECONDS", 0.1)
+    said = messor("crawl", HOME, "--depth", "1", "--json")
+    assert said.code == 0, said.err
+    assert sorted(pages_asked(web)) == ["/", "/1"]
+    assert len(met) > 1

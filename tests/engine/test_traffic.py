@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from messor.courtesy import traffic
+from messor.courtesy import prospects, traffic
 from messor.engine.why import explain
+from messor.ledger.alarms import DISK, AlarmBoard, AlarmKeeper
 from messor.store.database import Database
 from messor.world import Answer
 from tests.crawling import admit, at_work, idle, until
@@ -85,3 +86,25 @@ async def test_why_tells_of_the_halt(database: Database, tmp_path: Path) -> None
         assert (await explain(database, web.settings(), "http://shop.test/")).facts[
             0
         ].step != "traffic"
+
+
+async def test_why_and_prospects_tell_that_the_disk_is_low(
+    database: Database, tmp_path: Path
+) -> None:
+    async with LittleWeb(tmp_path, {"shop.test": {"/": page("home")}}) as web:
+        await admit(database, "http://shop.test/")
+        board = AlarmBoard("there:1")
+        board.sound(DISK, "Fetching and extracting are paused: the disk is low.")
+        keeper = AlarmKeeper(database, board)
+        keeping = asyncio.create_task(keeper.run())
+        async with at_work(web.settings(), database):
+            await until(lambda: "/" in web.paths("shop.test"))  # its lease is alive
+            told = await explain(database, web.settings(), "http://shop.test/")
+            assert told.verdict == "deferred"
+            assert ("disk", "later", board.standing[0].said) in [
+                (fact.step, fact.says, fact.sentence) for fact in told.facts
+            ]
+            assert await prospects.hindrance(database, "shop.test") == board.standing[0].said
+            keeper.stop()
+            await keeping
+            assert await prospects.hindrance(database, "shop.test") is None

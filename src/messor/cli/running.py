@@ -13,6 +13,7 @@ from uuid import UUID
 
 import click
 
+from messor.cli.output import say
 from messor.courtesy import traffic
 from messor.courtesy.lanes import Errand
 from messor.engine import crawl_runs, progress
@@ -21,8 +22,9 @@ from messor.engine.worker import Worker
 from messor.errors import InterruptedRunError, UnavailableError
 from messor.frontier import runs
 from messor.frontier.runs import CrawlRun
+from messor.ops.disk_watch import GOES_ON, paused
 from messor.settings import Settings
-from messor.store.database import LOST_CONNECTION
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 from messor.store.session import Session
 from messor.store.space import Space
 
@@ -130,7 +132,7 @@ async def _work(
     interruptible = Interruptible(worker)
     async with stopping_on_signals(interruptible):
         running = asyncio.create_task(worker.run())
-        watching = asyncio.create_task(_watch(worker, session, look))
+        watching = asyncio.create_task(_watch(worker, session, look, space))
         await asyncio.wait([running, watching], return_when=asyncio.FIRST_COMPLETED)
         worker.stop()
         await running
@@ -140,8 +142,9 @@ async def _work(
     return interruptible.was_interrupted
 
 
-async def _watch(worker: Worker, session: Session, look: Look) -> None:
+async def _watch(worker: Worker, session: Session, look: Look, space: Space) -> None:
     """Return when the crawl has been idle for a while."""
+    room = _Room(space)
     started = time.monotonic()
     idle_since: float | None = None
     live = sys.stderr.isatty()
@@ -150,9 +153,10 @@ async def _watch(worker: Worker, session: Session, look: Look) -> None:
         try:
             idle = await look()
             await traffic.require_running(session.database)
-        except LOST_CONNECTION:  # the worker brings it back
+        except LOST_CONNECTION + TRY_AGAIN:  # the worker brings it back; or a flush was in the way
             await asyncio.sleep(0.5)
             continue
+        room.tell()
         if live:
             _progress_line(worker, now - started)
         if not idle:
@@ -164,6 +168,22 @@ async def _watch(worker: Worker, session: Session, look: Look) -> None:
         await asyncio.sleep(0.2)
     if live:
         click.echo(err=True)
+
+
+class _Room:
+    """Tells once when a low disk pauses the worker, and once when it goes on."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._was_low = False
+
+    def tell(self) -> None:
+        lack = self._space.said
+        if lack is not None and not self._was_low:
+            say(paused(lack))
+        elif lack is None and self._was_low:
+            say(GOES_ON)
+        self._was_low = lack is not None
 
 
 def _progress_line(worker: Worker, seconds: float) -> None:

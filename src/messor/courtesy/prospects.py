@@ -5,13 +5,15 @@ Robots rules and the pace are no hindrance: they decide when and whether, and `m
 
 from __future__ import annotations
 
+from messor.ledger import alarms
 from messor.store.database import Connection, Database
 
 # What holds for all hosts first, then what holds for one.
-HINDRANCES = """
+HINDRANCES = f"""
 SELECT EXISTS (SELECT FROM messor.traffic_halts WHERE lifted_at IS NULL) AS halted,
        EXISTS (SELECT FROM messor.worker_leases
                 WHERE ended_at IS NULL AND expires_at > messor.clock()) AS has_worker,
+       ({alarms.NEWEST.format(name=alarms.DISK)}) AS disk_said,
        h.cooldown_until, h.cooldown_reason, t.status
   FROM (SELECT) one
   LEFT JOIN messor.hosts h ON h.host = $1 AND h.cooldown_until > messor.clock()
@@ -29,6 +31,9 @@ async def hindrance(
         return "It is paused; to go on: messor tasks resume --url …"
     if row["halted"]:
         return "All traffic to sites is halted; to go on: messor traffic resume"
+    if row["disk_said"] is not None:
+        said: str = row["disk_said"]
+        return said
     if row["cooldown_until"] is not None:
         until = f"{row['cooldown_until']:%Y-%m-%d %H:%M} UTC"
         return f"{host} is left alone until {until}: {row['cooldown_reason']}."

@@ -28,7 +28,8 @@ DOMAIN = f"""
 SELECT id, domain, status, active, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth,
        page_budget, pages_known, submitted_by, created_at, harvest, on_block, render, directives,
        reservations, robots_forbidden, proxies, verify_tls, track_level, scrape_frequency_hours,
-       ({alarms.NEWEST.format(name=alarms.CLOCK)}) AS clock_said
+       ({alarms.NEWEST.format(name=alarms.CLOCK)}) AS clock_said,
+       ({alarms.NEWEST.format(name=alarms.DISK)}) AS disk_said
   FROM messor.domains WHERE domain = $1
 """
 
@@ -82,6 +83,8 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
     facts = [Fact("traffic", "later", halt.said)] if halt else []
     if domain["clock_said"] is not None:
         facts.append(Fact("clock", "fact", domain["clock_said"]))
+    if domain["disk_said"] is not None:
+        facts.append(Fact("disk", "later", domain["disk_said"]))
     facts += say.domain_facts(domain)
     if domain["proxies"] == "pool":
         standing = await registry.standing(database)

@@ -12,6 +12,7 @@ from messor.queue.seeking import wait
 from messor.store.space import Space
 
 LOOK_SECONDS = 2.0
+GOES_ON = "There is room on the disk again: work goes on."
 
 
 class DiskWatch:
@@ -29,7 +30,7 @@ class DiskWatch:
         while not self._stop.is_set():
             lack = self._space.said
             if lack is None:
-                self._board.end(DISK, "There is room on the disk again: work goes on.")
+                self._board.end(DISK, GOES_ON)
             else:
                 self._board.sound(DISK, paused(lack))
             await wait(self._stop, LOOK_SECONDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from messor.courtesy import prospects, traffic
@@ -10,10 +11,13 @@ from messor.engine.why import explain
 from messor.ledger.alarms import DISK, AlarmBoard, AlarmKeeper
 from messor.store.database import Database
 from messor.world import Answer
-from tests.crawling import admit, at_work, idle, until
+from messor.world.answers import Request
+from tests.crawling import PATIENCE, admit, at_work, idle, until
 from tests.little_web import LittleWeb, page
 
 WITHIN = 1.0  # seconds: the bar
+LOGGED = "SELECT count(*) FROM messor.http_fetches"
+CUT_OFF = f"{LOGGED} WHERE error_json ->> 'type' = 'cut_off'"
 SNAPSHOTS = "SELECT count(*) FROM messor.page_snapshots"
 
 
@@ -50,6 +54,7 @@ async def test_every_worker_falls_silent_within_a_second_and_stays_so_over_a_res
             async with at_work(web.settings(), database):
                 await asyncio.sleep(1.0)
             assert len(web.requests()) == sent
+            assert await database.fetchval(LOGGED) == sent  # each once, cut off or not
             await resume(database)
             await until(lambda: len(web.requests()) > sent + 10)
 
@@ -57,20 +62,27 @@ async def test_every_worker_falls_silent_within_a_second_and_stays_so_over_a_res
 async def test_a_request_under_way_is_cut_off_and_its_page_is_fetched_afterwards(
     database: Database, tmp_path: Path
 ) -> None:
-    slow = Answer(200, (("Content-Type", "text/html"),), b"<p>late</p>", pause_s=8.0)
+    asked = asyncio.Event()  # the web's own log tells of a request when it is over
+
+    def slow(_: Request) -> Answer:
+        asked.set()
+        return replace(page("late"), pause_s=8.0)
+
     async with LittleWeb(tmp_path, {"slow.test": {"/": slow}}) as web:
         await admit(database, "http://slow.test/")
         async with at_work(web.settings(), database) as worker:
-            await until(lambda: "/" in web.paths("slow.test"))
+            await asyncio.wait_for(asked.wait(), PATIENCE)
             await halt(database)
             shift = worker.shift
             assert shift is not None
-            await until(lambda: not shift.visits, 3.0)
+            await until(lambda: not shift.visits, WITHIN)
             assert await database.fetchval(SNAPSHOTS) == 0
             web.houses["slow.test"].rooms["/"] = page("home")
             await resume(database)
             await idle(database)
     assert await database.fetchval(SNAPSHOTS) == 1
+    assert await database.fetchval(CUT_OFF) == 1
+    assert await database.fetchval(LOGGED) == len(web.requests())
 
 
 async def test_why_tells_of_the_halt(database: Database, tmp_path: Path) -> None:

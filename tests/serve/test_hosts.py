@@ -69,3 +69,31 @@ async def test_the_server_says_what_to_set(open_doors: Open) -> None:
     assert msgspec.json.decode(api.partition(b"\r\n\r\n")[2])["code"] == "unknown_host"
     missing = await ask(port, b"GET /login HTTP/1.0\r\n\r\n")
     assert b" 400 " in missing.splitlines()[0]
+
+
+async def test_plain_health_checks_need_no_host(open_doors: Open) -> None:
+    """Load balancers ask in HTTP/1.0, which knows no Host header."""
+    port = await open_doors(allowed_hosts=["good.example"])
+    for path in (b"/api/v1/health/live", b"/api/v1/health/ready"):
+        answer = await ask(port, b"GET %s HTTP/1.0\r\n\r\n" % path)
+        assert b" 200 " in answer.splitlines()[0]
+        assert msgspec.json.decode(answer.partition(b"\r\n\r\n")[2])["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "request_, status",
+    [
+        (b"GET /api/v1/health HTTP/1.0", 400),
+        (b"GET /api/v1/health/live/ HTTP/1.0", 400),
+        (b"GET /api/v1/health/live/../../domains HTTP/1.0", 400),
+        (b"GET /login HTTP/1.0", 400),
+        (b"GET /api/v1/health/live HTTP/1.1\r\nConnection: close", 400),
+        (b"GET /api/v1/health/live HTTP/1.0\r\nHost: evil.example", 421),
+        (b"GET /api/v1/health/live HTTP/1.0\r\nHost: a@b", 400),
+        (b"GET /api/v1/health/live HTTP/1.0\r\nHost: localhost\r\nHost: localhost", 400),
+    ],
+)
+async def test_all_else_needs_one(open_doors: Open, request_: bytes, status: int) -> None:
+    port = await open_doors()
+    answer = await ask(port, request_ + b"\r\n\r\n")
+    assert b" %d " % status in answer.splitlines()[0]

@@ -20,6 +20,8 @@ from messor.serve.refusing import refusal
 from messor.settings import Settings
 
 ANY = "*"
+# What load balancers ask in HTTP/1.0, which knows no Host header: open to everybody, without links.
+HEALTH = ("/api/v1/health/live", "/api/v1/health/ready")
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::\d{1,5})?")
 _SHOWN = 100
 
@@ -86,6 +88,8 @@ class HostCheck:
 
     def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope).getlist("host")
+        if not headers and scope.get("http_version") == "1.0" and scope["path"] in HEALTH:
+            return None
         if len(headers) != 1 or name_of(headers[0]) is None:
             return refusal(scope, 400, "bad_host", "Send one Host header with a valid name.")
         server = scope.get("server")

@@ -10,6 +10,7 @@ import click
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run, say
 from messor.errors import UnavailableError, UsageError
+from messor.kit.masking import mask_text
 from messor.schedule.candidates import CANDIDATES
 from messor.schedule.orchestrators import Place
 from messor.scout import candidates as rows
@@ -294,13 +295,14 @@ def engines(as_json: bool) -> None:
     for name in sorted(known(), key=lambda name: (order.get(name, len(order) + 1), name)):
         kind, options = engine_class(name), given.get(name)
         cost = options.cost if options is not None else None
+        url = (options.url if options is not None else None) or kind.default_url
         found.append(
             {
                 "name": name,
                 "asked": order.get(name),
                 "cost": kind.list_price if cost is None else cost,
                 "budget": options.monthly_budget if options is not None else None,
-                "url": (options.url if options is not None else None) or kind.default_url,
+                "url": url and mask_text(url),
             }
         )
     if as_json:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import psutil
@@ -15,10 +18,10 @@ import pytest
 import uvloop
 
 from messor.archive import warc
-from messor.engine.orders import Order, Show, UnreadableError
-from messor.engine.readers import ON_HAND, Readers, wanted_kinds
+from messor.engine.orders import Order, Progress, Show, UnreadableError, framed
+from messor.engine.readers import MEMORY, ON_HAND, Readers, wanted_kinds
 from messor.errors import UsageError
-from tests.crawling import until
+from tests.crawling import PATIENCE, until
 from tests.web.test_depth import DEEP
 
 HTML = "<!doctype html><html lang=en><title>{0}</title><h1>{0}</h1><p>Call +49 30 901820 now.</p>"
@@ -226,3 +229,23 @@ def test_kinds_are_known_by_name() -> None:
         UsageError, match=r"no kind of records is called 'prodct'; there are .*product"
     ):
         wanted_kinds(["product", "prodct"])
+
+
+def test_a_reader_whose_asker_was_killed_ends_without_a_word(archive: Archive) -> None:
+    """The asker died while it started: it outlives that, and its answers reach nobody."""
+    nobody, answers = os.pipe()
+    os.close(nobody)
+    with TemporaryFile() as shared:
+        shared.truncate(Progress.SIZE)
+        number = str(shared.fileno())
+        ended = subprocess.run(
+            [sys.executable, "-m", "messor.engine.reader", str(MEMORY), number],
+            input=framed(archive.page("a")),
+            stdout=answers,
+            stderr=subprocess.PIPE,
+            pass_fds=(shared.fileno(),),
+            timeout=PATIENCE,
+            check=False,
+        )
+    os.close(answers)
+    assert ended.stderr == b""

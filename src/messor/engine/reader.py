@@ -131,8 +131,11 @@ class _Answers:
 
     def send(self) -> None:
         if self._waiting:
-            self._target.write(b"".join(self._waiting))
-            self._target.flush()
+            try:
+                self._target.write(b"".join(self._waiting))
+                self._target.flush()
+            except BrokenPipeError:
+                os._exit(0)  # whoever asked was killed: nobody is left to be told anything
             self._waiting.clear()
             self._size = 0
             self._sent_at = time.monotonic()

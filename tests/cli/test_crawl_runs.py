@@ -16,9 +16,10 @@ import pytest
 
 from messor.cli import running
 from messor.frontier import runs
+from messor.frontier.runs import CrawlRun
 from messor.kit import clock
 from messor.store import space
-from messor.store.database import Database
+from messor.store.database import Connection, Database
 from messor.store.space import Space
 from tests.cli.conftest import Messor
 from tests.crawling import until
@@ -217,7 +218,14 @@ def test_a_run_outlives_a_lock_that_its_command_could_not_get(
     error: type[Exception], messor: Messor, web: LittleWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     met: list[UUID] = []
-    see = runs.see
+    ended: list[str] = []
+    see, end = runs.see, runs.end
+
+    async def ends_beside_a_flush(connection: Connection, run: CrawlRun, status: str) -> None:
+        ended.append(status)
+        if len(ended) == 1:
+            raise error("another transaction was in the way")
+        await end(connection, run, status)
 
     async def meets_a_flush(database: Database, run_id: UUID) -> None:
         met.append(run_id)
@@ -226,8 +234,10 @@ def test_a_run_outlives_a_lock_that_its_command_could_not_get(
         await see(database, run_id)
 
     monkeypatch.setattr(runs, "see", meets_a_flush)
+    monkeypatch.setattr(runs, "end", ends_beside_a_flush)
     monkeypatch.setattr(running, "SEEN_SECONDS", 0.1)
     said = messor("crawl", HOME, "--depth", "1", "--json")
     assert said.code == 0, said.err
     assert sorted(pages_asked(web)) == ["/", "/1"]
     assert len(met) > 1
+    assert ended == ["done", "done"]

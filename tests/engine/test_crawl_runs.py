@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable
 from pathlib import Path
 
+import pytest
+
+from messor.courtesy import lanes
 from messor.engine import crawl_runs
 from messor.frontier import runs
 from messor.frontier.runs import CrawlRun, Limits
 from messor.registry import domains
 from messor.store.database import Database
 from messor.web.urls import parse
-from tests.crawling import TESTER, admit, crawl
+from tests.crawling import TESTER, admit, at_work, crawl, until
 from tests.little_web import LittleWeb, page
 
 SHOP = "shop.test"
+WWW = "www.shop.test"
+PAST_CHECK = 1.3  # seconds: PostgreSQL looks once for a deadlock, after waiting for one second
+HOST_IDS = "SELECT id FROM messor.hosts WHERE host = ANY ($1::text[])"
+TOUCH = """
+UPDATE messor.crawl_tasks SET retry_count = retry_count WHERE host_id = ANY ($1::bigint[])
+"""
+FRESH = """
+UPDATE messor.crawl_run_pages SET fetched = false, expanded = false WHERE run_id = $1
+"""
+RUNS = "SELECT count(*) FROM messor.crawl_runs"
 ROOMS = {
     "/": page("Home", "/1"),
     "/1": page("One", "/2", "/a"),
@@ -72,3 +87,59 @@ async def test_what_is_left_of_a_run_is_not_due_for_anybody(
         assert set(web.paths(SHOP)[asked:]) <= {"/"}
         again = await begin(database, f"http://{SHOP}/", Limits(depth=1, refetch=True))
         assert again.id == run.id
+
+
+async def _in_the_way(database: Database, hosts: list[str], act: Awaitable[object]) -> None:
+    """An act meets a transaction that locks lanes, then tasks, as a flush and `refetch` do."""
+    async with database.transaction() as connection:
+        ids = [row["id"] for row in await connection.fetch(HOST_IDS, hosts)]
+        await lanes.lock(connection, ids)
+        acting = asyncio.ensure_future(act)
+        await asyncio.sleep(PAST_CHECK)
+        await connection.execute(TOUCH, ids)
+    await acting
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(refetch=True)])
+async def test_a_run_begins_beside_a_flush(
+    database: Database, tmp_path: Path, limits: Limits
+) -> None:
+    rooms = {"/": page("Home", f"http://{WWW}/"), "/1": page("One")}
+    async with LittleWeb(tmp_path, {SHOP: rooms, WWW: {"/": page("Www", "/gone")}}) as web:
+        await admit(database, f"http://{SHOP}/")
+        await crawl(web.settings(), database)
+        await database.fetch("UPDATE messor.crawl_tasks SET outcome = 'error' WHERE kind = 'page'")
+        await _in_the_way(database, [WWW], begin(database, f"http://{SHOP}/1", limits))
+
+
+async def test_a_run_goes_on_beside_a_flush(database: Database, tmp_path: Path) -> None:
+    async with LittleWeb(tmp_path, {SHOP: ROOMS}) as web:
+        settings = web.settings()
+        await admit(database, f"http://{SHOP}/")
+        await crawl(settings, database)
+        limits = Limits(depth=3)
+        run = await begin(database, f"http://{SHOP}/", limits)
+        await database.fetch(FRESH, run.id)
+        await database.fetch("UPDATE messor.crawl_tasks SET outcome = 'error' WHERE kind = 'page'")
+        archive = settings.data_dir / "archive"
+        await _in_the_way(database, [SHOP], crawl_runs.expand(database, archive, run, SHOP))
+        async with database.transaction() as connection:
+            await runs.end(connection, run, "interrupted")
+        await _in_the_way(database, [SHOP], begin(database, f"http://{SHOP}/", limits))
+        assert await database.fetchval(RUNS) == 1  # it was the same one
+
+
+async def test_a_flush_that_waits_for_a_run_holds_none_of_its_tasks(
+    database: Database, tmp_path: Path
+) -> None:
+    async with LittleWeb(tmp_path, {SHOP: ROOMS}) as web:
+        await admit(database, f"http://{SHOP}/", harvest="asked")
+        run = await begin(database, f"http://{SHOP}/1", Limits(depth=2))
+        async with at_work(web.settings(), database):
+            async with database.transaction() as connection:
+                await connection.execute(runs.LOCK, [run.id])
+                await until(lambda: "/1" in web.paths(SHOP))
+                await asyncio.sleep(PAST_CHECK)
+                ids = [row["id"] for row in await connection.fetch(HOST_IDS, [SHOP])]
+                await connection.execute(TOUCH, ids)
+            await until(lambda: "/3" in web.paths(SHOP))

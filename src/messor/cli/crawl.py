@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from collections.abc import Awaitable, Callable
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -24,11 +25,14 @@ from messor.frontier.runs import CrawlRun, Limits
 from messor.registry import domains as registry
 from messor.registry.domains import Domain, Submission
 from messor.settings import Settings
-from messor.store.database import Connection
+from messor.store.database import TRY_AGAIN, Connection, Database
 from messor.store.session import Session, open_session
 from messor.web.urls import parse
 
 HARVESTED = {"ok", "unchanged"}
+TRIES = 5
+
+Answer = TypeVar("Answer")
 
 
 @click.command()
@@ -106,19 +110,21 @@ async def _crawl(submission: Submission, text: str, limits: Limits) -> dict[str,
     assert url is not None
     async with open_session(settings) as session:
         await require_able(settings, session)
-        async with session.database.transaction() as connection:
+
+        async def begin(connection: Connection) -> tuple[Domain, CrawlRun, bool]:
             domain = await _admit(connection, submission)
-            begun, resumed = await crawl_runs.begin(
+            return domain, *await crawl_runs.begin(
                 connection, domain, url, limits, actor=LOCAL_ADMIN
             )
+
+        domain, begun, resumed = await _insist(session.database, begin)
         await _announce(session, settings, domain, begun, resumed=resumed)
         status = "interrupted"
         try:
             if not await carry_out(settings, session, begun, domain.domain):
                 status = "done"
         finally:
-            async with session.database.transaction() as connection:
-                await runs.end(connection, begun, status)
+            await _insist(session.database, lambda held: runs.end(held, begun, status))
         for host, error in await progress.over_http(session.database, domain.id):
             say(f"{host} was harvested over http: https cannot be connected ({error}).")
         summary = await _summary(session, domain, begun, status)
@@ -126,6 +132,20 @@ async def _crawl(submission: Submission, text: str, limits: Limits) -> dict[str,
             why = await progress.obstacle(session.database, url)
             raise NothingHarvestedError(f"Nothing was harvested from {url.href}: {why}.")
     return summary
+
+
+async def _insist(
+    database: Database, act: Callable[[Connection], Awaitable[Answer]], tries: int = TRIES
+) -> Answer:
+    """Act in a transaction; again in a new one where workers were in the way."""
+    while True:
+        tries -= 1
+        try:
+            async with database.transaction() as connection:
+                return await act(connection)
+        except TRY_AGAIN:
+            if tries == 0:
+                raise
 
 
 async def _announce(

@@ -61,6 +61,18 @@ LOCK = """
 SELECT FROM messor.lanes WHERE host_id = ANY ($1::bigint[]) ORDER BY host_id FOR NO KEY UPDATE
 """
 
+LOCK_HOSTS = """
+SELECT FROM messor.lanes
+ WHERE host_id IN (SELECT id FROM messor.hosts WHERE host = ANY ($1::text[]))
+ ORDER BY host_id FOR NO KEY UPDATE
+"""
+LOCK_DOMAINS = """
+SELECT FROM messor.lanes
+ WHERE $1::uuid[] IS NULL
+    OR host_id IN (SELECT id FROM messor.hosts WHERE domain_id = ANY ($1::uuid[]))
+ ORDER BY host_id FOR NO KEY UPDATE
+"""
+
 GIVE_BACK = """
 WITH given AS (
   SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::float8[], $5::int[], $6::text[],
@@ -384,6 +396,16 @@ class GivenBack:
 async def lock(connection: Connection, host_ids: Iterable[int]) -> None:
     """Lock lanes in one order, before anything about their due times is computed."""
     await connection.execute(LOCK, list(host_ids))
+
+
+async def lock_hosts(connection: Connection, hosts: Iterable[str]) -> None:
+    """The same by the names of hosts; those that are not known are passed over."""
+    await connection.execute(LOCK_HOSTS, list(hosts))
+
+
+async def lock_domains(connection: Connection, domain_ids: Sequence[UUID] | None) -> None:
+    """The same for all lanes of domains, or for all there are."""
+    await connection.execute(LOCK_DOMAINS, domain_ids)
 
 
 async def silence(connection: Connection, worker_id: int, silences: Sequence[Silence]) -> None:

@@ -59,6 +59,7 @@ async def begin(
     bounded = domain.harvest == "asked" or limits.depth is not None or limits.pages is not None
     if bounded and limits.depth is None:
         limits = replace(limits, depth=domain.max_crawl_depth)
+    await lanes.lock_domains(connection, [domain.id])  # lanes, runs, tasks: as in a flush
     await connection.execute(ASK_ROBOTS_AGAIN, url.authority)
     resumed = await runs.resume(connection, domain.id, [*asked, url.href], limits)
     if resumed is not None:
@@ -96,12 +97,14 @@ async def expand(database: Database, archive: Path, run: CrawlRun, domain: str) 
         links = await asyncio.to_thread(_links_of, archive, row, domain)
         async with database.transaction() as connection:
             if links is None or not await _are_known(connection, links):
+                await lanes.lock(connection, [row["host_id"]])
                 await runs.fetch_again(connection, run, row["page_id"])
                 continue
             depth = row["depth"] + 1
-            await runs.join(
-                connection, [Join(run.id, link.authority, link.url_hash, depth) for link in links]
-            )
+            joins = [Join(run.id, link.authority, link.url_hash, depth) for link in links]
+            await lanes.lock_hosts(connection, {each.host for each in joins})
+            await runs.lock(connection, joins)
+            await runs.join(connection, joins)
             await connection.execute(runs.EXPANDED, run.id, row["page_id"])
     return len(fresh)
 

@@ -126,11 +126,12 @@ class Flusher:
         return has(kept.place) and (kept.revisit is None or has(kept.revisit))
 
     async def _write(self, connection: Connection, batch: Batch) -> None:
-        """All statements of a flush, in the order that keeps locks in line: domains, lanes, pages."""
+        """All statements of a flush, in the order that keeps locks in line: domains, lanes, runs, pages."""
         if batch.robots_waits:
             await self._send_elsewhere(connection, batch)
         found = await self._admit(connection, batch)
         await lanes.lock(connection, self._lanes_touched(batch, found))
+        await runs.lock(connection, batch.joins)
         await self._write_robots(connection, batch)
         if found:
             await self._add_pages(connection, batch, found)
@@ -242,7 +243,7 @@ class Flusher:
         held = {harvest.lane.host_id for harvest in batch.harvests}
         foreign = {self._host_ids[page.host] for page in found if page.host in self._host_ids}
         joined = {self._host_ids[each.host] for each in batch.joins if each.host in self._host_ids}
-        touched = (foreign | joined) - held
+        touched = (foreign - held) | joined
         touched.update(back.lane.host_id for back in batch.given_back)
         touched.update(adopted.host_id for adopted in batch.robots)
         touched.update(silence.lane.host_id for silence in batch.silences)

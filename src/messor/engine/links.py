@@ -11,7 +11,7 @@ from datetime import datetime
 from messor.courtesy.lanes import Lane
 from messor.frontier.categories import categorise, priority
 from messor.frontier.pages import NewPage
-from messor.frontier.runs import Join
+from messor.frontier.runs import Join, is_root
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import ASKED_PRIORITY, Task
 from messor.frontier.traps import is_plain, pattern_key, trap_of
@@ -269,7 +269,3 @@ def joins_of_redirect(task: Task, location: str | None) -> list[Join]:
         return []
     key = url_hash(target)
     return [Join(turn.run_id, target.authority, key, turn.depth) for turn in task.turns]
-
-
-def is_root(url: str) -> bool:
-    return url.count("/") == 3 and url.endswith("/")

@@ -41,6 +41,12 @@ UPDATE messor.crawl_runs SET status = 'running', ended_at = NULL, seen_at = mess
 RETURNING {COLUMNS}
 """
 
+# The lanes of tasks that a statement made due now; the last part of such a one.
+WAKE = """UPDATE messor.lanes l SET due_at = least(l.due_at, messor.clock()),
+       claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
+                       ELSE l.claim_at END
+ WHERE l.host_id IN (SELECT host_id FROM due)"""
+
 SEE = "UPDATE messor.crawl_runs SET seen_at = messor.clock() WHERE id = $1"
 
 # A page that was not fetched since the run began is due for it again.
@@ -52,10 +58,7 @@ WITH due AS (
      AND NOT coalesce(t.last_fetched_at >= r.started_at, false)
   RETURNING t.host_id
 )
-UPDATE messor.lanes l SET due_at = messor.clock(),
-       claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
-                       ELSE l.claim_at END
- WHERE l.host_id IN (SELECT host_id FROM due)
+{WAKE}
 """
 
 LOCK = "SELECT FROM messor.crawl_runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE"
@@ -100,10 +103,7 @@ WITH given AS (
     FROM joined j WHERE j.fetched AND t.page_id = j.page_id
   RETURNING t.host_id
 )
-UPDATE messor.lanes l SET due_at = least(l.due_at, messor.clock()),
-       claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
-                       ELSE l.claim_at END
- WHERE l.host_id IN (SELECT host_id FROM due)
+{WAKE}
 """
 
 LISTED = """
@@ -127,10 +127,7 @@ WITH due AS (
           OR (t.outcome IS NULL AND p.depth <= d.max_crawl_depth))
   RETURNING t.host_id
 )
-UPDATE messor.lanes l SET due_at = messor.clock(),
-       claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
-                       ELSE l.claim_at END
- WHERE l.host_id IN (SELECT host_id FROM due)
+{WAKE}
 """
 
 TURNS = """
@@ -183,7 +180,7 @@ UPDATE messor.crawl_tasks t SET due_at = m.due_before
 LEFT_OUT = "SELECT left_out FROM messor.crawl_runs WHERE id = $1"
 
 FRESH = """
-SELECT m.page_id, m.depth, p.url, t.snapshot_id, s.content_type, g.name, s.segment_offset,
+SELECT m.page_id, m.depth, p.url, t.host_id, t.snapshot_id, s.content_type, g.name, s.segment_offset,
        s.segment_length
   FROM messor.crawl_run_pages m JOIN messor.crawl_runs r ON r.id = m.run_id
   JOIN messor.crawl_tasks t ON t.page_id = m.page_id JOIN messor.pages p ON p.id = m.page_id
@@ -193,7 +190,7 @@ SELECT m.page_id, m.depth, p.url, t.snapshot_id, s.content_type, g.name, s.segme
    AND t.outcome <> 'not_found'
  ORDER BY m.depth, m.page_id LIMIT 20
 """
-FETCH_AGAIN = """
+FETCH_AGAIN = f"""
 WITH member AS (
   UPDATE messor.crawl_run_pages m SET fetched = true, expanded = true
     FROM messor.crawl_runs r
@@ -208,10 +205,7 @@ WITH member AS (
   UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
     FROM member m WHERE t.page_id = m.page_id RETURNING t.host_id
 )
-UPDATE messor.lanes l SET due_at = least(l.due_at, messor.clock()),
-       claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
-                       ELSE l.claim_at END
- WHERE l.host_id IN (SELECT host_id FROM due)
+{WAKE}
 """
 EXPANDED = "UPDATE messor.crawl_run_pages SET expanded = true WHERE run_id = $1 AND page_id = $2"
 RECENT = f"""
@@ -334,12 +328,18 @@ async def see(database: Database, run_id: UUID) -> None:
     await database.fetchval(SEE, run_id)
 
 
+async def lock(connection: Connection, joins: Iterable[Join]) -> None:
+    """Lock the runs that pages are about to join: after the lanes of these, before any task."""
+    run_ids = sorted({each.run_id for each in joins})
+    if run_ids:
+        await connection.execute(LOCK, run_ids)
+
+
 async def join(connection: Connection, joins: Iterable[Join]) -> None:
-    """Have pages belong to runs, and fetched where they are not fresh; one run at a time."""
+    """Have pages belong to runs that are locked, and fetched where they are not fresh."""
     given = sorted(set(joins))
     if not given:
         return
-    await connection.execute(LOCK, sorted({each.run_id for each in given}))
     await connection.execute(
         JOIN,
         [each.run_id for each in given],

@@ -16,7 +16,8 @@ from uuid import UUID
 
 from asyncpg import Record
 
-from messor.frontier.runs import Turn
+from messor.courtesy import lanes
+from messor.frontier.runs import WAKE, Turn
 from messor.frontier.transitions import HELD_SQL
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, url_hash
@@ -88,10 +89,7 @@ WITH due AS (
      AND t.kind = 'page' AND t.status NOT IN ({HELD_SQL})
   RETURNING t.host_id
 ), woken AS (
-  UPDATE messor.lanes l SET due_at = messor.clock(),
-         claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
-                         ELSE l.claim_at END
-   WHERE l.host_id IN (SELECT host_id FROM due)
+  {WAKE}
 )
 SELECT count(*) FROM due
 """
@@ -267,6 +265,7 @@ async def add_robots(connection: Connection, host_id: int, url: Url) -> None:
 
 async def recrawl(connection: Connection, domain_ids: Sequence[UUID] | None = None) -> int:
     """Make every page of domains (of all, by default) due now; answers how many."""
+    await lanes.lock_domains(connection, domain_ids)  # lanes before tasks, as in a flush
     pages: int = await connection.fetchval(RECRAWL, domain_ids)
     return pages
 

@@ -15,11 +15,12 @@ import pytest
 
 from messor.courtesy.lease import WorkerLease
 from messor.engine.why import explain
+from messor.fetch.services import holds
 from messor.ledger.alarms import AlarmBoard, AlarmKeeper
 from messor.ops.clock_watch import ClockWatch, Reading
 from messor.store.database import Database
 from messor.world import Answer
-from tests.crawling import admit, at_work, crawl, idle, later, outcomes, until
+from tests.crawling import admit, at_work, crawl, eventually, idle, later, outcomes, until
 from tests.little_web import LAG, LittleWeb, page
 
 HOUR = timedelta(hours=1)
@@ -205,6 +206,56 @@ async def test_what_a_worker_that_died_meanwhile_held_comes_back(
         assert left <= 30
 
 
+async def test_leases_can_be_renewed_while_lanes_are_mended(database: Database, dsn: str) -> None:
+    async with scene(database, dsn) as made:
+        await admit(database, "http://one.test/")
+        await made.go_wrong()
+        lease = await WorkerLease.take(made.wrong, "alive", 30.0)
+        async with database.transaction() as busy:
+            await busy.execute("SELECT FROM messor.lanes FOR UPDATE")  # the mending waits here
+            mending = asyncio.create_task(made.go_right())
+            await eventually(lambda: database.fetchval(MENDED), 3.0)
+            async with database.transaction() as connection:
+                await lease.renew(connection, 1)
+            assert not mending.done()
+        await mending
+
+
+MENDED = "SELECT expires_at < messor.clock() + interval '1 minute' FROM messor.worker_leases"
+HOLDS = "SELECT extract(epoch FROM held_until - messor.clock())::float8 FROM messor.provider_holds"
+
+
+@pytest.mark.parametrize("sets_ahead", [False, True])
+async def test_a_hold_on_a_service_keeps_its_length(
+    database: Database, dsn: str, sets_ahead: bool
+) -> None:
+    async with scene(database, dsn) as made:
+        if not sets_ahead:
+            await holds.hold(database, "service", 1800, "429")
+        await made.go_wrong()
+        if sets_ahead:
+            await holds.hold(made.wrong, "service", 1800, "429")
+        assert abs(await made.wrong.fetchval(HOLDS) - 1800) < 60
+        await made.go_right()
+        assert abs(await database.fetchval(HOLDS) - 1800) < 60
+
+
+async def test_a_run_whose_command_died_while_the_clock_was_ahead_can_be_resumed(
+    database: Database, dsn: str
+) -> None:
+    async with scene(database, dsn) as made:
+        await admit(database, "http://one.test/")
+        await made.go_wrong()
+        await execute(made.wrong, RUN)
+        await made.go_right()
+    assert await database.fetchval("SELECT seen_at <= messor.clock() FROM messor.crawl_runs")
+
+
+RUN = """
+INSERT INTO messor.crawl_runs (id, domain_id, url, page_id, started_by, bounded, refetch, seen_at)
+SELECT gen_random_uuid(), d.id, p.url, p.id, 'tester', false, false, messor.clock()
+  FROM messor.domains d, messor.pages p LIMIT 1
+"""
 LEFTOVERS = """
 INSERT INTO messor.leaders (name, holder, expires_at)
 VALUES ('x', 'dead', messor.clock() + interval '30 seconds');

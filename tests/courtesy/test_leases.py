@@ -11,6 +11,7 @@ from messor.courtesy import lanes
 from messor.errors import LeaseLostError
 from messor.kit import clock
 from messor.store.database import Database
+from tests.crawling import later
 from tests.held_lanes import claim, give_back, lane_row, lease, make_domain, make_lanes
 
 EXPIRE = """
@@ -30,6 +31,36 @@ async def test_a_dead_workers_lane_waits_its_delay_after_the_expiry(database: Da
     assert row["claim_at"] >= row["ready_at"]
     assert (row["worker_id"], row["slots"]) == (None, 0)
     assert await claim(database, await lease(database)) == []
+
+
+async def test_a_lane_reaped_in_time_waits_its_delay_and_no_longer(database: Database) -> None:
+    (host_id,) = await make_lanes(database, await make_domain(database, delay=7))
+    holder = await lease(database)
+    await claim(database, holder)
+    await database.fetch(EXPIRE, holder.id)
+    await lanes.reap(database)
+    now = await database.fetchval("SELECT messor.clock()")
+    assert (await lane_row(database, host_id))["ready_at"] <= now + timedelta(seconds=7)
+
+
+@pytest.mark.parametrize("silence, least", [(0, 7 + 6), (1800, 1800)])
+async def test_a_step_of_the_clock_ahead_cuts_no_wait_of_a_reaped_lane_short(
+    database: Database, dsn: str, silence: float, least: float
+) -> None:
+    """The holder lives, and sends until its next flush tells it that its lease is lost."""
+    (host_id,) = await make_lanes(database, await make_domain(database, delay=7))
+    holder = await lease(database)
+    (lane,) = await claim(database, holder)
+    if silence:
+        async with database.transaction() as connection:
+            asked = lanes.Silence(lane, silence, "answered 503")
+            await lanes.silence(connection, holder.id, [asked])
+    async with Database(later(dsn, timedelta(hours=1))) as ahead:
+        now = await ahead.fetchval("SELECT messor.clock()")
+        assert await lanes.reap(ahead) == 1
+    row = await lane_row(database, host_id)
+    assert row["ready_at"] >= now + timedelta(seconds=least - 1)
+    assert row["claim_at"] == row["ready_at"]
 
 
 async def test_a_later_readiness_survives_the_reaping(database: Database) -> None:

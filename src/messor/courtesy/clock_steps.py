@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from messor.store.database import Connection, Database
+from messor.store.database import Database
 
 BATCH = 1000  # lanes that are locked at a time
 JOB_LEASE = timedelta(seconds=60)
@@ -35,12 +35,16 @@ FORWARD_HOSTS = """
 UPDATE messor.hosts SET cooldown_until = cooldown_until + $1::interval, updated_at = messor.clock()
  WHERE cooldown_until > $2 AND updated_at < $2::timestamptz + $1::interval / 2
 """
+FORWARD_HOLDS = """
+UPDATE messor.provider_holds SET held_until = held_until + $1::interval, set_at = messor.clock()
+ WHERE held_until > $2 AND coalesce(set_at, $2) < $2::timestamptz + $1::interval / 2
+"""
 NOTE_FORWARD = """
 INSERT INTO messor.clock_watch (seen_at, ahead_from) VALUES (messor.clock(), $1)
 ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, ahead_from = excluded.ahead_from
 """
 
-# Only one mends a step back; should it die, another does.
+# Only one mends a step back, and locks nothing else meanwhile; should it die, another does.
 CLAIM_BACK = """
 SELECT seen_at, ahead_from, messor.clock() AS now FROM messor.clock_watch
  WHERE seen_at > messor.clock() + $1::interval FOR UPDATE SKIP LOCKED
@@ -83,6 +87,13 @@ UPDATE messor.hosts
        updated_at = messor.clock()
  WHERE cooldown_until > messor.clock() AND updated_at > messor.clock()
 """
+BACK_HOLDS = """
+UPDATE messor.provider_holds
+   SET held_until = messor.clock() + greatest(held_until - set_at, interval '0'), set_at = messor.clock()
+ WHERE set_at > messor.clock()
+"""
+# When the command of a run was last seen: dated ahead, one that died would count as alive till then.
+BACK_RUNS = "UPDATE messor.crawl_runs SET seen_at = messor.clock() WHERE seen_at > messor.clock()"
 # No lease is longer than a holder asks for: what is later was granted by the wrong time.
 BACK_WORKERS = """
 UPDATE messor.worker_leases SET expires_at = messor.clock() + $1::interval
@@ -115,6 +126,7 @@ async def move_forward(database: Database, step: timedelta, before: datetime) ->
     async with database.transaction() as connection:
         await connection.execute(FORWARD_LANES, step, before)
         await connection.execute(FORWARD_HOSTS, step, before)
+        await connection.execute(FORWARD_HOLDS, step, before)
         await connection.execute(NOTE_FORWARD, before + step / 2)
 
 
@@ -132,24 +144,30 @@ async def move_back(
             return None
         seen, back = row["seen_at"], step or row["seen_at"] - row["now"]
         begun = row["ahead_from"] or seen - timedelta(minutes=1)
-        await _mend_leases(holding, back, (begun, seen + least), worker_lease)
+        await _mend_leases(database, back, (begun, seen + least), worker_lease)
         await _mend_lanes(database, back, (begun, seen + least))
         await holding.execute(DONE_BACK)
     return back
 
 
 async def _mend_leases(
-    connection: Connection,
+    database: Database,
     back: timedelta,
     wrong: tuple[datetime, datetime],
     worker_lease: timedelta,
 ) -> None:
-    await connection.execute(BACK_HOSTS)
-    await connection.execute(BACK_WORKERS, worker_lease)
-    await connection.execute(BACK_LEADERS, LEADER_LEASE, LONGEST_LEASE)
-    await connection.execute(BACK_RUNNING, JOB_LEASE, LONGEST_LEASE)
-    await connection.execute(BACK_QUEUED, back, *wrong)
-    await connection.execute(BACK_SCHEDULES)
+    """Each in a transaction of its own: flushes and renewals wait for none of them for long."""
+    for sql, *values in (
+        (BACK_HOSTS,),
+        (BACK_HOLDS,),
+        (BACK_RUNS,),
+        (BACK_WORKERS, worker_lease),
+        (BACK_LEADERS, LEADER_LEASE, LONGEST_LEASE),
+        (BACK_RUNNING, JOB_LEASE, LONGEST_LEASE),
+        (BACK_QUEUED, back, *wrong),
+        (BACK_SCHEDULES,),
+    ):
+        await database.fetch(sql, *values)
 
 
 async def _mend_lanes(

@@ -19,8 +19,9 @@ HOLD = f"""
 INSERT INTO messor.provider_holds AS h (provider, held_until, doublings, reason)
 VALUES ($1, messor.clock() + coalesce($2::float8, {FIRST_SECONDS}) * interval '1 s', 0, $3)
 ON CONFLICT (provider) DO UPDATE SET
-  (held_until, doublings, reason) = (
-    SELECT greatest(h.held_until, messor.clock() + wait.seconds * interval '1 s'), wait.doublings, $3
+  (held_until, doublings, reason, set_at) = (
+    SELECT greatest(h.held_until, messor.clock() + wait.seconds * interval '1 s'), wait.doublings, $3,
+           messor.clock()
       FROM (SELECT step.doublings,
                    CASE WHEN $2::float8 IS NOT NULL THEN $2::float8
                         WHEN h.held_until > messor.clock() THEN 0

@@ -12,6 +12,7 @@ import contextlib
 import logging
 import os
 import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -90,16 +91,31 @@ class AlarmBoard:
             logger.warning("%s: %s", name, said)
 
 
+def one_of_each(found: Iterable[Alarm]) -> list[Alarm]:
+    """Each fault once, by its oldest alarm: every process of a machine sees the same disks, and every
+    process the same clock. Components fail each for itself.
+    """
+    kept: dict[tuple[str, str], Alarm] = {}
+    for alarm in sorted(found, key=lambda alarm: alarm.raised_at):
+        kept.setdefault(_fault(alarm), alarm)
+    return list(kept.values())
+
+
+def _fault(alarm: Alarm) -> tuple[str, str]:
+    if alarm.name == CLOCK:
+        return CLOCK, ""
+    return alarm.name, alarm.place.rpartition(":")[0] if alarm.name == DISK else alarm.place
+
+
 async def standing(database: Database, board: AlarmBoard | None = None) -> list[Alarm]:
-    """All alarms that stand, the oldest first; those of this process also without a database."""
+    """What is wrong, the oldest first; alarms of this process also without a database."""
     own = board.standing if board is not None else []
     try:
         rows = await database.fetch(STANDING)
     except (asyncpg.PostgresError, *LOST_CONNECTION):
         return own
     place = board.place if board is not None else None
-    found = own + [Alarm(**row) for row in rows if row["place"] != place]
-    return sorted(found, key=lambda alarm: alarm.raised_at)
+    return one_of_each(own + [Alarm(**row) for row in rows if row["place"] != place])
 
 
 class AlarmKeeper:

@@ -103,7 +103,9 @@ def doctor(messor: Messor, code: int = 0) -> dict[str, dict[str, str]]:
 
 def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MESSOR_BROWSER", "off")
-    assert {name: check["state"] for name, check in doctor(messor).items()} == {
+    states = {name: check["state"] for name, check in doctor(messor).items()}
+    assert states.pop("sandbox") in ("ok", "note")  # what the kernel allows
+    assert states == {
         "python": "ok",
         "postgresql": "ok",
         "data folder": "ok",

@@ -57,7 +57,7 @@ async def test_records_are_judged_once_a_week(database: Database) -> None:
         "SELECT data::text FROM messor.events WHERE type = 'records.audited'"
     )
     found = msgspec.json.decode(said)
-    assert (found["clean"], found["records"], len(found["checks"])) == (True, 0, 5)
+    assert (found["clean"], found["records"], len(found["checks"])) == (True, 0, 6)
 
 
 async def test_an_order_that_cannot_be_understood_is_a_dead_letter(database: Database) -> None:

@@ -59,14 +59,14 @@ lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-bench.txt
 	uv pip compile --group pywb --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-pywb.txt
 
-# $(1): requirements file. The package itself is installed in place, without asking for more.
+# $(1): requirements file. Messor and the simulated web are installed in place, without asking for more.
 define install
 	test -x $(BIN)/python || if command -v uv >/dev/null; then uv venv -q --python $(PYTHON) .venv; else $(PYTHON) -m venv .venv; fi
 	if command -v uv >/dev/null; then \
-	  uv pip install -q --python $(BIN)/python --require-hashes -r $(1) && uv pip install -q --python $(BIN)/python --no-deps -e .; \
+	  uv pip install -q --python $(BIN)/python --require-hashes -r $(1) && uv pip install -q --python $(BIN)/python --no-deps -e . -e packages/simweb; \
 	else \
 	  $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r $(1) && \
-	  $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .; \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e . -e packages/simweb; \
 	fi
 	touch $@
 endef

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
 
-from messor.extract.main import read_main
+from messor.content.main import read_main
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 SHINGLE = 4

@@ -17,18 +17,18 @@ from tempfile import TemporaryDirectory
 
 from bench.stage import embedded_postgres
 
-from messor.engine import admission
-from messor.queue.supervisor import Supervisor
+from messor.governance import admission
 from messor.registry import domains
 from messor.registry.domains import Submission
+from messor.runtime.supervisor import Supervisor
 from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Database
-from messor.world import Answer, Server, Site, World, read_log
-from messor.world.addresses import address
-from messor.world.answers import Request, plain
-from messor.world.documents import HTML
-from messor.world.sites import domain_of
+from simweb import Server, SimResponse, Site, World, read_log
+from simweb.addresses import address
+from simweb.answers import Request, plain
+from simweb.documents import HTML
+from simweb.sites import domain_of
 
 BYSTANDERS, PAGES, SUBDOMAINS = 20, 200, 40
 WARM_SECONDS = 4.0  # processes have started; what is served to them comes within the window
@@ -43,7 +43,7 @@ _ROBOTS = plain(200, "User-agent: *\nAllow: /\n")
 # A worker whose reader dies of a page outside the sandbox, whatever the guard says of it.
 FRAIL = """
 import os, signal, sys
-from messor.engine import read
+from messor.crawl import read
 sound = read.read_page
 def frail(html, *more, **options):
     if "deadly" in html:
@@ -67,11 +67,11 @@ class _House:
     def warm(self, epoch: int) -> None:
         """Nothing to prepare."""
 
-    def respond(self, request: Request) -> Answer:
+    def respond(self, request: Request) -> SimResponse:
         if request.path == "/robots.txt":
             return _ROBOTS
         body = self._rooms.get(request.path)
-        return _MISSING if body is None else Answer(200, (("Content-Type", HTML),), body)
+        return _MISSING if body is None else SimResponse(200, (("Content-Type", HTML),), body)
 
 
 class _Street(World):

@@ -38,7 +38,7 @@ from messor.access.origin import Origin
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Role
 from messor.access.sessions import Lifetimes
-from messor.cli.serving import Doors
+from messor.cli.serve import WebServer
 from messor.console.cookies import SESSION
 from messor.fetch import rollups
 from messor.ledger.events import Event, record
@@ -97,7 +97,7 @@ async def serve(dsn: str) -> None:
         console_stranger_requests_per_minute=1_000_000,
     )
     async with Database(dsn, pool_size=8) as database:
-        doors = Doors(settings, database)
+        doors = WebServer(settings, database)
         running = asyncio.create_task(doors.run())
         await until_open(doors.url)
         print(json.dumps({"url": doors.url}), flush=True)

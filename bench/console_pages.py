@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from messor.api.paging import Pager
+from messor.api.cursors import Pager
 from messor.store.database import Database
 
 PLACES = """

@@ -21,7 +21,7 @@ from bench.results import Bar, Section, machine
 from bench.run import MESSOR, PER_HOST, SCRAPY
 from bench.stage import Contender, FailedRunError, Result, Stage, embedded_postgres
 
-from messor.world.process import WorldProcess
+from simweb.process import WorldProcess
 
 PRODUCTS = Contender(
     "Messor, quality and products", "bench.messor_records", ["product"], database="schema"

@@ -28,16 +28,16 @@ from bench.measure import cpu_seconds
 from bench.queue import Bar, execute, judge, own_database
 from bench.stage import embedded_postgres
 
-from messor.courtesy import lanes
-from messor.courtesy.lanes import GivenBack, Lane
-from messor.courtesy.lease import WorkerLease
-from messor.engine import admission
-from messor.engine.batch import Batch
-from messor.engine.links import LinkSieve
+from messor.core.memory import keep_freed_memory
+from messor.crawl.batch import FlushBatch
+from messor.crawl.links import LinkFilter
 from messor.frontier import pages, tasks
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import Task
-from messor.kit.memory import keep_freed_memory
+from messor.governance import admission
+from messor.politeness import lanes
+from messor.politeness.lanes import GivenBack, Lane
+from messor.politeness.lease import WorkerLease
 from messor.registry import domains
 from messor.store.database import Database
 from messor.web.html import PageReading
@@ -145,9 +145,9 @@ class Adder:
         self._database = database
         self._ids = ids
         self._seen = SeenFilter()
-        self._sieve = LinkSieve(self._seen, 5, frozenset())
+        self._sieve = LinkFilter(self._seen, 5, frozenset())
         self._cache = LinkCache(8_000)
-        self._batch = Batch()
+        self._batch = FlushBatch()
         self._gathered = 0
 
     async def take(self, lane: Lane, task: Task, url: Url, hrefs: list[str]) -> None:
@@ -165,7 +165,7 @@ class Adder:
 
     async def flush(self, held: int) -> None:
         found = list(self._batch.found.values())
-        self._batch, self._gathered = Batch(), 0
+        self._batch, self._gathered = FlushBatch(), 0
         if not found:
             return
         async with self._database.transaction() as connection:
@@ -206,7 +206,7 @@ async def link_ms(
 
 
 def be_as_a_worker() -> None:
-    """The collector and the memory of this process, as `engine.worker` sets them for its own."""
+    """The collector and the memory of this process, as `crawl.worker` sets them for its own."""
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
     keep_freed_memory()

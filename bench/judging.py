@@ -18,9 +18,9 @@ from typing import Any
 
 import msgspec
 
-from messor.extract.reading import read_records
 from messor.insight.class_features import features_of
 from messor.insight.classes import judge as judge_class
+from messor.parsers.page_reading import read_records
 from messor.scout import keywords
 from messor.scout.engines.model import RawAnswer
 from messor.scout.engines.serper import Serper
@@ -30,12 +30,12 @@ from messor.scout.serps import domain_of
 from messor.verticals import files
 from messor.verticals.model import Vertical
 from messor.web.html import read_page
-from messor.world.engines.google import SerperStandIn
-from messor.world.engines.index import SearchIndex
-from messor.world.sites import Site
-from messor.world.tradehost import PageHost
-from messor.world.truth import Truth
-from messor.world.world import World
+from simweb.engines.google import SerperStandIn
+from simweb.engines.index import SearchIndex
+from simweb.sites import Site
+from simweb.tradehost import PageHost
+from simweb.truth import Truth
+from simweb.world import World
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 JUDGED_BLOCKS = frozenset({"organic", "local_pack", "featured"})

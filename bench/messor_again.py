@@ -8,7 +8,7 @@ import uvloop
 from bench.contender import Job, read_job, ready, report
 from bench.messor_full import crawl, settings_for
 
-from messor.engine.worker import Worker
+from messor.crawl.worker import Worker
 from messor.fetch.outcome import Outcome
 from messor.frontier import tasks
 from messor.store.database import Database

@@ -15,9 +15,9 @@ from typing import Any
 import uvloop
 from bench.contender import Job, read_job, ready, report
 
-from messor.engine import admission
-from messor.engine.worker import Worker
+from messor.crawl.worker import Worker
 from messor.fetch.outcome import Outcome
+from messor.governance import admission
 from messor.registry import domains
 from messor.settings import AllowedNetworks, Settings
 from messor.store.database import Database

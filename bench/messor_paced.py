@@ -6,7 +6,7 @@ import uvloop
 from bench.contender import Job, read_job, ready
 from bench.messor_full import approve, settings_for
 
-from messor.engine.worker import Worker
+from messor.crawl.worker import Worker
 from messor.store.database import Database
 
 

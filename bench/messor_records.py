@@ -18,10 +18,10 @@ import uvloop
 from bench.contender import Job, read_job, ready, report
 from bench.messor_full import approve, crawl, settings_for
 
-from messor.engine.extracting import Extractor
-from messor.engine.orders import Order, UnreadableError
-from messor.engine.readers import Readers, wanted_kinds
-from messor.engine.worker import Worker
+from messor.crawl.worker import Worker
+from messor.extraction.extract import Extractor
+from messor.extraction.reader_pool import ReaderPool, wanted_kinds
+from messor.extraction.reader_protocol import ReadRequest, UnreadableError
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -42,7 +42,7 @@ async def main(job: Job) -> dict[str, Any]:
     settings = settings_for(job, record_kinds=kinds_asked_for)
     async with Database(job.dsn, pool_size=CONNECTIONS) as database:
         await approve(database, job)
-        readers = Readers(None if EVERY_CORE in job.options else 1)
+        readers = ReaderPool(None if EVERY_CORE in job.options else 1)
         await _start(readers, settings)
         worker = Worker(settings, database)
         kinds = wanted_kinds(settings.record_kinds)
@@ -68,9 +68,11 @@ def archive_of(settings: Settings) -> Path:
     return settings.data_dir / "archive"
 
 
-async def _start(readers: Readers, settings: Settings) -> None:
+async def _start(readers: ReaderPool, settings: Settings) -> None:
     """Have the reading processes do their imports before the clocks start, as all contenders do."""
-    nothing = Order(str(archive_of(settings)), "none.warc.gz", 0, 0, None, "http://none.test/", 200)
+    nothing = ReadRequest(
+        str(archive_of(settings)), "none.warc.gz", 0, 0, None, "http://none.test/", 200
+    )
     for asked in readers.ask([nothing] * readers.count):
         with contextlib.suppress(UnreadableError):
             await asked

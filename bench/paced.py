@@ -15,9 +15,9 @@ from bench.measure import peak_rss, prefer
 from bench.results import Bar, Section
 from bench.stage import READY_SECONDS, Contender, Result, Stage, child, expect, tell
 
-from messor.world.conditions import Conditions
-from messor.world.process import WorldProcess
-from messor.world.requestlog import LoggedRequest
+from simweb.conditions import Conditions
+from simweb.process import WorldProcess
+from simweb.requestlog import LoggedRequest
 
 DELAY = 1.0
 HOSTS = 400

@@ -16,7 +16,7 @@ from bench.results import Bar, Section, machine
 from bench.run import PER_HOST
 from bench.stage import Contender, FailedRunError, Result, Stage, embedded_postgres
 
-from messor.world.process import WorldProcess
+from simweb.process import WorldProcess
 
 ONE = Contender("one process", "bench.messor_pair", ["1"], database="schema")
 TWO = Contender("two processes", "bench.messor_pair", ["2"], database="schema")

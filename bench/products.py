@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from messor.extract.page import Page
-from messor.extract.products import read_products
-from messor.extract.records import Record
+from messor.content.page import ParsedPage
+from messor.content.products import read_products
+from messor.content.records import Record
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 CENT = 0.005
@@ -144,7 +144,7 @@ def _measure(cases: Sequence[Case], rounds: int) -> tuple[float, float]:
     parsing, reading = [], []
     for _ in range(rounds):
         started = time.process_time()
-        pages = [Page.read(case.html, case.url) for case in cases]
+        pages = [ParsedPage.read(case.html, case.url) for case in cases]
         parsed = time.process_time()
         for page in pages:
             read_products(page)
@@ -161,12 +161,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not cases:
         print("The external cases (products_zyte.json) are not here.")
         return
-    found = score([(c, product_of(read_products(Page.read(c.html, c.url)))) for c in cases])
+    found = score([(c, product_of(read_products(ParsedPage.read(c.html, c.url)))) for c in cases])
     print(f"{'field':14}{'precision':>10}{'recall':>8}{'F1':>8}")
     for name, tally in found.tallies.items():
         print(f"{name:14}{tally.precision:10.3f}{tally.recall:8.3f}{tally.f1:8.3f}")
     print(f"{'availability':14}{'mean of the two states':>18}{found.availability:8.3f}")
-    taken = sum(bool(read_products(Page.read(a.html, a.url))) for a in articles)
+    taken = sum(bool(read_products(ParsedPage.read(a.html, a.url))) for a in articles)
     print(f"articles taken for products: {taken} of {len(articles)}")
     for name, pages in (("products", cases), ("articles", articles)):
         parsing, reading = _measure(pages, options.rounds)

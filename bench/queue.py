@@ -26,10 +26,10 @@ import uvloop
 from bench.stage import ROOT, embedded_postgres, expect, tell
 from procrastinate import PsycopgConnector
 
-from messor.queue import leases, outcomes
-from messor.queue.handlers import Handlers, Result
-from messor.queue.jobs import Job
-from messor.queue.runner import Limits, Runner
+from messor.jobs import leases, outcomes
+from messor.jobs.handlers import Handlers, Result
+from messor.jobs.jobs import Job
+from messor.jobs.runner import Runner, RunnerLimits
 from messor.store import migrate
 from messor.store.database import Connection, Database
 from messor.store.dsn import with_database
@@ -94,7 +94,7 @@ async def work_by_runner(dsn: str) -> None:
     async def noop(_: Connection, __: Job) -> Result:
         return None
 
-    limits = Limits(concurrency=128, look_seconds=0.01)
+    limits = RunnerLimits(concurrency=128, look_seconds=0.01)
     async with Database(dsn) as database:
         runner = Runner(database, handlers, "bench", limits)
         ready()

@@ -24,10 +24,10 @@ from bench.measure import cpu_seconds
 from bench.messor_full import approve, crawl, settings_for
 from bench.stage import Contender, Ground, Stage, embedded_postgres
 
-from messor.engine.worker import Worker
-from messor.extract import due
+from messor.crawl.worker import Worker
+from messor.extraction import queue
 from messor.store.database import Database
-from messor.world.process import WorldProcess
+from simweb.process import WorldProcess
 
 CORES_SHARE = 0.8  # of the machine's cores, while pages are read
 _PROGRESS = re.compile(r"(\d+) of \d+ pages")
@@ -95,7 +95,7 @@ async def fill(stage: Stage, ground: Ground) -> None:
     async with Database(ground.dsn) as database:
         await approve(database, job)
         await crawl(Worker(settings_for(job), database), job.pages + len(job.starts))
-        await due.catch_up(database)
+        await queue.catch_up(database)
 
 
 async def ask(dsn: str, sql: str) -> tuple[int, ...]:

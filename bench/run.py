@@ -20,7 +20,7 @@ from bench.results import Bar, Section, memory_bars, page, path_bars, stripped_b
 from bench.stage import Contender, FailedRunError, Result, Stage, embedded_postgres
 
 from messor.store.server import ServerStatus
-from messor.world.process import WorldProcess
+from simweb.process import WorldProcess
 
 RESULTS = Path(__file__).parent / "results.md"
 PER_HOST = 4  # requests at a time to one host, for Messor and the floor

@@ -24,7 +24,7 @@ from bench.measure import ServerReading, busy_seconds, cpu_seconds, peak_rss, re
 from messor.store import migrate
 from messor.store.dsn import with_database
 from messor.store.server import EmbeddedServer, ServerStatus
-from messor.world.process import WorldProcess
+from simweb.process import WorldProcess
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 120.0

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from bench.results import Bar, Section
 from bench.stage import Contender, Result, Stage
 
-from messor.world.conditions import Conditions
-from messor.world.process import WorldProcess
+from simweb.conditions import Conditions
+from simweb.process import WorldProcess
 
 FULL = Contender("first crawl", "bench.messor_full", database="schema")
 EXTRACTED = Contender("first crawl with extraction", "bench.messor_records", database="schema")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from chaos.history import Fetch, History, Lease, Page, Request, Snapshot, Visit
 from messor.store.database import Database
-from messor.world import LoggedRequest, World
+from simweb import LoggedRequest, World
 
 FETCHES = """
 SELECT p.url, extract(epoch FROM f.fetched_at)::float8 AS at,

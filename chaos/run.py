@@ -16,7 +16,8 @@ import click
 
 from chaos.scenarios import Report, play
 from chaos.stage import Plan
-from messor.cli.output import json_option, print_json, print_table, say
+from messor.cli.output import json_option, print_json, print_table
+from messor.core.terminal import say
 
 FULL = {
     "politeness": Plan("politeness", 0, hosts=300, workers=3, kills=20, stalls=5),

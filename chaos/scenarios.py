@@ -23,11 +23,11 @@ from chaos.gather import read_tables, requests_of
 from chaos.history import Fault, FaultKind, History
 from chaos.stage import Plan, Stage, open_stage
 from messor.archive.segments import seal_abandoned
-from messor.cli.output import say
-from messor.courtesy import lanes
+from messor.core.terminal import say
+from messor.politeness import lanes
 from messor.store.database import LOST_CONNECTION
-from messor.world.chance import draw
-from messor.world.conditions import RETRY_AFTER_S
+from simweb.chance import draw
+from simweb.conditions import RETRY_AFTER_S
 
 STALL_LEASES = 3  # a stall lasts this many worker leases
 CUT_LEASES = 2

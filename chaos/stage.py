@@ -14,15 +14,16 @@ from chaos.crew import Crew, sweep
 from chaos.gather import pages_of
 from chaos.history import Fault, Page
 from chaos.line import Line, open_line
-from messor.cli.output import say
-from messor.engine import admission, progress
+from messor.core.terminal import say
+from messor.crawl import progress
+from messor.governance import admission
 from messor.registry import domains
 from messor.registry.domains import Submission
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, embedded_server, open_session
-from messor.world import World, WorldProcess
-from messor.world.conditions import Conditions
+from simweb import World, WorldProcess
+from simweb.conditions import Conditions
 
 ACTOR = "chaos"
 JITTER_MS = 30

@@ -12,7 +12,7 @@ from contextlib import suppress
 import msgspec
 
 from fuzz.seeds import SEPARATOR
-from messor.extract.main import read_main
+from messor.content.main import read_main
 from messor.web import encodings, html, sitemaps, suffixes, urls
 from messor.web.robots import Robots
 

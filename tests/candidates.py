@@ -10,7 +10,7 @@ FORGETFUL = """
 import os
 from dataclasses import replace
 
-from messor.extract.parsers.builtin import PRODUCTS
+from messor.parsers.builtin import PRODUCTS
 
 
 class Forgetful:

@@ -22,7 +22,7 @@ from messor.store import migrate
 from messor.store.database import Database
 from messor.store.dsn import passfile_of
 from messor.store.server import EmbeddedServer
-from messor.world import WorldProcess
+from simweb import WorldProcess
 
 CORPORA = Path(__file__).parent.parent.parent / "shared" / "corpora"
 IN_MEMORY = Path("/dev/shm")

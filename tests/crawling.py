@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-from messor.engine import admission, progress
-from messor.engine.worker import Worker
+from messor.crawl import progress
+from messor.crawl.worker import Worker
+from messor.governance import admission
 from messor.registry import domains
 from messor.registry.domains import Domain, Submission
 from messor.settings import Settings

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from messor.extract import product_rows, store, trials
-from messor.extract.changes import Sighting
-from messor.extract.found import FoundPage, found_page
-from messor.extract.parsers import Parser, Parsers
-from messor.extract.reading import read_records
-from messor.insight.indexing import index_waiting
+from messor.insight.search_index import index_waiting
+from messor.parsers import Parser, Parsers, trials
+from messor.parsers.page_findings import FoundPage, found_page
+from messor.parsers.page_reading import read_records
+from messor.records import product_rows, store
+from messor.records.changes import Sighting
 from messor.registry.domains import Domain
 from messor.store.database import Database
 from tests.console import seeding
@@ -190,7 +190,7 @@ async def stock_shop(database: Database, name: str = "shop.example") -> Harvest:
 async def add_trial(
     database: Database, parser: str = "products", version: str = "1", **report: Any
 ) -> str:
-    """A comparison as `engine.comparing` reports it."""
+    """A comparison as `extraction.compare` reports it."""
     fields = {
         "product.price": {
             "same": 90, "different": 6, "gained": 3, "lost": 1, "agreement": 0.9375,

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from messor.courtesy import lanes
-from messor.courtesy.lanes import GivenBack, Lane
-from messor.courtesy.lease import WorkerLease
-from messor.kit.ids import new_id
+from messor.core.ids import new_id
+from messor.politeness import lanes
+from messor.politeness.lanes import GivenBack, Lane
+from messor.politeness.lease import WorkerLease
 from messor.store.database import Database
 
 MAKE_DOMAIN = """

@@ -1,6 +1,6 @@
 """A web made to order: a few hosts, each a table of paths and answers, served on real sockets.
 
-The answers may be changed while it runs. The simulated web of `messor.world` carries it; this
+The answers may be changed while it runs. The simulated web of `simweb` carries it; this
 only says what its hosts answer.
 """
 
@@ -11,27 +11,27 @@ from pathlib import Path
 from typing import Any, Self
 
 from messor.settings import Settings
-from messor.world import Answer, LoggedRequest, Server, Site, World, read_log
-from messor.world.addresses import address
-from messor.world.answers import Request, plain
-from messor.world.documents import HTML
-from messor.world.mischief.flaw import html
-from messor.world.sites import domain_of
+from simweb import LoggedRequest, Server, SimResponse, Site, World, read_log
+from simweb.addresses import address
+from simweb.answers import Request, plain
+from simweb.documents import HTML
+from simweb.mischief.flaw import html
+from simweb.sites import domain_of
 
-Room = Answer | Callable[[Request], Answer]
+Room = SimResponse | Callable[[Request], SimResponse]
 MISSING = plain(404, "There is no such page.\n")
 # Seconds that a busy machine may take to note a request that was sent.
 LAG = 0.1
 OPEN_ROBOTS = plain(200, "User-agent: *\nAllow: /\n")
 
 
-def page(title: str, *links: str, extra: tuple[tuple[str, str], ...] = ()) -> Answer:
+def page(title: str, *links: str, extra: tuple[tuple[str, str], ...] = ()) -> SimResponse:
     """A small sound page that links to others."""
     body = html(title, (f"This is {title}.",), tuple((link, link) for link in links))
-    return Answer(200, (("Content-Type", HTML), *extra), body.encode())
+    return SimResponse(200, (("Content-Type", HTML), *extra), body.encode())
 
 
-def robots(text: str) -> Answer:
+def robots(text: str) -> SimResponse:
     return plain(200, text)
 
 
@@ -44,9 +44,9 @@ class House:
     def warm(self, epoch: int) -> None:
         """Nothing to prepare."""
 
-    def respond(self, request: Request) -> Answer:
+    def respond(self, request: Request) -> SimResponse:
         room = self.rooms.get(request.path) or self.rooms.get(request.route, MISSING)
-        return room if isinstance(room, Answer) else room(request)
+        return room if isinstance(room, SimResponse) else room(request)
 
 
 class _Street(World):

@@ -8,7 +8,7 @@ import ssl
 from ipaddress import ip_address
 from typing import Self
 
-from messor.fetch.proxies.proxy import Endpoint, Proxy
+from messor.fetch.proxies.proxy import Proxy, ProxyAddress
 
 USER, PASSWORD = "ant", "s3same öpen!"
 
@@ -57,7 +57,7 @@ class ProxyServer:
     def proxy(self, number: int = 1, *, host: str = "127.0.0.1", password: str = "") -> Proxy:
         """How to reach it, with its login unless another password is given."""
         user, known = self.login or ("", None)
-        endpoint = Endpoint(self.protocol, host, self.port, user)
+        endpoint = ProxyAddress(self.protocol, host, self.port, user)
         return Proxy(number, endpoint, password or known, trusted=True)
 
     def url(self) -> str:

@@ -10,17 +10,17 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from messor.jobs import jobs
+from messor.jobs.handlers import Handlers
+from messor.jobs.outcomes import Backoff
+from messor.jobs.runner import Runner, RunnerLimits
 from messor.ledger.events import Event, record
-from messor.ops.webhooks import delivering
-from messor.ops.webhooks.dispatching import Dispatcher
-from messor.queue import jobs
-from messor.queue.handlers import Handlers
-from messor.queue.outcomes import Backoff
-from messor.queue.runner import Limits, Runner
+from messor.ops.webhooks import deliver
+from messor.ops.webhooks.dispatch import Dispatcher
 from messor.settings import Settings
 from messor.store.database import Database
 
-FAST = Limits(look_seconds=0.01, backoff=Backoff(0.001, 0.01))
+FAST = RunnerLimits(look_seconds=0.01, backoff=Backoff(0.001, 0.01))
 PATIENCE = 60.0
 
 
@@ -62,7 +62,7 @@ async def receiving() -> AsyncIterator[Receiver]:
 async def working(settings: Settings, database: Database) -> AsyncIterator[None]:
     """Two dispatchers at once and a runner of jobs."""
     handlers = Handlers()
-    delivering.register(handlers, settings, database)
+    deliver.register(handlers, settings, database)
     members: list[Any] = [Dispatcher(database, look_seconds=0.02) for _ in range(2)]
     members.append(Runner(database, handlers, "webhooks", FAST))
     tasks = [asyncio.create_task(member.run()) for member in members]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from messor.world.services import StandIn
+from simweb.services import StandIn
 
 Kind = TypeVar("Kind", bound=StandIn)
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from messor.access import members
-from messor.access.login import Door
+from messor.access.login import LoginService
 from messor.access.members import Member
 from messor.access.origin import Origin
 from messor.access.passwords import Passwords
@@ -36,8 +36,8 @@ def passwords() -> Iterator[Passwords]:
 
 
 @pytest.fixture
-def door(database: Database, passwords: Passwords) -> Door:
-    return Door(database, passwords)
+def door(database: Database, passwords: Passwords) -> LoginService:
+    return LoginService(database, passwords)
 
 
 @pytest.fixture

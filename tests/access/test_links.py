@@ -10,7 +10,7 @@ import pytest
 from messor.access import links, members, sessions
 from messor.access.errors import BadLinkError, ForbiddenError, WeakPasswordError
 from messor.access.links import MadeLink
-from messor.access.login import Door
+from messor.access.login import LoginService
 from messor.access.members import Member
 from messor.access.passwords import Passwords
 from messor.access.principal import LOCAL_ADMIN
@@ -31,13 +31,15 @@ async def login_link(database: Database, member: Member) -> MadeLink:
         return await links.make_login(connection, member, by=LOCAL_ADMIN)
 
 
-async def become_admin(door: Door, link: MadeLink, email: str = "ada@example.org") -> OpenedSession:
+async def become_admin(
+    door: LoginService, link: MadeLink, email: str = "ada@example.org"
+) -> OpenedSession:
     return await door.make_first_admin(
         link.token.reveal(), email=email, name="Ada L.", password=PASSWORD, origin=HOME
     )
 
 
-async def test_the_first_admin_comes_by_the_link(database: Database, door: Door) -> None:
+async def test_the_first_admin_comes_by_the_link(database: Database, door: LoginService) -> None:
     link = await first_admin_link(database)
     assert (await links.peek(database, link.token.reveal())).purpose == "first_admin"
     opened = await become_admin(door, link)
@@ -54,7 +56,9 @@ async def test_the_first_admin_comes_by_the_link(database: Database, door: Door)
     ]
 
 
-async def test_it_is_offered_until_there_is_an_admin(database: Database, door: Door) -> None:
+async def test_it_is_offered_until_there_is_an_admin(
+    database: Database, door: LoginService
+) -> None:
     link = await links.offer_first_admin(database)
     assert link is not None
     await become_admin(door, link)
@@ -62,7 +66,7 @@ async def test_it_is_offered_until_there_is_an_admin(database: Database, door: D
 
 
 async def test_every_such_link_dies_once_there_is_an_admin(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     link = await first_admin_link(database)
     await joined(role=Role.ADMIN)
@@ -73,13 +77,15 @@ async def test_every_such_link_dies_once_there_is_an_admin(
 
 
 async def test_a_member_who_is_no_admin_does_not_stand_in_its_way(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     await joined("bo@example.org", Role.REVIEWER)
     await become_admin(door, await first_admin_link(database))
 
 
-async def test_of_many_who_use_it_at_once_one_succeeds(database: Database, door: Door) -> None:
+async def test_of_many_who_use_it_at_once_one_succeeds(
+    database: Database, door: LoginService
+) -> None:
     link = await first_admin_link(database)
     done = await asyncio.gather(
         *(become_admin(door, link, f"m{number}@example.org") for number in range(8)),
@@ -90,7 +96,9 @@ async def test_of_many_who_use_it_at_once_one_succeeds(database: Database, door:
     assert len(await members.listing(database)) == 1
 
 
-async def test_of_two_links_used_at_once_one_makes_an_admin(database: Database, door: Door) -> None:
+async def test_of_two_links_used_at_once_one_makes_an_admin(
+    database: Database, door: LoginService
+) -> None:
     made = [await first_admin_link(database) for _ in range(4)]
     done = await asyncio.gather(
         *(become_admin(door, link, f"m{n}@example.org") for n, link in enumerate(made)),
@@ -100,7 +108,7 @@ async def test_of_two_links_used_at_once_one_makes_an_admin(database: Database, 
     assert len(await members.listing(database)) == 1
 
 
-async def test_a_refused_form_does_not_use_it_up(database: Database, door: Door) -> None:
+async def test_a_refused_form_does_not_use_it_up(database: Database, door: LoginService) -> None:
     link = await first_admin_link(database)
     with pytest.raises(WeakPasswordError):
         await door.make_first_admin(
@@ -114,10 +122,12 @@ async def test_it_runs_out(database: Database, passwords: Passwords, later: Late
     await links.peek(await later(timedelta(hours=23)), link.token.reveal())
     tomorrow = await later(timedelta(hours=25))
     with pytest.raises(BadLinkError):
-        await become_admin(Door(tomorrow, passwords), link)
+        await become_admin(LoginService(tomorrow, passwords), link)
 
 
-async def test_a_login_link_logs_in_once(database: Database, door: Door, joined: Joined) -> None:
+async def test_a_login_link_logs_in_once(
+    database: Database, door: LoginService, joined: Joined
+) -> None:
     ada = await joined(password=None)
     link = await login_link(database, ada)
     for _ in range(2):  # to look does not use it up
@@ -129,7 +139,7 @@ async def test_a_login_link_logs_in_once(database: Database, door: Door, joined:
 
 
 async def test_a_login_link_used_by_many_at_once_opens_one_session(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     link = await login_link(database, await joined(password=None))
     done = await asyncio.gather(
@@ -140,12 +150,12 @@ async def test_a_login_link_used_by_many_at_once_opens_one_session(
 
 
 async def test_a_login_link_runs_out_and_dies_with_what_it_was_made_for(
-    database: Database, door: Door, joined: Joined, later: Later, passwords: Passwords
+    database: Database, door: LoginService, joined: Joined, later: Later, passwords: Passwords
 ) -> None:
     ada = await joined()
     old, other, last = [await login_link(database, ada) for _ in range(3)]
     with pytest.raises(BadLinkError):
-        await Door(await later(timedelta(minutes=61)), passwords).log_in_by_link(
+        await LoginService(await later(timedelta(minutes=61)), passwords).log_in_by_link(
             old.token.reveal(), HOME
         )
     async with database.transaction() as connection:
@@ -161,7 +171,7 @@ async def test_a_login_link_runs_out_and_dies_with_what_it_was_made_for(
 
 
 async def test_a_link_serves_its_own_purpose_only(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     login = await login_link(database, await joined(password=None))
     first = await first_admin_link(database)
@@ -173,7 +183,9 @@ async def test_a_link_serves_its_own_purpose_only(
 
 
 @pytest.mark.parametrize("token", ["", "x", "\x00", "\ud800", "x" * 100_000])
-async def test_what_is_no_link_opens_nothing(database: Database, door: Door, token: str) -> None:
+async def test_what_is_no_link_opens_nothing(
+    database: Database, door: LoginService, token: str
+) -> None:
     with pytest.raises(BadLinkError):
         await links.peek(database, token)
     with pytest.raises(BadLinkError):

@@ -14,7 +14,7 @@ from messor.access.errors import (
     WeakPasswordError,
     WrongCredentialsError,
 )
-from messor.access.login import Door
+from messor.access.login import LoginService
 from messor.access.origin import Origin
 from messor.access.passwords import Passwords
 from messor.access.principal import LOCAL_ADMIN
@@ -27,21 +27,23 @@ from tests.access.conftest import ELSEWHERE, HOME, PASSWORD, Joined, Later, told
 EMAIL = "ada@example.org"
 
 
-async def fails(door: Door, email: str = EMAIL, origin: Origin = ELSEWHERE) -> str:
+async def fails(door: LoginService, email: str = EMAIL, origin: Origin = ELSEWHERE) -> str:
     """One wrong guess; answers what was said."""
     with pytest.raises((WrongCredentialsError, ThrottledError)) as refused:
         await door.log_in(email, "not the password", origin)
     return refused.value.code
 
 
-async def guesses(door: Door, number: int, email: str = EMAIL, origin: Origin = ELSEWHERE) -> int:
+async def guesses(
+    door: LoginService, number: int, email: str = EMAIL, origin: Origin = ELSEWHERE
+) -> int:
     """How many of so many guesses at once were looked at."""
     said = await asyncio.gather(*(fails(door, email, origin) for _ in range(number)))
     return said.count("wrong_credentials")
 
 
 async def test_the_right_password_opens_a_session(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     ada = await joined()
     opened = await door.log_in(" ADA@example.org ", PASSWORD, HOME)
@@ -61,7 +63,9 @@ async def test_the_right_password_opens_a_session(
     ]
 
 
-async def test_every_failure_says_the_same(database: Database, door: Door, joined: Joined) -> None:
+async def test_every_failure_says_the_same(
+    database: Database, door: LoginService, joined: Joined
+) -> None:
     await joined()
     await joined("nopass@example.org", password=None)
     gone = await joined("gone@example.org")
@@ -105,7 +109,7 @@ async def test_a_stranger_costs_what_a_member_costs(
             return argon.verify(encoded, password)
 
     monkeypatch.setattr(passwords, "_argon", Watched())
-    door, trips = Door(database, passwords), []
+    door, trips = LoginService(database, passwords), []
     for number, email in enumerate([EMAIL, "stranger@example.org", "no address"]):
         before = database.round_trips
         await fails(door, email, Origin(f"198.51.100.{number}"))
@@ -114,24 +118,26 @@ async def test_a_stranger_costs_what_a_member_costs(
     assert verified == ["$argon2id$v=19$m=8,t=1,p=1"] * 3
 
 
-async def test_guesses_at_once_are_not_cheaper(door: Door, joined: Joined) -> None:
+async def test_guesses_at_once_are_not_cheaper(door: LoginService, joined: Joined) -> None:
     await joined()
     assert await guesses(door, 40) == 5  # the fifth is looked at, and starts the wait
 
 
 async def test_a_minute_has_at_most_ten_guesses(
-    door: Door, joined: Joined, later: Later, passwords: Passwords
+    door: LoginService, joined: Joined, later: Later, passwords: Passwords
 ) -> None:
     await joined()
     looked_at = await guesses(door, 20)
     for seconds in (1, 5, 9, 11, 15, 20, 31, 35, 45, 59):
-        ahead = Door(await later(timedelta(seconds=seconds)), passwords)
+        ahead = LoginService(await later(timedelta(seconds=seconds)), passwords)
         looked_at += await guesses(ahead, 1)
     assert 5 < looked_at <= 10
 
 
 @pytest.mark.parametrize("spread", ["addresses", "accounts"])
-async def test_spreading_guesses_does_not_help(door: Door, joined: Joined, spread: str) -> None:
+async def test_spreading_guesses_does_not_help(
+    door: LoginService, joined: Joined, spread: str
+) -> None:
     await joined()
     said = []
     for number in range(12):
@@ -141,7 +147,7 @@ async def test_spreading_guesses_does_not_help(door: Door, joined: Joined, sprea
     assert said.count("wrong_credentials") == 5
 
 
-async def test_an_ipv6_network_is_one_address(door: Door) -> None:
+async def test_an_ipv6_network_is_one_address(door: LoginService) -> None:
     said = [
         await fails(door, f"m{number}@example.org", Origin(f"2001:db8::{number:x}"))
         for number in range(12)
@@ -150,7 +156,7 @@ async def test_an_ipv6_network_is_one_address(door: Door) -> None:
 
 
 async def test_the_wait_grows_says_how_long_it_is_and_ends(
-    database: Database, door: Door, joined: Joined, later: Later, passwords: Passwords
+    database: Database, door: LoginService, joined: Joined, later: Later, passwords: Passwords
 ) -> None:
     await joined()
     await guesses(door, 5)
@@ -162,26 +168,26 @@ async def test_the_wait_grows_says_how_long_it_is_and_ends(
         )
         waits.append(wait)
         elapsed += wait + 1
-        at = Door(await later(timedelta(seconds=elapsed)), passwords)
+        at = LoginService(await later(timedelta(seconds=elapsed)), passwords)
         assert await fails(at) == "wrong_credentials"
     assert waits == [10, 20, 40, 80, 160, 300]
     with pytest.raises(ThrottledError, match=r"Try again in \d+ seconds") as refused:
         await at.log_in(EMAIL, PASSWORD, ELSEWHERE)
     assert 200 < refused.value.retry_after <= 300
-    at = Door(await later(timedelta(seconds=elapsed + 301)), passwords)
+    at = LoginService(await later(timedelta(seconds=elapsed + 301)), passwords)
     assert isinstance(await at.log_in(EMAIL, PASSWORD, ELSEWHERE), OpenedSession)
 
 
 async def test_an_hour_of_quiet_forgives(
-    door: Door, joined: Joined, later: Later, passwords: Passwords
+    door: LoginService, joined: Joined, later: Later, passwords: Passwords
 ) -> None:
     await joined()
     await guesses(door, 5)
-    assert await guesses(Door(await later(timedelta(minutes=61)), passwords), 10) == 5
+    assert await guesses(LoginService(await later(timedelta(minutes=61)), passwords), 10) == 5
 
 
 async def test_who_is_turned_away_does_not_wait_longer_for_it(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     await joined()
     await guesses(door, 5)
@@ -193,7 +199,7 @@ async def test_who_is_turned_away_does_not_wait_longer_for_it(
 
 
 async def test_strangers_cannot_keep_a_member_out_of_a_known_address(
-    door: Door, joined: Joined
+    door: LoginService, joined: Joined
 ) -> None:
     await joined()
     await door.log_in(EMAIL, PASSWORD, HOME)
@@ -204,14 +210,14 @@ async def test_strangers_cannot_keep_a_member_out_of_a_known_address(
     await door.log_in(EMAIL, PASSWORD, HOME)
 
 
-async def test_a_known_address_is_no_free_pass(door: Door, joined: Joined) -> None:
+async def test_a_known_address_is_no_free_pass(door: LoginService, joined: Joined) -> None:
     await joined()
     await door.log_in(EMAIL, PASSWORD, HOME)
     assert await guesses(door, 30, EMAIL, HOME) == 5
 
 
 async def test_a_link_lets_in_whom_strangers_keep_out(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     ada = await joined()
     await guesses(door, 10)
@@ -220,7 +226,9 @@ async def test_a_link_lets_in_whom_strangers_keep_out(
     await door.log_in_by_link(link.token.reveal(), ELSEWHERE)
 
 
-async def test_success_forgives_the_account_but_not_the_address(door: Door, joined: Joined) -> None:
+async def test_success_forgives_the_account_but_not_the_address(
+    door: LoginService, joined: Joined
+) -> None:
     """To log in to an account of one's own between guesses at others does not clear the address."""
     await joined()
     for number in range(4):
@@ -231,7 +239,7 @@ async def test_success_forgives_the_account_but_not_the_address(door: Door, join
 
 
 async def test_many_right_logins_at_once_all_succeed_or_wait(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     await joined()
     await door.log_in(EMAIL, PASSWORD, HOME)
@@ -247,7 +255,7 @@ async def test_many_right_logins_at_once_all_succeed_or_wait(
 
 
 async def test_the_ledger_hears_of_a_wait_once(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     await joined()
     await guesses(door, 30)
@@ -270,25 +278,25 @@ async def test_a_password_changed_while_it_is_looked_at_is_the_old_one(
 
     monkeypatch.setattr(passwords, "verify", slow)
     with pytest.raises(WrongCredentialsError):
-        await Door(database, passwords).log_in(EMAIL, PASSWORD, HOME)
+        await LoginService(database, passwords).log_in(EMAIL, PASSWORD, HOME)
     assert not await sessions.listing(database, ada.id, by=LOCAL_ADMIN)
 
 
 async def test_an_old_hash_is_renewed_at_login(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     await joined()
     dearer = Passwords(memory_kib=16, passes=2)
-    await Door(database, dearer).log_in(EMAIL, PASSWORD, HOME)
+    await LoginService(database, dearer).log_in(EMAIL, PASSWORD, HOME)
     stored = await database.fetchval("SELECT password_hash FROM messor.members")
     assert "m=16,t=2" in stored
-    await Door(database, dearer).log_in(EMAIL, PASSWORD, HOME)
+    await LoginService(database, dearer).log_in(EMAIL, PASSWORD, HOME)
     assert await database.fetchval("SELECT password_hash FROM messor.members") == stored
     dearer.close()
 
 
 async def test_a_member_changes_the_password(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     ada = await joined()
     here, there = [await door.log_in(EMAIL, PASSWORD, HOME) for _ in range(2)]
@@ -309,7 +317,7 @@ async def test_a_member_changes_the_password(
 
 
 async def test_a_stolen_session_does_not_guess_the_password(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     await joined()
     opened = await door.log_in(EMAIL, PASSWORD, HOME)
@@ -324,7 +332,7 @@ async def test_a_stolen_session_does_not_guess_the_password(
 
 
 async def test_a_weak_new_password_changes_nothing(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     await joined()
     opened = await door.log_in(EMAIL, PASSWORD, HOME)
@@ -334,7 +342,7 @@ async def test_a_weak_new_password_changes_nothing(
 
 
 async def test_who_came_by_a_link_sets_a_password_without_the_old(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     ada = await joined(password=None, role=Role.VIEWER)
     async with database.transaction() as connection:
@@ -347,7 +355,7 @@ async def test_who_came_by_a_link_sets_a_password_without_the_old(
 
 
 async def test_an_ended_session_changes_no_password(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     await joined()
     opened = await door.log_in(EMAIL, PASSWORD, HOME)

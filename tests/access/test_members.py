@@ -10,7 +10,7 @@ import pytest
 
 from messor.access import keys, members, sessions
 from messor.access.errors import BadKeyError, ForbiddenError, SessionEndedError
-from messor.access.login import Door
+from messor.access.login import LoginService
 from messor.access.members import Member
 from messor.access.passwords import Passwords
 from messor.access.principal import LOCAL_ADMIN, Principal
@@ -103,7 +103,7 @@ async def test_only_admins_manage_members(
 
 
 async def test_a_changed_role_holds_at_once_and_ends_sessions(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     ada = await joined(role=Role.REVIEWER)
     opened = await door.log_in(ada.email, PASSWORD, HOME)
@@ -123,7 +123,7 @@ async def test_a_changed_role_holds_at_once_and_ends_sessions(
 
 
 async def test_the_same_role_again_changes_nothing(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     ada = await joined(role=Role.REVIEWER)
     opened = await door.log_in(ada.email, PASSWORD, HOME)
@@ -132,7 +132,7 @@ async def test_the_same_role_again_changes_nothing(
 
 
 async def test_who_is_disabled_is_out_by_every_way(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     ada = await joined()
     opened = await door.log_in(ada.email, PASSWORD, HOME)
@@ -173,7 +173,7 @@ async def test_two_admins_who_unmake_each_other_at_once_leave_one(
 
 
 async def test_a_set_password_ends_sessions(
-    database: Database, door: Door, joined: Joined, passwords: Passwords
+    database: Database, door: LoginService, joined: Joined, passwords: Passwords
 ) -> None:
     ada = await joined()
     opened = await door.log_in(ada.email, PASSWORD, HOME)

@@ -18,13 +18,13 @@ from messor.access.errors import (
     ThrottledError,
     WrongCredentialsError,
 )
-from messor.access.login import Door
+from messor.access.login import LoginService
 from messor.access.members import Member
 from messor.access.passwords import Passwords
 from messor.access.principal import LOCAL_ADMIN, authorise
 from messor.access.roles import Act
 from messor.errors import ConflictError
-from messor.fetch.proxies.sealing import Seal
+from messor.fetch.proxies.seal import Seal
 from messor.store.database import Database
 from tests.access.conftest import HOME, PASSWORD, Joined, Later
 
@@ -35,8 +35,8 @@ def seal(tmp_path: Path) -> Seal:
 
 
 @pytest.fixture
-def door(database: Database, passwords: Passwords, seal: Seal) -> Door:
-    return Door(database, passwords, seal=seal)
+def door(database: Database, passwords: Passwords, seal: Seal) -> LoginService:
+    return LoginService(database, passwords, seal=seal)
 
 
 async def code_of(database: Database, secret: str, *, steps: int = 0) -> str:
@@ -55,7 +55,7 @@ async def enrol(database: Database, seal: Seal, member: Member) -> tuple[str, li
     return enrolment.secret, codes
 
 
-async def challenge(door: Door, member: Member) -> str:
+async def challenge(door: LoginService, member: Member) -> str:
     try:
         await door.log_in(member.email, PASSWORD, HOME)
     except CodeNeededError as asked:
@@ -64,7 +64,7 @@ async def challenge(door: Door, member: Member) -> str:
 
 
 async def test_a_code_is_asked_for_after_the_password_and_works_once(
-    database: Database, door: Door, seal: Seal, joined: Joined
+    database: Database, door: LoginService, seal: Seal, joined: Joined
 ) -> None:
     ada = await joined()
     secret, _ = await enrol(database, seal, ada)
@@ -81,7 +81,7 @@ async def test_a_code_is_asked_for_after_the_password_and_works_once(
 
 
 async def test_recovery_codes_work_once_each_and_are_not_kept(
-    database: Database, door: Door, seal: Seal, joined: Joined
+    database: Database, door: LoginService, seal: Seal, joined: Joined
 ) -> None:
     ada = await joined()
     _, codes = await enrol(database, seal, ada)
@@ -95,7 +95,7 @@ async def test_recovery_codes_work_once_each_and_are_not_kept(
 
 
 async def test_a_link_asks_for_the_code_as_well(
-    database: Database, door: Door, seal: Seal, joined: Joined
+    database: Database, door: LoginService, seal: Seal, joined: Joined
 ) -> None:
     ada = await joined()
     secret, _ = await enrol(database, seal, ada)
@@ -110,7 +110,7 @@ async def test_a_link_asks_for_the_code_as_well(
 
 
 async def test_a_known_password_buys_no_endless_guesses_at_codes(
-    door: Door, database: Database, seal: Seal, joined: Joined
+    door: LoginService, database: Database, seal: Seal, joined: Joined
 ) -> None:
     ada = await joined()
     await enrol(database, seal, ada)
@@ -127,21 +127,26 @@ async def test_a_known_password_buys_no_endless_guesses_at_codes(
 
 
 async def test_a_challenge_ends_and_codes_follow_the_clock(
-    database: Database, passwords: Passwords, door: Door, seal: Seal, joined: Joined, later: Later
+    database: Database,
+    passwords: Passwords,
+    door: LoginService,
+    seal: Seal,
+    joined: Joined,
+    later: Later,
 ) -> None:
     ada = await joined()
     secret, _ = await enrol(database, seal, ada)
     token = await challenge(door, ada)
-    soon = Door(await later(timedelta(minutes=9)), passwords, seal=seal)
+    soon = LoginService(await later(timedelta(minutes=9)), passwords, seal=seal)
     with pytest.raises(WrongCredentialsError):
         await soon.answer_challenge(token, await code_of(database, secret), HOME)
-    late = Door(await later(timedelta(minutes=11)), passwords, seal=seal)
+    late = LoginService(await later(timedelta(minutes=11)), passwords, seal=seal)
     with pytest.raises(SessionEndedError, match="Log in again"):
         await late.answer_challenge(token, await code_of(database, secret, steps=22), HOME)
 
 
 async def test_it_is_on_only_once_a_code_was_confirmed_and_off_with_another(
-    database: Database, door: Door, seal: Seal, joined: Joined
+    database: Database, door: LoginService, seal: Seal, joined: Joined
 ) -> None:
     ada = await joined()
     async with database.transaction() as connection:
@@ -166,7 +171,7 @@ async def test_it_is_on_only_once_a_code_was_confirmed_and_off_with_another(
 
 
 async def test_where_two_factors_are_required_a_member_with_one_may_only_enrol(
-    database: Database, door: Door, seal: Seal, joined: Joined
+    database: Database, door: LoginService, seal: Seal, joined: Joined
 ) -> None:
     ada = await joined()
     opened = await door.log_in(ada.email, PASSWORD, HOME)

@@ -11,7 +11,7 @@ import pytest
 
 from messor.access import keys, links, ratelimits, upkeep
 from messor.access.errors import WrongCredentialsError
-from messor.access.login import Door
+from messor.access.login import LoginService
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.ratelimits import Limit
 from messor.access.roles import Act
@@ -21,7 +21,7 @@ from tests.access.conftest import HOME, PASSWORD, Joined, Later, everything_stor
 
 
 async def test_secrets_are_nowhere(
-    database: Database, door: Door, joined: Joined, caplog: pytest.LogCaptureFixture
+    database: Database, door: LoginService, joined: Joined, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     async with database.transaction() as connection:
@@ -80,7 +80,7 @@ def test_a_secret_shows_itself_only_when_asked() -> None:
 
 
 async def test_what_is_old_is_forgotten(
-    database: Database, door: Door, joined: Joined, later: Later
+    database: Database, door: LoginService, joined: Joined, later: Later
 ) -> None:
     ada = await joined()
     await door.log_in(ada.email, PASSWORD, HOME)

@@ -10,7 +10,7 @@ import pytest
 from messor.access import sessions
 from messor.access.csrf import check_csrf, csrf_token
 from messor.access.errors import ForbiddenError, ForgedRequestError, SessionEndedError
-from messor.access.login import Door
+from messor.access.login import LoginService
 from messor.access.origin import Origin, network_of
 from messor.access.passwords import Passwords
 from messor.access.principal import LOCAL_ADMIN
@@ -22,7 +22,7 @@ from messor.store.database import Database
 from tests.access.conftest import ELSEWHERE, HOME, PASSWORD, Joined, Later, as_member, told
 
 
-async def logged_in(door: Door, origin: Origin = HOME) -> OpenedSession:
+async def logged_in(door: LoginService, origin: Origin = HOME) -> OpenedSession:
     return await door.log_in("ada@example.org", PASSWORD, origin)
 
 
@@ -34,7 +34,9 @@ async def is_open(database: Database, opened: OpenedSession) -> bool:
     return True
 
 
-async def test_a_session_knows_its_member(database: Database, door: Door, joined: Joined) -> None:
+async def test_a_session_knows_its_member(
+    database: Database, door: LoginService, joined: Joined
+) -> None:
     ada = await joined()
     opened = await logged_in(door)
     who = await sessions.resume(database, opened.token.reveal())
@@ -49,7 +51,9 @@ async def test_what_is_no_token_opens_nothing(database: Database, token: str | N
         await sessions.resume(database, token)
 
 
-async def test_only_the_hash_is_stored(database: Database, door: Door, joined: Joined) -> None:
+async def test_only_the_hash_is_stored(
+    database: Database, door: LoginService, joined: Joined
+) -> None:
     await joined()
     opened = await logged_in(door)
     assert len(opened.token.reveal()) == 43  # 256 bits in base64
@@ -61,7 +65,7 @@ async def test_only_the_hash_is_stored(database: Database, door: Door, joined: J
 
 
 async def test_it_ends_when_idle(
-    database: Database, door: Door, joined: Joined, later: Later
+    database: Database, door: LoginService, joined: Joined, later: Later
 ) -> None:
     await joined()
     opened = await logged_in(door)
@@ -74,7 +78,7 @@ async def test_it_ends_at_last_whatever_is_heard(
     database: Database, passwords: Passwords, joined: Joined, later: Later
 ) -> None:
     await joined()
-    door = Door(database, passwords, Lifetimes(timedelta(hours=2), timedelta(hours=5)))
+    door = LoginService(database, passwords, Lifetimes(timedelta(hours=2), timedelta(hours=5)))
     opened = await logged_in(door)
     for hours in (1, 2.5, 4, 4.9):
         assert await is_open(await later(timedelta(hours=hours)), opened)
@@ -82,7 +86,7 @@ async def test_it_ends_at_last_whatever_is_heard(
 
 
 async def test_it_is_written_once_a_minute_at_most(
-    database: Database, door: Door, joined: Joined, later: Later
+    database: Database, door: LoginService, joined: Joined, later: Later
 ) -> None:
     await joined()
     opened = await logged_in(door)
@@ -98,7 +102,7 @@ async def test_it_is_written_once_a_minute_at_most(
 
 
 async def test_ones_sessions_are_listed_with_where_they_come_from(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     ada = await joined()
     await logged_in(door)
@@ -112,7 +116,7 @@ async def test_ones_sessions_are_listed_with_where_they_come_from(
     assert newest.opened_by == "password"
 
 
-async def test_log_out_ends_one(database: Database, door: Door, joined: Joined) -> None:
+async def test_log_out_ends_one(database: Database, door: LoginService, joined: Joined) -> None:
     await joined()
     here, there = await logged_in(door), await logged_in(door, ELSEWHERE)
     async with database.transaction() as connection:
@@ -125,7 +129,7 @@ async def test_log_out_ends_one(database: Database, door: Door, joined: Joined) 
 
 
 async def test_one_or_all_others_are_revoked(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     ada = await joined()
     opened = [await logged_in(door) for _ in range(4)]
@@ -144,7 +148,7 @@ async def test_one_or_all_others_are_revoked(
 
 
 async def test_sessions_of_others_are_the_admins(
-    database: Database, door: Door, joined: Joined
+    database: Database, door: LoginService, joined: Joined
 ) -> None:
     ada, bo = await joined(), as_member(await joined("bo@example.org"))
     opened = await logged_in(door)

@@ -21,12 +21,12 @@ from messor.access.ratelimits import Limit
 from messor.access.roles import Role, key_acts_of
 from messor.access.sessions import Lifetimes
 from messor.api.app import SESSION_COOKIE, make_api
-from messor.api.house import Limits
+from messor.api.house import ApiLimits
 from messor.settings import Settings
 from messor.store.database import Database
 
 BASE = "http://127.0.0.1:8321"
-PLENTY = Limits(
+PLENTY = ApiLimits(
     known=Limit(1_000_000, timedelta(minutes=1)), unknown=Limit(1_000_000, timedelta(minutes=1))
 )
 

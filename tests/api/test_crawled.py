@@ -13,12 +13,12 @@ from fastapi import FastAPI
 from messor.access.csrf import csrf_token
 from messor.access.roles import Role
 from messor.api.app import SESSION_COOKIE
-from messor.api.models.crawling import TaskStatus
-from messor.engine import submitting
+from messor.api.models.crawl import TaskStatus
+from messor.governance import intake
 from messor.store import revisions
 from messor.store.database import Database
-from messor.world.answers import Answer
-from messor.world.documents import HTML
+from simweb.answers import SimResponse
+from simweb.documents import HTML
 from tests.api.conftest import api_over, client_of, problem, session_of
 from tests.crawling import admit, crawl
 from tests.little_web import LittleWeb, page, robots
@@ -29,8 +29,8 @@ EVIL = (
 )
 
 
-def evil(text: str) -> Answer:
-    return Answer(200, (("Content-Type", HTML),), EVIL.format(text).encode())
+def evil(text: str) -> SimResponse:
+    return SimResponse(200, (("Content-Type", HTML),), EVIL.format(text).encode())
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ async def test_two_snapshots_are_compared(
 ) -> None:
     web.houses["one.test"].rooms["/evil"] = evil("other words stand here now")
     async with database.transaction() as connection:
-        await submitting.rescrape(connection, "one.test", actor="tester")
+        await intake.rescrape(connection, "one.test", actor="tester")
     await crawl(web.settings(), database)
     found = await page_at(reader, "/evil")
     newer, older = (await reader.get(f"{V}/pages/{found['id']}/snapshots")).json()["items"]

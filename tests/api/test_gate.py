@@ -17,7 +17,7 @@ from messor.access.ratelimits import Limit
 from messor.access.roles import NEVER_BY_KEY, PERMISSIONS, Act, Role
 from messor.api.app import PREFIX, ROUTERS, SESSION_COOKIE, make_api, own
 from messor.api.gate import GatedRoute, terms_of
-from messor.api.house import Limits
+from messor.api.house import ApiLimits
 from messor.api.routes import ingestion
 from messor.settings import Settings
 from messor.store.database import Database
@@ -156,7 +156,7 @@ async def test_over_https_the_cookie_has_its_prefix(app: FastAPI, database: Data
 
 
 async def test_limits_are_told_and_kept(settings: Settings, database: Database) -> None:
-    few = Limits(known=Limit(3, timedelta(hours=1)), unknown=Limit(2, timedelta(hours=1)))
+    few = ApiLimits(known=Limit(3, timedelta(hours=1)), unknown=Limit(2, timedelta(hours=1)))
     app = make_api(settings, database, limits=few)
     key = await key_of(database, Role.VIEWER)
     async with client_of(app, headers={"Authorization": f"Bearer {key}"}) as client:

@@ -15,7 +15,7 @@ from messor.access.roles import Role
 from messor.api.app import SESSION_COOKIE
 from messor.registry import domains
 from messor.store.database import Database
-from messor.world.answers import plain
+from simweb.answers import plain
 from tests.api.conftest import AsRole, api_over, client_of, problem, session_of
 from tests.crawling import at_work
 from tests.little_web import LittleWeb, page

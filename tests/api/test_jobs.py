@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from messor.queue.jobs import NewJob, enqueue
+from messor.jobs.jobs import NewJob, enqueue
 from messor.store.database import Database
 from tests.api.conftest import problem
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from messor.access.roles import Role
 from messor.api.app import make_api
-from messor.api.house import Limits
+from messor.api.house import ApiLimits
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.api.conftest import client_of, key_of, problem
@@ -35,6 +35,6 @@ async def test_limits_are_what_is_set(database: Database, tmp_path: Path) -> Non
 
 
 def test_usual_limits(tmp_path: Path) -> None:
-    limits = Limits.of(_settings(tmp_path))
+    limits = ApiLimits.of(_settings(tmp_path))
     assert (limits.known.count, limits.unknown.count) == (600, 120)
     assert (limits.streams, limits.ingestions) == (100, 50)

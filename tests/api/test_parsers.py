@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from messor.access.roles import Role
-from messor.extract.products.generic import VERSION
+from messor.content.products.generic import VERSION
 from messor.store.database import Database
 from tests.api.conftest import AsRole, problem
 from tests.harvested import Harvest, add_trial, contact_html, open_harvest, product_html

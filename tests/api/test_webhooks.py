@@ -16,8 +16,8 @@ import pytest
 from messor.access.csrf import csrf_token
 from messor.access.roles import Role
 from messor.api.app import SESSION_COOKIE
-from messor.ops.webhooks import delivering, dispatching
-from messor.queue.faults import JobError
+from messor.jobs.faults import JobError
+from messor.ops.webhooks import deliver, dispatch
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.api.conftest import api_over, client_of, problem, session_of
@@ -126,7 +126,7 @@ async def test_one_that_is_gone_is_switched_off(
     assert (await admin.get(path)).json()["is_active"] is False
     problem(await admin.post(f"{path}/ping"), 409, "conflict")
     assert (await admin.patch(path, json={"is_active": True})).json()["failure_count"] == 0
-    assert await dispatching.dispatch(database) == 0  # what it missed is not told
+    assert await dispatch.dispatch(database) == 0  # what it missed is not told
 
 
 async def test_a_ping_goes_to_one_alone(
@@ -173,11 +173,13 @@ async def test_a_place_that_closed_meanwhile_is_not_reached(
 ) -> None:
     await add(admin, receiver.url, "test.event")
     await happen(database, "test.event")
-    await dispatching.dispatch(database)
+    await dispatch.dispatch(database)
     row = await database.fetchrow("SELECT payload FROM messor.jobs WHERE job_type = 'webhook'")
     assert row is not None
-    order = msgspec.convert(msgspec.json.decode(row["payload"]), delivering.Order, strict=False)
-    strict = delivering.Courier(Settings(data_dir=tmp_path), database)
+    order = msgspec.convert(
+        msgspec.json.decode(row["payload"]), deliver.DeliveryRequest, strict=False
+    )
+    strict = deliver.WebhookSender(Settings(data_dir=tmp_path), database)
     with pytest.raises(JobError, match="may not be told"):
         await strict.deliver(order)
     assert receiver.got == []

@@ -15,10 +15,10 @@ from typing import Any
 import amqp
 import pytest
 
-from messor.queue import jobs
-from messor.queue.broker.app import QUEUE_PREFIX
-from messor.queue.broker.options import Options
-from messor.queue.jobs import NewJob
+from messor.jobs import jobs
+from messor.jobs.broker.app import QUEUE_PREFIX
+from messor.jobs.broker.options import Options
+from messor.jobs.jobs import NewJob
 from messor.store import migrate
 from messor.store.database import LOST_CONNECTION, Database
 from messor.store.server import EmbeddedServer

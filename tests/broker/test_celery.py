@@ -17,11 +17,11 @@ from uuid import uuid4
 import amqp
 import pytest
 
-from messor.queue.broker import health
-from messor.queue.broker.app import build_app
-from messor.queue.broker.options import Options
-from messor.queue.broker.outbox import Hint
-from messor.queue.broker.publisher import BrokerAwayError, Publisher
+from messor.jobs.broker import health
+from messor.jobs.broker.app import build_app
+from messor.jobs.broker.options import Options
+from messor.jobs.broker.outbox import Hint
+from messor.jobs.broker.publisher import BrokerAwayError, Publisher
 from messor.store.database import Database
 from tests.broker.conftest import PATIENCE, Team, ask, made, standing, until, until_so
 from tests.broker.rabbitmq import RabbitMQ, free_port

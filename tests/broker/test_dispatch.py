@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from messor.queue import jobs
+from messor.jobs import jobs
 from messor.store.database import Database
 from messor.store.server import EmbeddedServer
 from tests.broker.conftest import (

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from messor.jobs.broker.hints import Hints
+from messor.jobs.handlers import Effects, Handlers, Result
+from messor.jobs.jobs import Job
+from messor.jobs.runner import Runner, RunnerLimits
 from messor.ledger import events
 from messor.ledger.events import Event
-from messor.queue.broker.hints import Hints
-from messor.queue.handlers import Effects, Handlers, Result
-from messor.queue.jobs import Job
-from messor.queue.runner import Limits, Runner
 from messor.store.database import Connection, Database
 from tests.broker.conftest import PATIENCE, QUICK, ask, made, until, until_so
 
@@ -25,7 +25,7 @@ class Bench:
         handlers = Handlers()
         handlers.handles("score")(self._note)
         handlers.prepares("slow")(self._slow)
-        limits = Limits(concurrency=2, drain_seconds=PATIENCE)
+        limits = RunnerLimits(concurrency=2, drain_seconds=PATIENCE)
         self.hints = Hints(handlers.job_types, QUICK)
         self.runner = Runner(database, handlers, "worker", limits, seeker=self.hints)
 

@@ -10,15 +10,15 @@ from typing import Literal
 
 import pytest
 
-from messor.kit.ids import new_id
-from messor.queue import jobs, leases
-from messor.queue.broker import outbox
-from messor.queue.broker.app import QUEUE_PREFIX, build_app
-from messor.queue.broker.options import Options
-from messor.queue.broker.outbox import Hint
-from messor.queue.broker.publisher import BrokerAwayError, BrokerFullError, Publisher
-from messor.queue.broker.relay import Relay
-from messor.queue.jobs import NewJob
+from messor.core.ids import new_id
+from messor.jobs import jobs, leases
+from messor.jobs.broker import outbox
+from messor.jobs.broker.app import QUEUE_PREFIX, build_app
+from messor.jobs.broker.options import Options
+from messor.jobs.broker.outbox import Hint
+from messor.jobs.broker.publisher import BrokerAwayError, BrokerFullError, Publisher
+from messor.jobs.broker.relay import Relay
+from messor.jobs.jobs import NewJob
 from messor.store.database import Database
 from tests.broker.conftest import PATIENCE, TYPES, ask, delete_queues, standing, until_so
 from tests.broker.rabbitmq import RabbitMQ, free_port

@@ -17,11 +17,11 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from messor.kit.ids import new_id
-from messor.queue.broker.app import build_app
-from messor.queue.broker.options import Options
-from messor.queue.broker.outbox import Hint
-from messor.queue.broker.publisher import BrokerAwayError, Publisher
+from messor.core.ids import new_id
+from messor.jobs.broker.app import build_app
+from messor.jobs.broker.options import Options
+from messor.jobs.broker.outbox import Hint
+from messor.jobs.broker.publisher import BrokerAwayError, Publisher
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from typing import Any
 import psutil
 import pytest
 
-from messor.queue import jobs
-from messor.queue.jobs import NewJob
+from messor.jobs import jobs
+from messor.jobs.jobs import NewJob
 from messor.store.database import Database
 from tests.broker.rabbitmq import RabbitMQ
 from tests.crawling import admit

@@ -14,18 +14,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from messor.jobs.broker.app import build_app
+from messor.jobs.broker.options import Options
+from messor.jobs.broker.publisher import Publisher
+from messor.jobs.broker.relay import Relay
+from messor.jobs.handlers import Effects, Handlers, Result
+from messor.jobs.jobs import Job
+from messor.jobs.outcomes import Backoff
+from messor.jobs.runner import Runner, RunnerLimits
 from messor.ledger import events
 from messor.ledger.events import Event
-from messor.queue.broker.app import build_app
-from messor.queue.broker.engine_thread import Crew
-from messor.queue.broker.options import Options
-from messor.queue.broker.publisher import Publisher
-from messor.queue.broker.relay import Relay
-from messor.queue.broker.worker import run_celery_worker
-from messor.queue.handlers import Effects, Handlers, Result
-from messor.queue.jobs import Job
-from messor.queue.outcomes import Backoff
-from messor.queue.runner import Limits, Runner
+from messor.runtime.broker_thread import BrokerCrew
+from messor.runtime.broker_worker import run_celery_worker
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.session import Session
@@ -64,7 +64,7 @@ def build_handlers(given: dict[str, Any]) -> Handlers:
     return handlers
 
 
-async def run_in_process(given: dict[str, Any], limits: Limits) -> None:
+async def run_in_process(given: dict[str, Any], limits: RunnerLimits) -> None:
     async with Database(given["dsn"], pool_size=6) as database:
         runner = Runner(database, build_handlers(given), "runner", limits)
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, runner.stop)
@@ -101,7 +101,7 @@ def relay(given: dict[str, Any]) -> None:
 
 
 def work(given: dict[str, Any]) -> int:
-    limits = Limits(
+    limits = RunnerLimits(
         concurrency=given["concurrency"],
         lease_seconds=given["lease_seconds"],
         look_seconds=0.05,
@@ -111,9 +111,9 @@ def work(given: dict[str, Any]) -> int:
         asyncio.run(run_in_process(given, limits))
         return 0
 
-    def compose(session: Session) -> Crew:
+    def compose(session: Session) -> BrokerCrew:
         Path(given["ready"]).touch()
-        return Crew(build_handlers(given))
+        return BrokerCrew(build_handlers(given))
 
     settings = Settings(database_url=given["dsn"])
     return run_celery_worker(settings, compose, Options(**given["options"]), limits)

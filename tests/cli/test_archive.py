@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 import pytest
 
-from messor.archive.hashing import raw_hash
+from messor.archive.hashes import raw_hash
 from messor.settings import Settings
 from messor.store.database import Database
-from messor.world.answers import Answer, plain
-from messor.world.services import Crawl4AIStandIn, WorldBrowser
+from simweb.answers import SimResponse, plain
+from simweb.services import Crawl4AIStandIn, WorldBrowser
 from tests.cli.conftest import Messor
 from tests.crawling import admit, crawl
-from tests.engine.test_shell_sites import (
+from tests.extraction.test_shell_sites import (
     HOSTS,
     PATHS,
     SHELL,
@@ -54,7 +54,7 @@ class Shop:
         self.settings: Settings | None = None
 
     async def crawl(self, *, first: bool = False) -> None:
-        def respond(host: str, path: str, secure: bool) -> Answer:
+        def respond(host: str, path: str, secure: bool) -> SimResponse:
             del secure
             return rendered(host.partition(":")[0], path) if path in PATHS else plain(404, "no")
 

@@ -10,7 +10,7 @@ import pytest
 
 from messor.ops.record_checks import CHECKS
 from tests.cli.conftest import Messor
-from tests.extract.test_reading import PRODUCT
+from tests.parsers.test_page_reading import PRODUCT
 
 # What is done to the stored rows, and the check that has to notice.
 HARM = {

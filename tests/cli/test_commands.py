@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from messor.cli.main import cli
-from messor.world import WorldProcess
+from simweb import WorldProcess
 from tests.cli.conftest import Messor, Said, run_process
 
 

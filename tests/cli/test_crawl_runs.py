@@ -14,10 +14,10 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from messor.cli import running
+from messor.cli import run_workers
+from messor.core import clock
 from messor.frontier import runs
 from messor.frontier.runs import CrawlRun
-from messor.kit import clock
 from messor.store import space
 from messor.store.database import Connection, Database
 from messor.store.space import Space
@@ -235,7 +235,7 @@ def test_a_run_outlives_a_lock_that_its_command_could_not_get(
 
     monkeypatch.setattr(runs, "see", meets_a_flush)
     monkeypatch.setattr(runs, "end", ends_beside_a_flush)
-    monkeypatch.setattr(running, "SEEN_SECONDS", 0.1)
+    monkeypatch.setattr(run_workers, "SEEN_SECONDS", 0.1)
     said = messor("crawl", HOME, "--depth", "1", "--json")
     assert said.code == 0, said.err
     assert sorted(pages_asked(web)) == ["/", "/1"]

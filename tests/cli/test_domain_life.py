@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from messor.engine import deciding, submitting
-from messor.registry.submissions import Asker
+from messor.governance import decisions, intake
+from messor.registry.submissions import Submitter
 from messor.store.database import Database
 from tests.cli.conftest import Messor
 
@@ -164,9 +164,9 @@ def test_people_are_told_names_and_machines_ids(messor: Messor, dsn: str) -> Non
 
     async def decide() -> None:
         async with Database(dsn) as database, database.transaction() as connection:
-            asker = Asker(actor)
-            await submitting.submit_domain(connection, "foodbank.org", asker, context="Food")
-            await deciding.approve(connection, "foodbank.org", actor=actor)
+            asker = Submitter(actor)
+            await intake.submit_domain(connection, "foodbank.org", asker, context="Food")
+            await decisions.approve(connection, "foodbank.org", actor=actor)
 
     asyncio.run(decide())
     for words in (("why", "https://foodbank.org/"), ("events",), ("domains", "review", "foodbank.org"),

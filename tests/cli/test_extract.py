@@ -9,7 +9,7 @@ import pytest
 
 from tests.candidates import pack_candidates
 from tests.cli.conftest import Messor, Said, run_process
-from tests.extract.test_reading import PRODUCT
+from tests.parsers.test_page_reading import PRODUCT
 
 URL = "https://shop.example/kettle"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from messor.courtesy.robots import SCHEMES
-from messor.world import Answer
+from messor.politeness.robots import SCHEMES
+from simweb import SimResponse
 from tests.cli.conftest import Messor
 from tests.little_web import LittleWeb, Room, page, robots
 from tests.serving import Serving, execute, let_in
@@ -142,7 +142,7 @@ def test_a_sitemap_named_by_its_https_address_is_read_over_http(
     rooms: dict[str, Room] = {
         **ROOMS,
         "/robots.txt": robots(f"User-agent: *\nSitemap: https://{SHOP}/map.xml\n"),
-        "/map.xml": Answer(200, (("Content-Type", "application/xml"),), listed.encode()),
+        "/map.xml": SimResponse(200, (("Content-Type", "application/xml"),), listed.encode()),
         "/listed": page("Listed"),
     }
     with Serving(LittleWeb(tmp_path, {SHOP: rooms})) as web:
@@ -178,7 +178,9 @@ def test_one_failed_connection_does_not_keep_an_https_site_unharvested(
     secure, plain = tmp_path / "secure", tmp_path / "plain"
     secure.mkdir()
     plain.mkdir()
-    rooms = {path: Answer(301, (("Location", f"https://{SHOP}{path}"),), b"") for path in ROOMS}
+    rooms = {
+        path: SimResponse(301, (("Location", f"https://{SHOP}{path}"),), b"") for path in ROOMS
+    }
     with (
         Serving(LittleWeb(secure, {SHOP: ROOMS}, tls=True)) as web,
         Serving(LittleWeb(plain, {SHOP: rooms})) as other,
@@ -186,7 +188,7 @@ def test_one_failed_connection_does_not_keep_an_https_site_unharvested(
         names = other.server.names()
         let_in(web, monkeypatch, {**names, f"{SHOP}:443": f"127.0.0.1:{closed}"})
         assert messor("crawl", SHOP).code == 7
-        moved = Answer(301, (("Location", f"https://{SHOP}/robots.txt"),), b"")
+        moved = SimResponse(301, (("Location", f"https://{SHOP}/robots.txt"),), b"")
         other.houses[SHOP].rooms["/robots.txt"] = moved
         let_in(web, monkeypatch, names)
         execute(dsn, "UPDATE messor.crawl_tasks SET due_at = due_at - interval '25 hours'")

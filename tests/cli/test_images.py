@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Messor
 from tests.cli.test_extract import bring
-from tests.extract.test_reading import PRODUCT
+from tests.parsers.test_page_reading import PRODUCT
 
 LAMP = PRODUCT.replace('"@type": "Product",', '"@type": "Product", "image": "/kettle.jpg",', 1)
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from messor.engine.ingest import runs
+from messor.ingest import runs
 from messor.store.database import Database
-from messor.world.answers import Answer, plain
+from simweb.answers import SimResponse, plain
 from tests.cli.conftest import Messor, Said, run_process
 from tests.little_web import LittleWeb, Room, page
 
@@ -99,7 +99,7 @@ async def test_a_blocked_site_says_what_can_be_done(dsn: str, tmp_path: Path) ->
 async def test_a_process_that_is_killed_leaves_an_unfinished_run(
     dsn: str, database: Database, tmp_path: Path
 ) -> None:
-    async with site(tmp_path, {"/robots.txt": Answer(200, silent=True)}) as env:
+    async with site(tmp_path, {"/robots.txt": SimResponse(200, silent=True)}) as env:
         words = ("-m", "messor", "crawl", "http://one.test/", "--mode", "light")
         process = await asyncio.create_subprocess_exec(
             sys.executable,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from messor.insight.indexing import index_waiting
+from messor.insight.search_index import index_waiting
 from messor.store.database import Database
 from tests.cli.conftest import Messor
 from tests.insight.making import apply_vertical, make_site, own

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from messor.archive import hashing
+from messor.archive import hashes
 from messor.web.html import read_page
-from tests.extract.test_reading import PRODUCT
+from tests.parsers.test_page_reading import PRODUCT
 
 URL = "https://shop.example/kettle"
 AMAZON = "https://www.amazon.de/dp/B000000000"
@@ -59,7 +59,7 @@ def test_a_product_page_with_all_that_is_made_of_it() -> None:
 def test_the_content_hash_is_the_one_the_path_keeps() -> None:
     (found,) = ask({"html": PRODUCT, "url": URL})
     reading = read_page(PRODUCT, URL)
-    assert found["content_hash"] == hashing.content_hash(reading.markdown, None, PRODUCT).hex()
+    assert found["content_hash"] == hashes.content_hash(reading.markdown, None, PRODUCT).hex()
 
 
 def test_generic_leaves_out_what_was_made_for_a_site() -> None:

@@ -10,9 +10,9 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from messor.ledger.errors import Fault
-from messor.queue import jobs, leases, outcomes
-from messor.queue.jobs import NewJob
+from messor.jobs import jobs, leases, outcomes
+from messor.jobs.jobs import NewJob
+from messor.ledger.errors import LoggedError
 from messor.store.database import Database
 from tests.cli.conftest import Messor, Said
 
@@ -47,9 +47,9 @@ async def prepare(dsn: str) -> dict[str, UUID]:
     wanted = [NewJob("score", key, "page", priority=rank) for rank, key in enumerate("abcd", 1)]
     wanted += [NewJob("export", key, "page", priority=9) for key in "ef"]
     faults = [
-        Fault("network", "OSError", "no route to 10.0.0.1", "Traceback: \x1b[31mred", None),
-        Fault("network", "OSError", "no route to 10.0.0.2", None, None),
-        Fault("parse", "DecodeError", "odd \x1b]0;byte", None, None),
+        LoggedError("network", "OSError", "no route to 10.0.0.1", "Traceback: \x1b[31mred", None),
+        LoggedError("network", "OSError", "no route to 10.0.0.2", None, None),
+        LoggedError("parse", "DecodeError", "odd \x1b]0;byte", None, None),
     ]
     async with Database(dsn) as database:
         async with database.transaction() as connection:
@@ -58,7 +58,7 @@ async def prepare(dsn: str) -> dict[str, UUID]:
         async with database.transaction() as connection:
             await outcomes.complete(connection, done, {"score": 3})
             for job, fault in zip(failing, faults, strict=True):
-                known = Fault(fault.category, fault.error_type, fault.message, fault.stack, job_id=job.id)  # fmt: skip
+                known = LoggedError(fault.category, fault.error_type, fault.message, fault.stack, job_id=job.id)  # fmt: skip
                 await outcomes.fail(connection, job, known, retryable=False)
     return {job.dedupe_key: job.id for job in wanted}
 

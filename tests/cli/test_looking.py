@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from messor.extract.parsers import registry
-from messor.extract.parsers.builtin import ProductParser
-from messor.extract.reading import installed_parsers
 from messor.fetch.services import holds
+from messor.parsers import registry
+from messor.parsers.builtin import ProductParser
+from messor.parsers.page_reading import installed_parsers
 from messor.store.database import Database
-from messor.world import WorldProcess
-from messor.world.engines import SearchIndex
-from messor.world.engines.google import SerperStandIn
-from messor.world.engines.standin import KEY
-from messor.world.services import Crawl4AIStandIn, FirecrawlStandIn, Rendered
-from messor.world.services.model import ModelStandIn
-from messor.world.world import World
+from simweb import WorldProcess
+from simweb.engines import SearchIndex
+from simweb.engines.google import SerperStandIn
+from simweb.engines.standin import KEY
+from simweb.services import Crawl4AIStandIn, FirecrawlStandIn, Rendered
+from simweb.services.model import ModelStandIn
+from simweb.world import World
 from tests.cli.conftest import Messor
 from tests.standing_in import serving
 

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from messor.access import keys, links, members
-from messor.access.login import Door
+from messor.access.login import LoginService
 from messor.access.origin import Origin
 from messor.access.passwords import Passwords
 from messor.access.principal import Principal
@@ -36,7 +36,7 @@ def log_in(dsn: str, email: str, password: str) -> OpenedSession:
         passwords = Passwords()
         try:
             async with Database(dsn) as database:
-                return await Door(database, passwords).log_in(email, password, Origin())
+                return await LoginService(database, passwords).log_in(email, password, Origin())
         finally:
             passwords.close()
 

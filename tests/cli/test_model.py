@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from messor.store.database import Database
-from messor.world.services.model import ModelStandIn
+from simweb.services.model import ModelStandIn
+from tests.ai.ai_bench import KEY, bench
 from tests.cli.conftest import Messor
-from tests.extract.ai_bench import KEY, bench
 
 
 async def _ask(dsn: str) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from messor.cli.output import emit, emit_json, print_json, print_table, say
+from messor.cli.output import emit, emit_json, print_json, print_table
+from messor.core.terminal import say
 
 TITLE = "Kettle\x1b]0;mine\x07\x9b2J\u202e \r\nไทย\tend"
 SHOWN = "Kettle\ufffd]0;mine\ufffd\ufffd2J\ufffd \nไทย\tend"
@@ -48,7 +49,7 @@ def test_json_escapes_what_a_terminal_obeys_and_says_the_same(
 
 def test_log_lines_and_tracebacks_are_cleaned(capfd: pytest.CaptureFixture[str]) -> None:
     code = (
-        "import logging\nfrom messor.kit.terminal import guard_terminal\nguard_terminal()\n"
+        "import logging\nfrom messor.core.terminal import guard_terminal\nguard_terminal()\n"
         "logging.getLogger('x').warning('said \x9b2J\x1b[31m')\nraise ValueError('\x9b2J\x1b[1m')"
     )
     subprocess.run([sys.executable, "-c", code], check=False)

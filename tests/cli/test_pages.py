@@ -7,7 +7,7 @@ import asyncio
 from messor.store.database import Database
 from tests.cli.conftest import Messor
 from tests.crawling import admit
-from tests.extract.test_relevance_store import new_page
+from tests.insight.test_relevance_store import new_page
 
 
 async def _seed(dsn: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from messor.access.principal import LOCAL_ADMIN
 from messor.cli.main import cli
 from messor.fetch.guard import AddressGuard
-from messor.fetch.proxies.sealing import seal_for
+from messor.fetch.proxies.seal import seal_for
 from messor.ops.webhooks import registry
 from messor.settings import Settings
 from messor.store.database import Database

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from messor.cli import rehearsal_checks as checks
-from messor.cli import rehearse
-from messor.cli.rehearsal_checks import TruePage
 from messor.verticals import files
-from messor.world import WorldProcess
+from simweb import WorldProcess
+from simweb.commands import rehearsal_checks as checks
+from simweb.commands import rehearse
+from simweb.commands.rehearsal_checks import TruePage
 from tests.cli.conftest import Messor
 
 SCORING = files.shipped("wellness").vertical.scoring.model_copy(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from messor.extract.relevance import store
-from messor.extract.relevance.learning import Classifier, Trained
+from messor.insight.relevance import store
+from messor.insight.relevance.classifier import Classifier, Trained
 from tests.cli.conftest import Messor
 
 URL = "https://fund.example/grants"

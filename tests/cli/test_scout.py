@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from messor.verticals import files
-from messor.world.engines import SearchIndex
-from messor.world.engines.google import SerperStandIn
-from messor.world.engines.plain import SearXNGStandIn
-from messor.world.engines.standin import KEY
-from messor.world.services import Failure
-from messor.world.world import World
+from simweb.engines import SearchIndex
+from simweb.engines.google import SerperStandIn
+from simweb.engines.plain import SearXNGStandIn
+from simweb.engines.standin import KEY
+from simweb.services import Failure
+from simweb.world import World
 from tests.cli.conftest import Messor
 from tests.standing_in import serving
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from messor.console.wording import event_tone
+from messor.console.labels import event_tone
 from tests.cli.conftest import Messor
 from tests.little_web import LittleWeb, page
 from tests.serving import Serving, execute, let_in

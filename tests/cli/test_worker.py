@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from messor.cli.crew import Duties
-from messor.engine.worker import Worker
-from messor.queue.company import Company
-from messor.queue.supervisor import Supervisor
+from messor.crawl.worker import Worker
+from messor.runtime.process_group import ProcessGroup
+from messor.runtime.supervisor import Supervisor
+from messor.runtime.worker_process import Duties
 from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Database
 from messor.store.server import EmbeddedServer
-from messor.world import Answer
+from simweb import SimResponse
 from tests.cli.conftest import Messor
 from tests.crawling import admit, until
 from tests.little_web import LittleWeb, Room, page
@@ -143,7 +143,7 @@ async def test_a_worker_ends_though_its_database_is_gone(tmp_path: Path) -> None
         await asyncio.to_thread(migrate.upgrade, dsn)
         async with Database(dsn) as database:
             worker = Worker(Settings(data_dir=tmp_path / "data"), database)
-            company = Company([worker], farewell_seconds=0.5)
+            company = ProcessGroup([worker], farewell_seconds=0.5)
             running = asyncio.create_task(company.run())
             await until(lambda: worker.shift is not None)
             await asyncio.to_thread(crash, server)
@@ -156,7 +156,7 @@ async def test_a_worker_ends_though_its_database_is_gone(tmp_path: Path) -> None
 # A worker whose reader dies of one page; its cage, a process of its own, does not.
 FRAIL = """
 import os, signal, sys
-from messor.engine import read
+from messor.crawl import read
 sound = read.read_page
 def frail(html, *more, **options):
     if "deadly" in html:
@@ -170,7 +170,7 @@ main()
 
 
 WORKER = [sys.executable, "-m", "messor", "worker", "--supervised", "--only", "visit"]
-KILLING = Answer(200, (("Content-Type", "text/html"),), KILLER.encode())
+KILLING = SimResponse(200, (("Content-Type", "text/html"),), KILLER.encode())
 READ = "SELECT count(*) FROM messor.crawl_tasks WHERE kind = 'page' AND outcome = ANY ($1)"
 
 
@@ -181,7 +181,7 @@ async def attacked(
     monkeypatch: pytest.MonkeyPatch,
     *,
     command: list[str],
-    poison: Answer,
+    poison: SimResponse,
 ) -> list[str]:
     """What two workers said while 40 hosts of one domain served them a poison, beside others."""
     hosts = [f"h{number}.evil.test" for number in range(40)]

@@ -26,7 +26,7 @@ from messor.access.passwords import Passwords
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Role
 from messor.access.sessions import Lifetimes
-from messor.console import templating
+from messor.console import jinja
 from messor.console.app import make_console
 from messor.settings import Settings
 from messor.store.database import Database
@@ -113,7 +113,7 @@ async def database(dsn: str) -> AsyncIterator[Database]:
 def templates_are_compiled_once() -> Iterator[None]:
     """Every console has the same ones, and tests start one each."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(templating, "environment", cache(templating.environment))
+        patch.setattr(jinja, "environment", cache(jinja.environment))
         yield
 
 

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import msgspec
 
+from messor.core.ids import new_id
 from messor.insight import scoring
-from messor.kit.ids import new_id
 from messor.scout import candidates, discovery, keywords, tiers
 from messor.scout.candidates import Candidate
 from messor.scout.discovery import Discovery

@@ -15,12 +15,12 @@ from pydantic import SecretStr
 
 from messor.access.principal import Principal
 from messor.access.saved_views import save
+from messor.core.ids import new_id
 from messor.fetch.proxies import registry as proxies
 from messor.fetch.proxies.proxy import understand
-from messor.fetch.proxies.sealing import seal_for
-from messor.kit.ids import new_id
+from messor.fetch.proxies.seal import seal_for
+from messor.jobs.jobs import NewJob, enqueue
 from messor.ledger.events import Event, record
-from messor.queue.jobs import NewJob, enqueue
 from messor.settings import EngineOptions, Settings
 from messor.store.database import Database
 from tests.console.poisoning import COLUMNS

@@ -9,12 +9,12 @@ from uuid import UUID
 
 import msgspec
 
-from messor.courtesy import lanes
-from messor.engine import submitting
-from messor.kit.ids import new_id
+from messor.core.ids import new_id
+from messor.governance import intake
+from messor.politeness import lanes
 from messor.registry.domains import Domain
-from messor.registry.preflights import Report
-from messor.registry.submissions import Asker
+from messor.registry.preflights import PreflightReport
+from messor.registry.submissions import Submitter
 from messor.store.database import Database
 from tests.crawling import TESTER
 
@@ -57,8 +57,8 @@ async def ask_for(
     database: Database, name: str, context: str | None = None, actor: str = TESTER
 ) -> Domain:
     async with database.transaction() as connection:
-        answer = await submitting.submit_domain(
-            connection, name, Asker(actor), context=context, look=False
+        answer = await intake.submit_domain(
+            connection, name, Submitter(actor), context=context, look=False
         )
         return answer.domain
 
@@ -87,7 +87,7 @@ async def add_snapshot(
     return found
 
 
-async def add_report(database: Database, domain: Domain, report: Report) -> UUID:
+async def add_report(database: Database, domain: Domain, report: PreflightReport) -> UUID:
     key = new_id()
     await database.fetch(
         """INSERT INTO messor.preflights (id, domain_id, requested_by, finished_at, requests, report)

@@ -10,7 +10,7 @@ import pytest
 from messor.access.roles import PERMISSIONS, Act, Role
 from messor.console.app import SCREENS
 from messor.console.screens import Screen
-from messor.console.views import asking
+from messor.console.views import public_request
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.conftest import Enter, Serve, Visitor
@@ -28,7 +28,7 @@ PUBLIC = {
     ("POST", "/ask"),
 }
 NAMED = {"name": "example.org", "token": "x" * 43}
-ALL = SCREENS + asking.SCREENS
+ALL = SCREENS + public_request.SCREENS
 GUARDED = [screen for screen in ALL if screen.act is not None]
 MUTATIONS = [screen for screen in ALL if screen.method == "POST"]
 

@@ -11,7 +11,7 @@ from playwright.async_api import Browser, expect
 
 from messor.access.members import Member
 from messor.access.roles import Role
-from messor.scout import candidate_reading, candidates
+from messor.scout import candidate_queries, candidates
 from messor.store.database import Database
 from tests.console.conftest import Enter, Visitor
 from tests.console.found import Found, add_serp, result, seed
@@ -33,7 +33,7 @@ async def test_every_judge_is_on_the_page_with_weight_and_words(
     found = await seed(database, weeks=1)
     first = (await waiting(database))[0]
     page = await reviewer.get("/candidates")
-    said = await candidate_reading.opinions(database, first.id)
+    said = await candidate_queries.opinions(database, first.id)
     assert {one.judge for one in said} == set(found.applied.vertical.judges)
     for one in said:
         assert one.explanation in page.said

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from messor.access.roles import Role
-from messor.engine import submitting
+from messor.governance import intake
 from messor.registry import domains as registry
-from messor.registry.submissions import Asker
+from messor.registry.submissions import Submitter
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.conftest import Enter, Visitor
@@ -201,10 +201,10 @@ async def test_unknown_domains(admin: Visitor) -> None:
 async def test_a_member_is_named_not_numbered(reviewer: Visitor, database: Database) -> None:
     assert reviewer.member is not None
     async with database.transaction() as connection:
-        await submitting.submit_domain(
+        await intake.submit_domain(
             connection,
             "foodbank.org",
-            Asker(f"member:{reviewer.member.id}"),
+            Submitter(f"member:{reviewer.member.id}"),
             look=False,
         )
     page = await reviewer.get("/domains/foodbank.org")

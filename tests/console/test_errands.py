@@ -6,16 +6,16 @@ import asyncio
 
 import pytest
 
-from messor.console.errands import MOST, Errands
-from messor.engine.ingest import IngestRequest, Mode, ingest
+from messor.console.errands import MOST, BackgroundTasks
 from messor.errors import UnavailableError
+from messor.ingest import IngestRequest, Mode, ingest
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.crawling import until
 
 
 async def test_an_ingestion_under_way_is_ended_and_leaves_nothing_due(database: Database) -> None:
-    errands = Errands()
+    errands = BackgroundTasks()
     begun: list[str] = []
     request = IngestRequest("https://one.example/", "tester", Mode.LIGHT, may_approve=True)
     task = errands.begin(
@@ -33,7 +33,7 @@ async def test_an_ingestion_under_way_is_ended_and_leaves_nothing_due(database: 
 
 
 async def test_there_is_an_end_to_what_is_taken_on() -> None:
-    errands, gate = Errands(), asyncio.Event()
+    errands, gate = BackgroundTasks(), asyncio.Event()
     for _ in range(MOST):
         errands.require_room()
         errands.begin(gate.wait())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from messor.scout import keyword_reading
-from messor.scout.keyword_reading import KeywordLook
+from messor.scout import keyword_queries
+from messor.scout.keyword_queries import KeywordLook
 from messor.store.database import Database
 from tests.console.conftest import Visitor
 from tests.console.found import seed
@@ -101,7 +101,7 @@ async def test_tiers_are_previewed_then_given(reviewer: Visitor, database: Datab
     await reviewer.send("/keywords/tiers?vertical=wellness", "/keywords/grow", form)
     said = (await reviewer.get("/keywords?vertical=wellness")).said
     assert "4 keywords were measured" in said
-    one = await keyword_reading.get(database, found.keywords[2])
+    one = await keyword_queries.get(database, found.keywords[2])
     assert one.value is not None
     assert one.tier_reason is not None
 
@@ -115,7 +115,7 @@ async def test_a_keyword_by_hand(reviewer: Visitor, database: Database) -> None:
         "profile": "sg-mobile",
     }
     await reviewer.send("/keywords", "/keywords", form)
-    rows = await keyword_reading.grid(database, applied, KeywordLook())
+    rows = await keyword_queries.grid(database, applied, KeywordLook())
     assert [(row.text, list(row.cells)) for row in rows] == [("botox orchard road", ["sg-mobile"])]
     again = await reviewer.send("/keywords", "/keywords", form)
     assert "there already" in (await reviewer.get(again.place)).said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from messor.console import differences, markdown
-from messor.console.markdown import Piece
+from messor.console.markdown import TextRun
 
 BASE = "https://shop.example/a/b"
 
@@ -20,8 +20,8 @@ def test_blocks() -> None:
         "heading", "paragraph", "item", "item", "item", "quote", "rule", "code", "table",
     ]  # fmt: skip
     blocks = markdown.read(text, BASE)
-    assert blocks[0].pieces == (Piece("text", "T"),)
-    assert blocks[1].pieces == (Piece("text", "One two"),)
+    assert blocks[0].pieces == (TextRun("text", "T"),)
+    assert blocks[1].pieces == (TextRun("text", "One two"),)
     assert [block.level for block in blocks[2:5]] == [0, 2, 0]
     assert blocks[4].marker == "1."
     assert len(blocks[-1].rows) == 2

@@ -9,14 +9,14 @@ import pytest
 import pytest_asyncio
 
 from messor.access.roles import Role
-from messor.extract import pins
-from messor.extract.products.generic import VERSION
+from messor.content.products.generic import VERSION
+from messor.parsers import pins
 from messor.store.database import Database
-from messor.world import Answer as Reply
-from messor.world.documents import HTML
+from simweb import SimResponse as Reply
+from simweb.documents import HTML
 from tests.console.conftest import Enter, Visitor
-from tests.engine.test_extracting import opened_bench
-from tests.engine.test_extracting import product as product_page
+from tests.extraction.test_extract import opened_bench
+from tests.extraction.test_extract import product as product_page
 from tests.harvested import Harvest, add_trial, contact_html, open_harvest, product_html, stock_shop
 
 ACTS = ("promote", "reject", "roll_back")

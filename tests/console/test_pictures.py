@@ -18,15 +18,15 @@ from playwright.async_api import Browser, Page
 
 from messor.access.members import Member
 from messor.access.roles import Role
-from messor.engine import deciding, submitting
-from messor.engine.extracting import Extractor
-from messor.engine.ingest import IngestRequest, ingest
-from messor.engine.readers import Readers
+from messor.extraction.extract import Extractor
+from messor.extraction.reader_pool import ReaderPool
 from messor.frontier import tasks
-from messor.registry.submissions import Asker
+from messor.governance import decisions, intake
+from messor.ingest import IngestRequest, ingest
+from messor.registry.submissions import Submitter
 from messor.settings import Settings
 from messor.store.database import Database
-from messor.world import WorldProcess
+from simweb import WorldProcess
 from tests.conftest import settings_for
 from tests.console.conftest import Serve
 from tests.console.test_accessibility import TOO_WIDE
@@ -92,7 +92,7 @@ async def test_pictures(
 @asynccontextmanager
 async def _harvesting(settings: Settings, database: Database) -> AsyncIterator[None]:
     """A worker, and an extractor that reads what it brings."""
-    readers = Readers(1)
+    readers = ReaderPool(1)
     extractor = Extractor(database, settings.data_dir / "archive", readers)
     async with at_work(settings, database):
         reading = asyncio.create_task(extractor.run(follow=True))
@@ -106,11 +106,11 @@ async def _ask_for(database: Database, actor: str) -> None:
     """Some are approved, and some wait in the words of who asked for them."""
     for name in (*HARVESTED, *WAITING):
         async with database.transaction() as connection:
-            asked = await submitting.submit_domain(
-                connection, f"http://{name}/", Asker(actor), context=WAITING.get(name)
+            asked = await intake.submit_domain(
+                connection, f"http://{name}/", Submitter(actor), context=WAITING.get(name)
             )
             if name not in WAITING:
-                await deciding.approve(connection, asked.domain.domain, actor=actor)
+                await decisions.approve(connection, asked.domain.domain, actor=actor)
 
 
 async def _until(database: Database, question: str, patience: float = 240.0) -> None:

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from messor.console import price_chart
-from messor.extract.product_browsing import Price
+from messor.records.product_queries import ObservedPrice
 from messor.store.database import Database
 from tests.console.conftest import Answer, Visitor
 from tests.harvested import Harvest, contact_html, open_harvest, product_html, stock_shop
@@ -116,9 +116,9 @@ async def test_products_that_are_not_there(reviewer: Visitor) -> None:
     assert "Submit a shop" in (await reviewer.get("/products")).said
 
 
-def _price(days: int, price: str | None, currency: str | None = "EUR") -> Price:
+def _price(days: int, price: str | None, currency: str | None = "EUR") -> ObservedPrice:
     value = None if price is None else Decimal(price)
-    return Price(NOW - timedelta(days=days), value, currency, "in_stock", 1, "page")
+    return ObservedPrice(NOW - timedelta(days=days), value, currency, "in_stock", 1, "page")
 
 
 def test_a_price_holds_until_the_next_and_is_never_invented() -> None:

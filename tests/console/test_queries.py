@@ -9,8 +9,8 @@ from uuid import UUID
 import pytest
 
 from messor.console.app import SCREENS
-from messor.queue import jobs
-from messor.queue.jobs import NewJob
+from messor.jobs import jobs
+from messor.jobs.jobs import NewJob
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.conftest import Visitor

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 import pytest_asyncio
 
-from messor.extract import browsing
-from messor.extract.browsing import Wanted
+from messor.records import queries
+from messor.records.queries import RecordFilter
 from messor.store.database import Database
 from tests.console.conftest import Visitor
 from tests.harvested import Harvest, contact_html, open_harvest, product_html, stock_shop
@@ -42,7 +42,7 @@ async def test_a_record_shows_its_evidence_and_its_history(
 ) -> None:
     record_id = await shop.record_id("product", "/kettle")
     page = await reviewer.get(f"/records/{record_id}")
-    record = await browsing.record(database, record_id)
+    record = await queries.record(database, record_id)
     assert '"price": "49.90"' in page.said
     assert f"/pages/{record.page_id}/snapshots/{record.snapshot_id}" in page.text
     assert "structured data, as machine amount" in page.said
@@ -82,19 +82,24 @@ async def test_the_list_goes_on_without_gaps(
     for number in range(7):
         await shop.see(f"/{number}", product_html(f"Item {number}", sku=f"I-{number}"))
     all_ids = {row["id"] for row in await database.fetch("SELECT id FROM messor.records")}
-    for wanted in (Wanted(), Wanted(state=None), Wanted(domain=shop.name), Wanted(least=0.1)):
+    for wanted in (
+        RecordFilter(),
+        RecordFilter(state=None),
+        RecordFilter(domain=shop.name),
+        RecordFilter(least=0.1),
+    ):
         seen: list[int] = []
         before = None
         while True:
-            found = await browsing.records(database, wanted, before=before, limit=4)
+            found = await queries.records(database, wanted, before=before, limit=4)
             seen += [row.id for row in found.records]
             before = found.reached
             if before is None:
                 break
         assert seen == sorted(all_ids, reverse=True), wanted
-    monkeypatch.setattr(browsing, "STRETCH", 5)
-    rare = Wanted(kind=None, parser="products", most=0.01)
-    found = await browsing.records(database, rare)
+    monkeypatch.setattr(queries, "STRETCH", 5)
+    rare = RecordFilter(kind=None, parser="products", most=0.01)
+    found = await queries.records(database, rare)
     assert found.records == []
     assert found.reached is not None, "the stretch ended, the list did not"
     page = await reviewer.get("/records?parser=amazon")
@@ -108,7 +113,7 @@ async def test_the_list_of_domains_counts_their_records(
     domain_id = await database.fetchval(
         "SELECT id FROM messor.domains WHERE domain = 'shop.example'"
     )
-    standing = (await browsing.by_domain(database, [domain_id]))[domain_id]
+    standing = (await queries.by_domain(database, [domain_id]))[domain_id]
     assert standing > 1
     page = await reviewer.get("/domains")
     assert f'<a href="/domains/shop.example/records">{standing}</a>' in page.text

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from messor.insight import classes
 from messor.registry import domains as registry
-from messor.registry.preflights import Report
+from messor.registry.preflights import PreflightReport
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.conftest import Visitor
 from tests.crawling import admit
 
-LOOK = Report(
+LOOK = PreflightReport(
     url="https://foodbank.org/",
     reachable=True,
     said="It answers, and robots.txt lets us in.",

@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 
 from messor.access.roles import Role
-from messor.queue import jobs
-from messor.queue.jobs import NewJob
+from messor.jobs import jobs
+from messor.jobs.jobs import NewJob
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.conftest import Enter, Visitor

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from messor.errors import UsageError
-from messor.insight import score_reading
+from messor.insight import score_queries
 from messor.store.database import Database
 from messor.verticals import files, verticals
-from messor.verticals.reweighing import with_weights
+from messor.verticals.reweigh import with_weights
 from tests.console.conftest import Visitor
 from tests.console.found import seed
 from tests.insight.making import apply_vertical
@@ -21,7 +21,7 @@ WEIGHTS = ("visibility", "content_change", "record_yield", "quality", "friction"
 
 async def test_every_score_decomposes_on_screen(reviewer: Visitor, database: Database) -> None:
     found = await seed(database)
-    rows = await score_reading.newest(database, found.applied)
+    rows = await score_queries.newest(database, found.applied)
     page = await reviewer.get("/scores?vertical=wellness")
     for row in rows:
         assert f"{row.score:.3f}" in page.said
@@ -42,9 +42,9 @@ async def test_only_the_last_scoring_is_listed(reviewer: Visitor, database: Data
     found = await seed(database, weeks=1)
     for _ in range(2):
         await reviewer.send("/scores?vertical=wellness", "/scores", {"vertical": "wellness"})
-    rows = await score_reading.newest(database, found.applied)
+    rows = await score_queries.newest(database, found.applied)
     assert len(rows) == len({row.subject_id for row in rows}) == 3
-    given = await score_reading.over_time(database, found.applied, rows[0].subject_id)
+    given = await score_queries.over_time(database, found.applied, rows[0].subject_id)
     assert len(given) == 3
     page = await reviewer.get(f"/scores/{rows[0].subject_id}?vertical=wellness")
     assert "3 scorings" in page.said
@@ -52,14 +52,14 @@ async def test_only_the_last_scoring_is_listed(reviewer: Visitor, database: Data
 
 async def test_scores_are_filtered_and_paged(database: Database) -> None:
     found = await seed(database, weeks=1)
-    rows = await score_reading.newest(database, found.applied)
+    rows = await score_queries.newest(database, found.applied)
     after = (rows[0].score, rows[0].id)
-    rest = await score_reading.newest(database, found.applied, after=after)
+    rest = await score_queries.newest(database, found.applied, after=after)
     assert [row.id for row in rest] == [row.id for row in rows[1:]]
     level = rows[0].track_level
-    only = await score_reading.newest(database, found.applied, level=level, containing="glow")
+    only = await score_queries.newest(database, found.applied, level=level, containing="glow")
     assert all(row.track_level == level and "glow" in row.name for row in only)
-    owners = await score_reading.newest(database, found.applied, subject="organisation")
+    owners = await score_queries.newest(database, found.applied, subject="organisation")
     assert {row.name for row in owners} == {"Glow Aesthetics", "Novena Skin"}
 
 

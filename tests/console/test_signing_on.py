@@ -25,7 +25,7 @@ from messor.access.roles import Role
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.console.conftest import PASSWORD, Answer, Enter, Serve, Visitor
-from tests.console.test_entering import Joined
+from tests.console.test_login import Joined
 from tests.listening import listen
 
 PEOPLE: tuple[dict[str, object], ...] = (

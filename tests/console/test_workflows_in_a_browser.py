@@ -16,8 +16,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, ViewportSize, expect
 
 from messor.access.roles import Role
-from messor.engine.extracting import Extractor
-from messor.engine.readers import Readers
+from messor.extraction.extract import Extractor
+from messor.extraction.reader_pool import ReaderPool
 from messor.store.database import Database
 from tests.console.conftest import Serve
 from tests.console.test_browser import NARROW, WIDE, Joined, log_in, status_of
@@ -107,7 +107,7 @@ async def scene(
             context = await chromium.new_context(viewport=size, java_script_enabled=scripts)
             pages.append(await context.new_page())
             await log_in(pages[-1], console, role)
-        readers = Readers(1)
+        readers = ReaderPool(1)
         extractor = Extractor(database, settings.data_dir / "archive", readers)
         async with at_work(settings, database):
             reading = asyncio.create_task(extractor.run(follow=True))

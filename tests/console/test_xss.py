@@ -13,9 +13,9 @@ from playwright.async_api import Browser, Page
 
 from messor.access.members import Member
 from messor.access.roles import Role
-from messor.engine import deciding
+from messor.governance import decisions
 from messor.registry import notes
-from messor.registry.preflights import Report
+from messor.registry.preflights import PreflightReport
 from messor.store.database import Database
 from tests.conftest import CORPORA
 from tests.console import seeding
@@ -121,7 +121,7 @@ async def _governance(database: Database, words: list[str]) -> list[str]:
         some = " ".join(words[number : number + 8]).replace("\x00", "")[:1900]
         name = f"plant-{number}.org"
         domain = await seeding.ask_for(database, name, some, actor=some[:80])
-        report = Report(
+        report = PreflightReport(
             url=some, reachable=True, said=some, robots=some, robots_reason=some, title=some,
             description=some, language=some, leads_to=some, leads_out=some, challenge=some,
             signals=[some], sitemap=some, robots_allows=True,
@@ -133,7 +133,7 @@ async def _governance(database: Database, words: list[str]) -> list[str]:
         refused = f"refused-{number}.org"
         await seeding.ask_for(database, refused, some)
         async with database.transaction() as connection:
-            await deciding.reject(connection, refused, actor=TESTER, reason=some)
+            await decisions.reject(connection, refused, actor=TESTER, reason=some)
         paths.append(f"/domains/{refused}")
     return paths
 

@@ -11,7 +11,7 @@ from playwright.async_api import Browser
 
 from messor.access.members import Member
 from messor.access.roles import Role
-from messor.extract.found import FoundPage, FoundRecord
+from messor.parsers.page_findings import FoundPage, FoundRecord
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.test_browser import WIDE, log_in

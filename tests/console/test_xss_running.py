@@ -11,9 +11,9 @@ from playwright.async_api import Browser
 
 from messor.access.members import Member
 from messor.access.roles import Role
-from messor.kit.ids import new_id
-from messor.queue import jobs
-from messor.queue.jobs import NewJob
+from messor.core.ids import new_id
+from messor.jobs import jobs
+from messor.jobs.jobs import NewJob
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.test_browser import WIDE, log_in

@@ -14,18 +14,18 @@ from messor.access.roles import Role, acts_of
 from messor.access.saved_views import begin_with, save
 from messor.console.app import SCREENS
 from messor.console.screens import Screen
-from messor.console.views import asking
+from messor.console.views import public_request
 from messor.fetch.guard import AddressGuard
-from messor.fetch.proxies.sealing import seal_for
-from messor.ops.webhooks import dispatching, registry
-from messor.registry.preflights import Report
+from messor.fetch.proxies.seal import seal_for
+from messor.ops.webhooks import dispatch, registry
+from messor.registry.preflights import PreflightReport
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.console import found, seeding
 from tests.console.test_xss_running import _orbit, _people, _work
 from tests.harvested import add_trial, stock_shop
 
-GETS = [screen for screen in SCREENS + asking.SCREENS if screen.method == "GET"]
+GETS = [screen for screen in SCREENS + public_request.SCREENS if screen.method == "GET"]
 LONG = [f"https://shop.example/about/number-{number}" for number in range(12)]
 
 # Where the parts of a path come from, each named by the path up to it.
@@ -77,7 +77,7 @@ async def furnish(database: Database, admin: Principal, settings: Settings) -> l
     await seeding.ask_for(database, "foodbank.org", "help")
     await seeding.ask_for(database, "foodbanks.org")
     looked = await seeding.ask_for(database, "looked-at.org", "help")
-    look = Report(
+    look = PreflightReport(
         url="https://looked-at.org/", reachable=True, said="It answers.", robots="rules",
         robots_allows=True, title="A title", challenge="cloudflare", login=True, signals=["403"],
         sitemap="https://looked-at.org/sitemap.xml", sitemap_urls=3,
@@ -98,7 +98,7 @@ async def _tell_and_save(database: Database, admin: Principal, settings: Setting
             connection, seal_for(settings), AddressGuard(settings.allowed_networks),
             url="https://example.org/hook", types=["domain.approved"], actor=admin.actor,
         )  # fmt: skip
-        await dispatching.ping(connection, hook, actor=admin.actor)
+        await dispatch.ping(connection, hook, actor=admin.actor)
         for name in ("domains", "review", "tasks"):
             for shared in (True, False):
                 await save(

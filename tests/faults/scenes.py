@@ -9,9 +9,9 @@ from typing import Any
 
 from messor.settings import Settings
 from messor.store.database import Database
-from messor.world.answers import Answer
-from messor.world.documents import HTML
-from messor.world.mischief.flaw import html
+from simweb.answers import SimResponse
+from simweb.documents import HTML
+from simweb.mischief.flaw import html
 from tests.crawling import PATIENCE, crawl, later
 
 # Longer than what a gate takes for a page with little to say.
@@ -27,16 +27,16 @@ SELECT extract(epoch FROM min(claim_at) - clock_timestamp())::float8 FROM messor
 
 def paper(
     title: str, *links: str, head: str = "", extra: tuple[tuple[str, str], ...] = ()
-) -> Answer:
+) -> SimResponse:
     """A page with prose enough that nobody doubts it, and more in its head if wanted."""
     texts = (*WORDS, f"This is {title}.")
     body = html(title, texts, tuple((link, link) for link in links), head)
-    return Answer(200, (("Content-Type", HTML), *extra), body.encode())
+    return SimResponse(200, (("Content-Type", HTML), *extra), body.encode())
 
 
-def raw(text: str | bytes, content_type: str = HTML, *extra: tuple[str, str]) -> Answer:
+def raw(text: str | bytes, content_type: str = HTML, *extra: tuple[str, str]) -> SimResponse:
     body = text.encode() if isinstance(text, str) else text
-    return Answer(200, (("Content-Type", content_type), *extra), body)
+    return SimResponse(200, (("Content-Type", content_type), *extra), body)
 
 
 async def set_terms(database: Database, **terms: str) -> None:

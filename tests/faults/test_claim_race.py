@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from uuid import UUID
 
-from messor.courtesy import lanes
-from messor.courtesy.lanes import Lane
-from messor.courtesy.lease import WorkerLease
+from messor.politeness import lanes
+from messor.politeness.lanes import Lane
+from messor.politeness.lease import WorkerLease
 from messor.store.database import Connection, Database
 from tests.faults.scenes import holds
 from tests.held_lanes import MAKE_LANES, claim, lease, make_domain, make_lanes

@@ -15,8 +15,8 @@ import pytest
 from messor.frontier import sitemaps
 from messor.registry import domains
 from messor.store.database import Database
-from messor.world.answers import Answer, Request, plain, redirect
-from messor.world.mischief import traps
+from simweb.answers import Request, SimResponse, plain, redirect
+from simweb.mischief import traps
 from tests.crawling import admit, crawl
 from tests.faults.scenes import count, crawl_later, paper, raw, refused, task_of
 from tests.little_web import LittleWeb, Room, robots
@@ -24,12 +24,12 @@ from tests.little_web import LittleWeb, Room, robots
 HOME = "http://one.test/"
 
 
-def index(*places: str) -> Answer:
+def index(*places: str) -> SimResponse:
     entries = "".join(f"<sitemap><loc>{place}</loc></sitemap>" for place in places)
     return plain(200, f"<sitemapindex>{entries}</sitemapindex>")
 
 
-def urlset(*places: str, lastmod: str = "") -> Answer:
+def urlset(*places: str, lastmod: str = "") -> SimResponse:
     date = f"<lastmod>{lastmod}</lastmod>" if lastmod else ""
     entries = "".join(f"<url><loc>{place}</loc>{date}</url>" for place in places)
     return plain(200, f"<urlset>{entries}</urlset>")
@@ -79,7 +79,7 @@ async def test_a_thousand_levels_are_not_followed(
 ) -> None:
     """X7: at most eleven levels, however they are linked."""
 
-    def deeper(request: Request) -> Answer:
+    def deeper(request: Request) -> SimResponse:
         level = int(request.query.partition("=")[2] or 0)
         target = f"{HOME}deep.xml?level={level + 1}"
         moves = by == "redirect" or (by == "both" and level % 2)
@@ -225,9 +225,9 @@ async def test_a_sitemap_that_cannot_be_read_says_why(dsn: str, tmp_path: Path) 
         plain(500, "broken"),
         plain(404, "gone"),
         plain(200, "this is no sitemap"),
-        Answer(200, silent=True),
+        SimResponse(200, silent=True),
         plain(200, "<!DOCTYPE x [<!ENTITY a 'b'>]><html><p>A page</p></html>"),
-        Answer(200, (("Content-Type", "text/xml"), ("Content-Encoding", "gzip")), b"not gzip"),
+        SimResponse(200, (("Content-Type", "text/xml"), ("Content-Encoding", "gzip")), b"not gzip"),
     )
     for first, second, third in await turns_of_many(
         dsn, tmp_path, *((answer, answer, GOOD) for answer in broken)
@@ -254,7 +254,7 @@ async def test_a_bomb_of_a_sitemap_is_cut_and_its_host_goes_on(
     rooms: dict[str, Room] = {
         "/robots.txt": robots("Sitemap: /bomb.xml.gz\nSitemap: /laughs.xml\nSitemap: /good.xml"),
         "/": paper("home"),
-        "/bomb.xml.gz": Answer(200, (("Content-Type", "application/gzip"),), bomb),
+        "/bomb.xml.gz": SimResponse(200, (("Content-Type", "application/gzip"),), bomb),
         "/laughs.xml": plain(
             200,
             '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>'
@@ -273,47 +273,47 @@ async def test_a_bomb_of_a_sitemap_is_cut_and_its_host_goes_on(
 # Traps (N14) -------------------------------------------------------------------------------------
 
 
-def facets(request: Request) -> Answer:
+def facets(request: Request) -> SimResponse:
     """Every filter can be added to every list of filters, in any order."""
     chosen = [part for part in request.query.split("&") if part]
     more = [f"/shop?{'&'.join([*chosen, f'f{n}={v}'])}" for n in range(6) for v in ("a", "b")]
     return paper(f"shop {request.query}", *more)
 
 
-def paths(request: Request) -> Answer:
+def paths(request: Request) -> SimResponse:
     """A relative link that lacks its first slash."""
     route = request.route.rstrip("/")
     return paper(f"folder {route}", *(f"{route}/{name}/" for name in ("images", "css", "about")))
 
 
-def sessions(request: Request) -> Answer:
+def sessions(request: Request) -> SimResponse:
     sid = int.from_bytes(blake2b(request.path.encode(), digest_size=5).digest())
     return paper("room", *(f"/room/{n};jsessionid={sid:024x}{n}" for n in range(6)))
 
 
-def pagination(request: Request) -> Answer:
+def pagination(request: Request) -> SimResponse:
     number = int(request.query.partition("=")[2] or 0)
     return paper(f"list {number}", f"/list?page={number + 1}", f"/list?page={number + 2}")
 
 
-def sorting(request: Request) -> Answer:
+def sorting(request: Request) -> SimResponse:
     number = int.from_bytes(blake2b(request.path.encode(), digest_size=3).digest())
     return paper("goods", *(f"/goods?sort={s}&order={number + n}" for n, s in enumerate("abcdef")))
 
 
-def tokens(request: Request) -> Answer:
+def tokens(request: Request) -> SimResponse:
     """A session under a name nobody knows."""
     token = blake2b(request.path.encode(), digest_size=16).hexdigest()
     return paper("room", *(f"/hall/{n}?zenkey={token}{n}" for n in range(2)))
 
 
-def counter(request: Request) -> Answer:
+def counter(request: Request) -> SimResponse:
     number = int(request.query.partition("=")[2] or 0)
     return paper(f"step {number}", f"/step?k={number + 1}", f"/step?k={number + 2}")
 
 
 calendar, session_ids = (flaw.handler for flaw in traps.flaws(7))
-TRAPS: dict[str, tuple[Callable[[Request], Answer], str]] = {
+TRAPS: dict[str, tuple[Callable[[Request], SimResponse], str]] = {
     "calendar": (calendar, "/"),
     "session-ids": (session_ids, "/"),
     "facets": (facets, "/shop"),
@@ -334,7 +334,7 @@ async def test_a_trap_ends_within_two_hundred_pages(
     trap, door = TRAPS[name]
     sound = [f"/sound/{n}" for n in range(20)]
 
-    def everything(request: Request) -> Answer:
+    def everything(request: Request) -> SimResponse:
         if request.route == "/robots.txt":
             return robots("User-agent: *\nAllow: /\n")
         if request.route == "/sitemap.xml":

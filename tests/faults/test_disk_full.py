@@ -23,15 +23,15 @@ import aiohttp
 import pytest
 
 from chaos import archive
-from messor.engine import admission
+from messor.governance import admission
 from messor.ledger import alarms
 from messor.registry import domains
 from messor.registry.domains import Submission
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import open_session
-from messor.world import Answer
-from messor.world.documents import HTML
+from simweb import SimResponse
+from simweb.documents import HTML
 from tests.crawling import eventually, until
 from tests.little_web import LittleWeb
 
@@ -70,7 +70,7 @@ def fill(disk: Path, leave: int) -> None:
             file.write(b"x" * 4096)
 
 
-def weighty(number: int) -> Answer:
+def weighty(number: int) -> SimResponse:
     """A page of some 300 KB that hardly shrinks, with something to extract."""
     words = random.Random(number)
     text = " ".join(f"{words.getrandbits(40):x}" for _ in range(25_000))
@@ -79,7 +79,7 @@ def weighty(number: int) -> Answer:
         f"<html><head><title>Page {number}</title></head><body><h1>Page {number}</h1>{links}"
         f"<p>Write to info{number}@one.test.</p><p>{text}</p></body></html>"
     )
-    return Answer(200, (("Content-Type", HTML),), body.encode())
+    return SimResponse(200, (("Content-Type", HTML),), body.encode())
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -19,18 +19,18 @@ from typing import Any
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from messor.courtesy.lease import WorkerLease
-from messor.courtesy.pace import Pace, Permit
+from messor.core import clock
 from messor.fetch.connector import make_connector
 from messor.fetch.guard import AddressGuard, AddrInfo
 from messor.fetch.http import HttpFetcher
 from messor.fetch.outcome import Fetched, Outcome
-from messor.kit import clock
+from messor.politeness.lease import WorkerLease
+from messor.politeness.pace import Pace, Permit
 from messor.settings import AllowedNetworks, Settings
 from messor.store.database import Database
-from messor.world.answers import Answer, Ending, Request, Stream, plain, redirect
-from messor.world.documents import HTML
-from messor.world.mischief import content
+from simweb.answers import Ending, Request, SimResponse, Stream, plain, redirect
+from simweb.documents import HTML
+from simweb.mischief import content
 from tests.crawling import admit, at_work, crawl, outcomes, until
 from tests.faults.scenes import count, crawl_later, holds, paper, play, raw, refused, task_of
 from tests.little_web import LittleWeb, Room
@@ -197,7 +197,9 @@ async def test_a_body_in_doubt_is_never_a_good_one(answer: bytes) -> None:
 async def test_a_page_that_breaks_off_is_tried_three_times_more_and_never_kept(
     dsn: str, tmp_path: Path
 ) -> None:
-    torn = Answer(200, _HTML, b"<p>" + b"word " * 500, claimed_length=9_000, ending=Ending.RESET)
+    torn = SimResponse(
+        200, _HTML, b"<p>" + b"word " * 500, claimed_length=9_000, ending=Ending.RESET
+    )
     async with LittleWeb(tmp_path, {"one.test": {"/": torn}}) as web:
         async with Database(dsn) as database:
             await admit(database, HOME)
@@ -219,15 +221,15 @@ async def test_a_page_that_breaks_off_is_tried_three_times_more_and_never_kept(
 
 BLANK = raw("<html><head><title></title></head><body></body></html>")
 SHELL = raw('<html><body><div id="root"></div><script src="/app.js"></script></body></html>')
-CHALLENGE = Answer(
+CHALLENGE = SimResponse(
     200,
     (*_HTML, ("cf-mitigated", "challenge"), ("ETag", '"wall"')),
     b"<title>Just a moment...</title><p>Checking your browser before accessing one.test</p>",
 )
 SOFT_404 = raw("<title>Page not found</title><p>Sorry, this page does not exist any more.</p>")
 SORRY = {
-    "304": Answer(304),
-    "nothing": Answer(200, _HTML),
+    "304": SimResponse(304),
+    "nothing": SimResponse(200, _HTML),
     "blank": BLANK,
     "shell": SHELL,
     "challenge": CHALLENGE,
@@ -237,7 +239,7 @@ SORRY = {
 
 
 async def test_not_modified_without_a_copy_is_an_error(database: Database, tmp_path: Path) -> None:
-    asked, found = await crawl_one(database, tmp_path, {"/": Answer(304)})
+    asked, found = await crawl_one(database, tmp_path, {"/": SimResponse(304)})
     assert asked.count("/") == 1
     assert found["/"] == "error"
     assert await count(database, "page_snapshots") == 0
@@ -280,14 +282,14 @@ async def test_a_good_snapshot_is_never_replaced_by_nothing(
 # Redirects of all kinds (N8, N9) -----------------------------------------------------------------
 
 
-def refresh_to(target: str) -> Answer:
+def refresh_to(target: str) -> SimResponse:
     return paper("moved", head=f'<meta http-equiv="refresh" content="0; url={target}">')
 
 
 def endless(step: str) -> Room:
     """A room that leads ever further, by header, by meta refresh, or by turns."""
 
-    def room(request: Request) -> Answer:
+    def room(request: Request) -> SimResponse:
         number = int(request.query.partition("=")[2] or 0)
         target = f"{request.route}?n={number + 1}"
         by_meta = step == "refresh" or (step == "both" and number % 2)
@@ -410,7 +412,7 @@ async def test_cookies_are_neither_kept_nor_sent(database: Database, tmp_path: P
         for n, domain in enumerate(["one.test", "www.one.test", ".test", "two.test", ""] * 10)
     )
 
-    def room(request: Request) -> Answer:
+    def room(request: Request) -> SimResponse:
         sent.extend(value for name, value in request.headers.items() if name == "cookie")
         return paper("jar", "/a", "/b", "http://www.one.test/", extra=jar)
 
@@ -449,8 +451,8 @@ async def test_credentials_in_addresses_are_dropped_at_once(
     login = f"user:{SECRET}@"
     sent: list[dict[str, str]] = []
 
-    def noting(answer: Answer) -> Room:
-        def room(request: Request) -> Answer:
+    def noting(answer: SimResponse) -> Room:
+        def room(request: Request) -> SimResponse:
             sent.append(dict(request.headers))
             return answer
 
@@ -608,7 +610,7 @@ def narrow(web: LittleWeb) -> Settings:
     return settings.model_copy(update={"allowed_networks": allowed})
 
 
-def leading_inside(hop: int, to: Callable[[str], Answer]) -> dict[str, Room]:
+def leading_inside(hop: int, to: Callable[[str], SimResponse]) -> dict[str, Room]:
     """Chains that lead to each inner place after so many hops."""
     rooms: dict[str, Room] = {}
     for number, target in enumerate(INNER):
@@ -645,7 +647,7 @@ async def test_no_robots_lead_inside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """S3 for robots.txt, which may lie beyond the domain; without them nothing is asked."""
-    monkeypatch.setattr("messor.engine.robots.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("messor.crawl.robots.WAIT_SECONDS", 0.05)
     hosts: dict[str, dict[str, Room]] = {}
     for hop, number in itertools.product((1, 2, 5), range(len(INNER))):
         rooms = leading_inside(
@@ -760,8 +762,8 @@ async def test_a_flood_is_cut_off_and_the_rest_goes_on(database: Database, tmp_p
     """N2: an endless page, and one that is announced too large, among sound ones."""
     rooms: dict[str, Room] = {
         "/": paper("home", "/endless", "/huge", "/a"),
-        "/endless": Answer(200, _HTML, stream=Stream(flood)),
-        "/huge": Answer(200, _HTML, b"<p>", claimed_length=2_000_000_000, ending=Ending.CLOSE),
+        "/endless": SimResponse(200, _HTML, stream=Stream(flood)),
+        "/huge": SimResponse(200, _HTML, b"<p>", claimed_length=2_000_000_000, ending=Ending.CLOSE),
         "/a": paper("a"),
     }
     _, found = await crawl_one(database, tmp_path, rooms, max_body_bytes=1_000_000)

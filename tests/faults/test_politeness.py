@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from messor.engine import robots as robots_tasks
-from messor.engine import visit
+from messor.crawl import robots as robots_tasks
+from messor.crawl import visit
 from messor.registry import domains
 from messor.store.database import Database
-from messor.world.answers import Answer, Request, plain, redirect
+from simweb.answers import Request, SimResponse, plain, redirect
 from tests.crawling import TESTER, admit, at_work, crawl, idle, later, outcomes, submit, until
 from tests.faults.scenes import count, crawl_later, holds, paper, play, refused, set_terms, task_of
 from tests.little_web import LAG, LittleWeb, Room, robots
@@ -126,7 +126,7 @@ async def test_a_host_that_is_down_for_ten_minutes_is_hardly_asked(
     links = [f"/page/{n}" for n in range(30)]
     down = False
 
-    def room(_: Request) -> Answer:
+    def room(_: Request) -> SimResponse:
         return plain(status, "down", *extra) if down else paper("page")
 
     rooms: dict[str, Room] = {"/": paper("home", *links), **dict.fromkeys(links, room)}
@@ -169,7 +169,7 @@ async def test_without_robots_nothing_is_asked_until_they_come_back(
 ) -> None:
     """P6: retried after ten minutes, not before; no page meanwhile."""
 
-    def reset(_: Request) -> Answer:
+    def reset(_: Request) -> SimResponse:
         for wire in web.server._wires:
             for connection in list(wire.open):
                 connection.abort()
@@ -177,7 +177,7 @@ async def test_without_robots_nothing_is_asked_until_they_come_back(
 
     ways: dict[str, Room] = {
         "500": plain(500, "broken"),
-        "timeout": Answer(200, silent=True),
+        "timeout": SimResponse(200, silent=True),
         "reset": reset,
     }
     async with LittleWeb(tmp_path, {"one.test": {**ROOMS, "/robots.txt": ways[broken]}}) as web:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from messor.courtesy import lanes, risk
-from messor.courtesy.lease import WorkerLease
+from messor.politeness import lanes, risk
+from messor.politeness.lease import WorkerLease
 from messor.store.database import Database
-from messor.world.answers import Answer, Request, plain, redirect
-from messor.world.documents import HTML
+from simweb.answers import Request, SimResponse, plain, redirect
+from simweb.documents import HTML
 from tests.crawling import admit, at_work, crawl, idle, later, outcomes, until
 from tests.faults.scenes import count, crawl_later, holds, paper, raw
 from tests.held_lanes import lease, make_domain, make_lanes
@@ -27,9 +27,9 @@ CHALLENGE = (
 BLANK = raw("<html><head><title></title></head><body></body></html>")
 
 
-def challenge(status: int) -> Answer:
+def challenge(status: int) -> SimResponse:
     headers = (("Content-Type", HTML), ("cf-mitigated", "challenge"))
-    return Answer(status, headers, CHALLENGE.encode())
+    return SimResponse(status, headers, CHALLENGE.encode())
 
 
 async def risk_of(database: Database, host: str = "one.test") -> float:
@@ -50,12 +50,12 @@ async def signals(database: Database, host: str) -> list[tuple[str, float]]:
     return [(row["signal"], row["points"]) for row in rows]
 
 
-ANSWERS: dict[str, tuple[Answer, list[tuple[str, float]]]] = {
+ANSWERS: dict[str, tuple[SimResponse, list[tuple[str, float]]]] = {
     "s403": (plain(403, "no"), [("403", 20.0)]),
     "s429": (plain(429, "slow"), [("429", 30.0)]),
     "s503": (plain(503, "down"), [("503", 15.0)]),
     "blank": (BLANK, [("empty", 10.0)]),
-    "nothing": (Answer(200, (("Content-Type", HTML),)), [("empty", 10.0)]),
+    "nothing": (SimResponse(200, (("Content-Type", HTML),)), [("empty", 10.0)]),
     "challenge": (challenge(200), [("challenge:cloudflare", 25.0)]),
     "both403": (challenge(403), [("403", 20.0), ("challenge:cloudflare", 25.0)]),
     "both503": (challenge(503), [("503", 15.0), ("challenge:cloudflare", 25.0)]),
@@ -293,8 +293,8 @@ async def test_a_host_that_takes_long_is_known_as_slow(
     """N3: after a while it is among the few; a fast one beside it is not."""
     monkeypatch.setattr(risk, "SLOW_SECONDS", 1.0)
 
-    def silent(_: Request) -> Answer:
-        return Answer(200, silent=True)
+    def silent(_: Request) -> SimResponse:
+        return SimResponse(200, silent=True)
 
     hosts: dict[str, dict[str, Room]] = {
         "slow.test": {"/": silent},

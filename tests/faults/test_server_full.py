@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from messor.cli.extract import Following
-from messor.engine.extracting import Extractor
 from messor.errors import UnavailableError
+from messor.extraction.component import ExtractionFollower
+from messor.extraction.extract import Extractor
 from messor.ledger.alarms import AlarmBoard
 from messor.ops.disk_watch import DiskWatch
-from messor.queue.company import Company
+from messor.runtime.process_group import ProcessGroup
 from messor.store import space
 from messor.store.database import Database
 from messor.store.session import Session
@@ -74,8 +74,8 @@ async def test_extraction_waits_for_room_and_ends_nobody(
         async with database.connection() as connection:
             await connection.execute(FULL.format(table="extractions"))
         room, board = Space.of(settings, database), AlarmBoard()
-        following = Following(settings, Session(database, None), space=room)
-        company = Company([following, DiskWatch(room, board)])
+        following = ExtractionFollower(settings, Session(database, None), space=room)
+        company = ProcessGroup([following, DiskWatch(room, board)])
         running = asyncio.create_task(company.run())
         await until(lambda: board.standing)
         assert "the PostgreSQL server reports that its disk is full" in board.standing[0].said
@@ -92,7 +92,7 @@ async def test_extraction_waits_for_room_and_ends_nobody(
 async def test_extraction_by_hand_says_that_there_is_no_room(
     database: Database, tmp_path: Path
 ) -> None:
-    low = Space({"archive": tmp_path}, space.Least(0.999999, 0))
+    low = Space({"archive": tmp_path}, space.MinimumFree(0.999999, 0))
     extractor = Extractor(database, tmp_path, None, space=low)  # type: ignore[arg-type]
     extractor._readers = type("None", (), {"count": 1})()
     with pytest.raises(UnavailableError, match=r"Nothing is extracted: the disk of the archive"):

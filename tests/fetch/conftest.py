@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from messor.courtesy.lease import WorkerLease
-from messor.courtesy.pace import Pace, Permit
+from messor.core import clock
 from messor.fetch.http import HttpFetcher
 from messor.fetch.outcome import Fetched
-from messor.kit import clock
+from messor.politeness.lease import WorkerLease
+from messor.politeness.pace import Pace, Permit
 from tests.little_web import LittleWeb, Room
 
 

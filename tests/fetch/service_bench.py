@@ -11,18 +11,18 @@ from typing import Any, TypeAlias
 import pytest
 from pydantic import SecretStr
 
-from messor.courtesy.pace import Permit
 from messor.fetch.outcome import Fetched
 from messor.fetch.services.breaker import Breaker
 from messor.fetch.services.crawl4ai import Crawl4AI
 from messor.fetch.services.firecrawl import Firecrawl
 from messor.fetch.services.options import ServiceSettings
-from messor.fetch.services.service import Service
+from messor.fetch.services.service import RemoteProvider
+from messor.politeness.pace import Permit
 from messor.store.database import Database
-from messor.world.answers import Answer, plain, redirect
-from messor.world.services import Crawl4AIStandIn, Failure, FirecrawlStandIn, StandIn, WorldBrowser
-from messor.world.services.rendering import Rendered
-from messor.world.services.standin import Said
+from simweb.answers import SimResponse, plain, redirect
+from simweb.services import Crawl4AIStandIn, Failure, FirecrawlStandIn, StandIn, WorldBrowser
+from simweb.services.render import Rendered
+from simweb.services.standin import Said
 from tests.fetch.conftest import permit
 from tests.little_web import page
 
@@ -32,7 +32,7 @@ HTML_ANSWER = page("Good bread", "/about")
 _TYPE = (("Content-Type", "text/html"),)
 SHELL = b'<title>Shop</title><div id="root"></div><script src="/fill.js"></script>%s'
 FILL = b'document.getElementById("root").innerHTML = "<p>Good bread from a script</p>";'
-PAGES: dict[str, Answer] = {
+PAGES: dict[str, SimResponse] = {
     "/": HTML_ANSWER,
     "/missing": plain(404, "Gone"),
     "/forbidden": plain(403, "No"),
@@ -40,17 +40,17 @@ PAGES: dict[str, Answer] = {
     "/broken": plain(500, "Oh"),
     "/moved": redirect("/"),
     "/away": redirect("http://other.test/"),
-    "/empty": Answer(200, (("Content-Type", "text/html"),), b" "),
-    "/report.pdf": Answer(200, (("Content-Type", "application/pdf"),), b"%PDF-1.7"),
+    "/empty": SimResponse(200, (("Content-Type", "text/html"),), b" "),
+    "/report.pdf": SimResponse(200, (("Content-Type", "application/pdf"),), b"%PDF-1.7"),
     "/quiet": page("Quiet", extra=(("X-Robots-Tag", "noindex"),)),
-    "/shell": Answer(200, _TYPE, SHELL % b""),
-    "/ticking": Answer(200, _TYPE, SHELL % b"<script>setInterval(ask, 200)</script>"),
-    "/fill.js": Answer(200, (("Content-Type", "text/javascript"),), FILL),
-    "/big": Answer(200, (("Content-Type", "text/html"),), b"x" * 50_000),
+    "/shell": SimResponse(200, _TYPE, SHELL % b""),
+    "/ticking": SimResponse(200, _TYPE, SHELL % b"<script>setInterval(ask, 200)</script>"),
+    "/fill.js": SimResponse(200, (("Content-Type", "text/javascript"),), FILL),
+    "/big": SimResponse(200, (("Content-Type", "text/html"),), b"x" * 50_000),
 }
 
 
-def respond(host: str, path: str, _: bool) -> Answer:
+def respond(host: str, path: str, _: bool) -> SimResponse:
     if host not in ("shop.test", "other.test"):
         return plain(421, "no such host")
     return PAGES.get(path, plain(404, "There is no such page"))
@@ -75,7 +75,7 @@ class Clock:
 class Bench:
     """A provider, the stand-in it asks, and the clock of its breaker."""
 
-    service: Service
+    service: RemoteProvider
     standin: StandIn
     database: Database
     clock: Clock
@@ -95,7 +95,7 @@ class Bench:
 
 @asynccontextmanager
 async def bench(
-    kind: type[Service],
+    kind: type[RemoteProvider],
     standin: StandIn,
     database: Database,
     check: Callable[[str], Any] = allow,
@@ -118,14 +118,14 @@ async def bench(
             await service.close()
 
 
-Make: TypeAlias = Callable[..., tuple[type[Service], StandIn]]
+Make: TypeAlias = Callable[..., tuple[type[RemoteProvider], StandIn]]
 
 
-def crawl4ai(**values: Any) -> tuple[type[Service], StandIn]:
+def crawl4ai(**values: Any) -> tuple[type[RemoteProvider], StandIn]:
     return Crawl4AI, Crawl4AIStandIn(BROWSER, api_key=KEY, **values)
 
 
-def firecrawl(**values: Any) -> tuple[type[Service], StandIn]:
+def firecrawl(**values: Any) -> tuple[type[RemoteProvider], StandIn]:
     return Firecrawl, FirecrawlStandIn(BROWSER, api_key=KEY, **values)
 
 

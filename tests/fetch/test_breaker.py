@@ -10,7 +10,7 @@ from messor.fetch.services import breaker as breakers
 from messor.fetch.services import holds
 from messor.fetch.services.breaker import Breaker
 from messor.store.database import Database
-from messor.world.services import Crawl4AIStandIn, Failure
+from simweb.services import Crawl4AIStandIn, Failure
 from tests.fetch.conftest import permit
 from tests.fetch.service_bench import (
     HOME,

@@ -21,17 +21,17 @@ import pytest_asyncio
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
-from messor.courtesy.lease import WorkerLease
-from messor.courtesy.pace import Pace, Permit
+from messor.ai.seen import VisibleText
+from messor.content.view import PageView
+from messor.core import clock
 from messor.errors import LeaseLostError
-from messor.extract.ai.seen import Seen
-from messor.extract.view import PageView
 from messor.fetch.browser import BrowserLimits, BrowserProvider, why_unavailable
 from messor.fetch.browser import chromium as chromium_module
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT, Provider
-from messor.kit import clock
-from messor.world.answers import Answer, Ending, Request, Stream, plain, redirect
+from messor.politeness.lease import WorkerLease
+from messor.politeness.pace import Pace, Permit
+from simweb.answers import Ending, Request, SimResponse, Stream, plain, redirect
 from tests.fetch.conftest import permit
 from tests.little_web import LittleWeb, Room
 from tests.moments import is_over
@@ -46,11 +46,11 @@ CALL = """let p = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:UDP
 HANG = "<p>Hello</p><script>while (true) {}</script>"
 
 
-def doc(html: str, *extra: tuple[str, str], status: int = 200) -> Answer:
-    return Answer(status, (("Content-Type", "text/html"), *extra), html.encode())
+def doc(html: str, *extra: tuple[str, str], status: int = 200) -> SimResponse:
+    return SimResponse(status, (("Content-Type", "text/html"), *extra), html.encode())
 
 
-def script(source: str) -> Answer:
+def script(source: str) -> SimResponse:
     return doc(f"<!DOCTYPE html><title>T</title><p>Hello</p><script>{source}</script>")
 
 
@@ -205,7 +205,7 @@ async def test_it_is_a_provider(street: Street) -> None:
 async def test_it_says_who_it_is_and_nothing_else(street: Street) -> None:
     heads: list[Request] = []
 
-    def answer(request: Request) -> Answer:
+    def answer(request: Request) -> SimResponse:
         heads.append(request)
         return script("document.body.append(navigator.userAgent)")
 
@@ -219,7 +219,7 @@ async def test_it_says_who_it_is_and_nothing_else(street: Street) -> None:
 async def test_a_page_in_another_encoding_becomes_utf_8(street: Street) -> None:
     body = '<meta charset="windows-1251"><p>Привет</p>'.encode("windows-1251")
     seen = await street.see(
-        Answer(200, (("Content-Type", "text/html; charset=windows-1251"),), body)
+        SimResponse(200, (("Content-Type", "text/html; charset=windows-1251"),), body)
     )
     assert "Привет" in seen.body.decode()
 
@@ -246,9 +246,9 @@ async def test_what_no_visitor_sees_is_marked_by_all_styles_of_the_page(street: 
         "<script>window.said = []; new MutationObserver(all => document.title = 'watched')"
         ".observe(document.body, {attributes: true, subtree: true})</script>"
     )
-    style = Answer(200, (("Content-Type", "text/css"),), sheet.encode())
+    style = SimResponse(200, (("Content-Type", "text/css"),), sheet.encode())
     fetched = await street.see(doc(f"<!DOCTYPE html>{body}"), style=style)
-    lines = Seen.of(PageView.of(fetched.body.decode(), "http://one.test/")).lines()
+    lines = VisibleText.of(PageView.of(fetched.body.decode(), "http://one.test/")).lines()
     text = " ".join(lines)
     assert "unseen" not in text
     assert [f"seen {n}" in text for n in range(1, 7)] == [True] * 6
@@ -378,20 +378,20 @@ async def test_a_page_that_empties_itself_is_not_taken_for_the_sites(street: Str
         (doc("password", ("WWW-Authenticate", "Basic realm=x"), status=401), Outcome.BLOCKED),
         (doc("broken", status=500), Outcome.ERROR),
         (plain(200, "text"), Outcome.NOT_HTML),
-        (Answer(200, (("Content-Type", "application/pdf"),), b"%PDF-1.7"), Outcome.NOT_HTML),
+        (SimResponse(200, (("Content-Type", "application/pdf"),), b"%PDF-1.7"), Outcome.NOT_HTML),
         (doc("x", ("Content-Disposition", "attachment")), Outcome.OK),
-        (Answer(200, (), b"<html>untyped"), Outcome.OK),
-        (Answer(200, (), b"\x00\x01\x02"), Outcome.NOT_HTML),
+        (SimResponse(200, (), b"<html>untyped"), Outcome.OK),
+        (SimResponse(200, (), b"\x00\x01\x02"), Outcome.NOT_HTML),
         (doc(""), Outcome.EMPTY),
         (doc("x", ("X-Odd", "a"), ("X-Odd", "b")), Outcome.OK),
-        (Answer(200, (("Content-Type", "text/html"),), b"part", claimed_length=999, ending=Ending.CLOSE),
+        (SimResponse(200, (("Content-Type", "text/html"),), b"part", claimed_length=999, ending=Ending.CLOSE),
          Outcome.ERROR),
-        (Answer(200, (("Content-Type", "text/html"),), b"part", claimed_length=999, ending=Ending.RESET),
+        (SimResponse(200, (("Content-Type", "text/html"),), b"part", claimed_length=999, ending=Ending.RESET),
          Outcome.ERROR),
     ],
 )  # fmt: skip
 async def test_answers_have_the_same_names_as_by_http(
-    street: Street, answer: Answer, outcome: Outcome
+    street: Street, answer: SimResponse, outcome: Outcome
 ) -> None:
     seen = await street.see(answer)
     assert seen.outcome is outcome
@@ -405,7 +405,7 @@ async def test_answers_have_the_same_names_as_by_http(
 async def test_no_site_is_shown_the_credential_of_the_proxy(street: Street) -> None:
     shown: list[str | None] = []
 
-    def answer(request: Request) -> Answer:
+    def answer(request: Request) -> SimResponse:
         shown.append(request.headers.get("authorization"))
         return doc("x", ("WWW-Authenticate", "Basic realm=messor"), status=401)
 
@@ -417,7 +417,7 @@ async def test_no_cookie_outlives_its_render(street: Street) -> None:
     await street.see(doc("x", ("Set-Cookie", "a=1; Max-Age=9999")))
     cookies: list[str | None] = []
 
-    def answer(request: Request) -> Answer:
+    def answer(request: Request) -> SimResponse:
         cookies.append(request.headers.get("cookie"))
         return doc("x")
 
@@ -441,7 +441,7 @@ async def test_an_endless_page_is_too_large(street: Street) -> None:
 
     async with street.browser(traffic_bytes=1_000_000) as browser:
         headers = (("Content-Type", "text/html"),)
-        seen = await street.see(Answer(200, headers, stream=Stream(endless)), by=browser)
+        seen = await street.see(SimResponse(200, headers, stream=Stream(endless)), by=browser)
     assert seen.outcome is Outcome.TOO_LARGE
 
 
@@ -459,7 +459,7 @@ async def test_requests_of_a_page_are_limited(street: Street) -> None:
 
 async def test_bytes_of_parts_are_limited_and_the_page_is_kept(street: Street) -> None:
     source = "onload = () => fetch('/big')"
-    big = Answer(200, (("Content-Type", "text/plain"),), b"x" * 1_000_000)
+    big = SimResponse(200, (("Content-Type", "text/plain"),), b"x" * 1_000_000)
     async with street.browser(traffic_bytes=100_000) as browser:
         seen = await street.see(script(source), by=browser, big=big)
     assert seen.outcome is Outcome.OK
@@ -470,7 +470,7 @@ async def test_bytes_of_parts_are_limited_and_the_page_is_kept(street: Street) -
 async def test_the_lane_waits_from_the_end_of_the_render(street: Street) -> None:
     served: list[float] = []
 
-    def part(_request: Request) -> Answer:
+    def part(_request: Request) -> SimResponse:
         served.append(clock.now())
         return plain(200, "x")
 
@@ -515,7 +515,7 @@ async def test_a_page_that_hangs_is_ended_and_the_next_is_rendered(
 
 async def test_a_site_that_never_answers_is_a_timeout(street: Street) -> None:
     async with street.browser(render_seconds=8.0) as browser:
-        seen = await street.see(Answer(200, silent=True), by=browser)
+        seen = await street.see(SimResponse(200, silent=True), by=browser)
     assert (seen.outcome, seen.error) == (Outcome.TIMEOUT, "no complete answer in time")
 
 
@@ -600,7 +600,7 @@ async def test_renders_share_one_browser(street: Street) -> None:
 
 
 async def test_a_render_called_off_stops_at_once(street: Street) -> None:
-    street.furnish(Answer(200, silent=True))
+    street.furnish(SimResponse(200, silent=True))
     pace = Pace(10.0, 0.0, WorkerLease(1, 60.0, clock.now()))
     render = asyncio.ensure_future(street.provider.fetch("http://one.test/", Permit(pace)))
     await until(lambda: street.web.server.counters()["open_connections"] > 0)

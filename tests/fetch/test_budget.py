@@ -14,7 +14,7 @@ from messor.fetch.services import budget
 from messor.fetch.services.firecrawl import Firecrawl
 from messor.fetch.services.service import credits_for
 from messor.store.database import Database
-from messor.world.services import FirecrawlStandIn
+from simweb.services import FirecrawlStandIn
 from tests.fetch.conftest import permit
 from tests.fetch.service_bench import (
     BROWSER,

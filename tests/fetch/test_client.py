@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import pytest
 from aiohttp import ClientConnectionError
 
-from messor.fetch.client import Client, Reply
+from messor.fetch.client import Client, HttpReply
 from messor.fetch.connector import make_connector
-from messor.fetch.decoding import TooLargeError
+from messor.fetch.content_decoding import TooLargeError
 from messor.fetch.guard import AddressGuard
 from messor.settings import AllowedNetworks
 from messor.web.urls import parse
@@ -57,7 +57,7 @@ class Talk:
 
     async def get(
         self, path: str = "/", *conditions: tuple[str, str], cap: int = 1_000, cut: bool = False
-    ) -> Reply:
+    ) -> HttpReply:
         url = parse(f"http://one.test{path}")
         assert url is not None
         return await self.client.get(url, permit(), conditions, cap=cap, cut=cut)

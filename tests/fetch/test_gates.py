@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from messor.fetch.gates import Verdict, judge, soft_404
+from messor.fetch.gates import GateVerdict, judge, soft_404
 from messor.web.html import read_page
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
@@ -25,7 +25,7 @@ def judged(
     headers: Mapping[str, str] | None = None,
     url: str = "https://shop.example/item/7",
     read: bool = True,
-) -> Verdict:
+) -> GateVerdict:
     reading = read_page(html, url) if read else None
     size = len(html.encode())
     return judge(status=status, headers=headers or {}, html=html, reading=reading, size=size)
@@ -37,12 +37,12 @@ def page(body: str, title: str = "A page", head: str = "") -> str:
     )
 
 
-def blocked_by(verdict: Verdict) -> str | None:
+def blocked_by(verdict: GateVerdict) -> str | None:
     return verdict.block.by if verdict.block else None
 
 
 def test_an_ordinary_page_passes_every_gate() -> None:
-    assert judged(page(ARTICLE)) == Verdict()
+    assert judged(page(ARTICLE)) == GateVerdict()
 
 
 @pytest.mark.parametrize("status", [403, 429, 503])
@@ -196,7 +196,7 @@ def test_headers_that_say_that_this_is_a_challenge(headers: dict[str, str], by: 
     ],
 )
 def test_a_trace_of_a_vendor_is_no_block(headers: dict[str, str], vendor: str) -> None:
-    assert judged(page(ARTICLE), headers=headers) == Verdict((), None, (f"trace:{vendor}",))
+    assert judged(page(ARTICLE), headers=headers) == GateVerdict((), None, (f"trace:{vendor}",))
 
 
 def test_scripts_leave_traces_and_prose_does_not() -> None:
@@ -330,7 +330,7 @@ def test_emptiness() -> None:
 def test_an_answer_that_was_not_read_is_judged_for_blocks_alone() -> None:
     assert judged("", read=False).block is None
     long = page(ARTICLE, head=f"<script>{'var a;' * 40_000}</script>", title="Access denied")
-    assert judged(long, read=False) == Verdict()
+    assert judged(long, read=False) == GateVerdict()
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ import pytest
 from messor.errors import LeaseLostError
 from messor.fetch.outcome import Outcome
 from messor.fetch.wire import digest_of
-from messor.world import certificates
-from messor.world.answers import Answer, Ending, Request, Stream, plain, redirect
-from messor.world.documents import HTML
+from simweb import certificates
+from simweb.answers import Ending, Request, SimResponse, Stream, plain, redirect
+from simweb.documents import HTML
 from tests.crawling import until
 from tests.fetch.conftest import Going, permit
 from tests.little_web import page
@@ -26,19 +26,19 @@ GOOD = page("Good")
 _HTML = (("Content-Type", HTML),)
 
 
-def encoded(body: bytes, encoding: str) -> Answer:
-    return Answer(200, (*_HTML, ("Content-Encoding", encoding)), body)
+def encoded(body: bytes, encoding: str) -> SimResponse:
+    return SimResponse(200, (*_HTML, ("Content-Encoding", encoding)), body)
 
 
-def streamed(*parts: bytes) -> Answer:
-    return Answer(200, _HTML, stream=Stream(lambda: iter(parts)))
+def streamed(*parts: bytes) -> SimResponse:
+    return SimResponse(200, _HTML, stream=Stream(lambda: iter(parts)))
 
 
 @pytest.mark.parametrize(
     "answer, outcome",
     [
         (GOOD, Outcome.OK),
-        (Answer(304), Outcome.UNCHANGED),
+        (SimResponse(304), Outcome.UNCHANGED),
         (redirect("/else"), Outcome.REDIRECTED),
         (redirect("/else", 308), Outcome.REDIRECTED),
         (plain(404, "gone"), Outcome.NOT_FOUND),
@@ -50,15 +50,15 @@ def streamed(*parts: bytes) -> Answer:
         (plain(400, "no"), Outcome.ERROR),
         (plain(500, "broken"), Outcome.ERROR),
         (plain(200, "text"), Outcome.NOT_HTML),
-        (Answer(200, _HTML, b" \n "), Outcome.EMPTY),
-        (Answer(200, _HTML), Outcome.EMPTY),
-        (Answer(200, (), b"<!DOCTYPE html><p>untyped"), Outcome.OK),
-        (Answer(200, (), b"%PDF-1.7"), Outcome.NOT_HTML),
+        (SimResponse(200, _HTML, b" \n "), Outcome.EMPTY),
+        (SimResponse(200, _HTML), Outcome.EMPTY),
+        (SimResponse(200, (), b"<!DOCTYPE html><p>untyped"), Outcome.OK),
+        (SimResponse(200, (), b"%PDF-1.7"), Outcome.NOT_HTML),
     ],
     ids=lambda value: str(getattr(value, "status", value)),
 )
 async def test_each_answer_has_its_outcome(
-    going_out: Going, answer: Answer, outcome: Outcome
+    going_out: Going, answer: SimResponse, outcome: Outcome
 ) -> None:
     async with going_out({"/": answer}) as out:
         fetched = await out.get()
@@ -117,20 +117,20 @@ async def test_a_body_that_cannot_be_unpacked_is_an_error(
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer(200, _HTML, b"x" * 5_000),
+        SimResponse(200, _HTML, b"x" * 5_000),
         streamed(b"x" * 5_000),
         streamed(*[b"x" * 100] * 50),
-        Answer(200, _HTML, claimed_length=10**15),
+        SimResponse(200, _HTML, claimed_length=10**15),
     ],
     ids=["length", "one-chunk", "chunks", "absurd-length"],
 )
-async def test_a_body_over_the_cap_is_cut_off(going_out: Going, answer: Answer) -> None:
+async def test_a_body_over_the_cap_is_cut_off(going_out: Going, answer: SimResponse) -> None:
     async with going_out({"/": answer}, max_body_bytes=1_000) as out:
         assert (await out.get()).outcome is Outcome.TOO_LARGE
 
 
 async def test_a_body_of_just_the_cap_passes(going_out: Going) -> None:
-    async with going_out({"/": Answer(200, _HTML, b"x" * 1_000)}, max_body_bytes=1_000) as out:
+    async with going_out({"/": SimResponse(200, _HTML, b"x" * 1_000)}, max_body_bytes=1_000) as out:
         assert (await out.get()).outcome is Outcome.OK
 
 
@@ -139,7 +139,7 @@ async def test_an_endless_body_ends_at_the_cap(going_out: Going) -> None:
         while True:
             yield b"x" * 60_000
 
-    endless = Answer(200, _HTML, stream=Stream(flood))
+    endless = SimResponse(200, _HTML, stream=Stream(flood))
     async with going_out({"/": endless}, max_body_bytes=1_000_000) as out:
         fetched = await out.get()
         assert fetched.outcome is Outcome.TOO_LARGE
@@ -196,10 +196,10 @@ def drops() -> Iterator[bytes]:
 
 @pytest.mark.parametrize(
     "answer",
-    [Answer(200, silent=True), Answer(200, _HTML, stream=Stream(drops, 0.05))],
+    [SimResponse(200, silent=True), SimResponse(200, _HTML, stream=Stream(drops, 0.05))],
     ids=["stall", "slowloris"],
 )
-async def test_the_total_time_is_bounded(going_out: Going, answer: Answer) -> None:
+async def test_the_total_time_is_bounded(going_out: Going, answer: SimResponse) -> None:
     async with going_out({"/": answer}, total_timeout=0.3) as out:
         fetched = await out.get()
         assert (fetched.outcome, fetched.error_type) == (Outcome.TIMEOUT, "timeout")
@@ -208,12 +208,14 @@ async def test_the_total_time_is_bounded(going_out: Going, answer: Answer) -> No
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer(200, _HTML, b"x" * 500, claimed_length=1_000, ending=Ending.CLOSE),
-        Answer(200, _HTML, b"x" * 500, claimed_length=1_000, ending=Ending.RESET),
+        SimResponse(200, _HTML, b"x" * 500, claimed_length=1_000, ending=Ending.CLOSE),
+        SimResponse(200, _HTML, b"x" * 500, claimed_length=1_000, ending=Ending.RESET),
     ],
     ids=["short", "reset"],
 )
-async def test_a_body_that_ends_early_is_never_a_good_one(going_out: Going, answer: Answer) -> None:
+async def test_a_body_that_ends_early_is_never_a_good_one(
+    going_out: Going, answer: SimResponse
+) -> None:
     async with going_out({"/": answer}) as out:
         fetched = await out.get()
     assert fetched.outcome is Outcome.ERROR
@@ -222,7 +224,7 @@ async def test_a_body_that_ends_early_is_never_a_good_one(going_out: Going, answ
 
 
 async def test_a_server_that_hangs_up_is_an_error(going_out: Going) -> None:
-    async with going_out({"/": Answer(200, silent=True)}) as out:
+    async with going_out({"/": SimResponse(200, silent=True)}) as out:
         asking = asyncio.create_task(out.get())
         await until(lambda: any(wire.open for wire in out.web.server._wires))
         await asyncio.sleep(0.05)
@@ -237,7 +239,7 @@ async def test_a_kept_connection_that_dies_costs_one_attempt_and_no_second_reque
 ) -> None:
     """The library would send the request again by itself; one permit is one request."""
 
-    def dying(_: Request) -> Answer:
+    def dying(_: Request) -> SimResponse:
         for wire in out.web.server._wires:
             for connection in list(wire.open):
                 connection.abort()
@@ -251,9 +253,9 @@ async def test_a_kept_connection_that_dies_costs_one_attempt_and_no_second_reque
 
 
 async def test_validators_are_sent(going_out: Going) -> None:
-    def conditional(request: Request) -> Answer:
+    def conditional(request: Request) -> SimResponse:
         known = (request.headers.get("if-none-match"), request.headers.get("if-modified-since"))
-        return Answer(304) if known == ('"a"', "Mon, 05 Jan 2026 06:00:00 GMT") else GOOD
+        return SimResponse(304) if known == ('"a"', "Mon, 05 Jan 2026 06:00:00 GMT") else GOOD
 
     async with going_out({"/": conditional}) as out:
         dated = "Mon, 05 Jan 2026 06:00:00 GMT"
@@ -263,8 +265,8 @@ async def test_validators_are_sent(going_out: Going) -> None:
 
 async def test_known_bytes_are_not_unpacked(going_out: Going) -> None:
     packed = gzip.compress(GOOD.body)
-    zipped = Answer(200, (*GOOD.headers, ("Content-Encoding", "gzip")), packed)
-    told = Answer(200, (*zipped.headers, ("X-Robots-Tag", "noindex")), packed)
+    zipped = SimResponse(200, (*GOOD.headers, ("Content-Encoding", "gzip")), packed)
+    told = SimResponse(200, (*zipped.headers, ("X-Robots-Tag", "noindex")), packed)
     async with going_out({"/": zipped, "/told": told, "/other": GOOD}) as out:
         first = await out.get()
         assert (first.is_known, first.body, first.size) == (False, GOOD.body, len(GOOD.body))
@@ -280,7 +282,7 @@ async def test_known_bytes_are_not_unpacked(going_out: Going) -> None:
 async def test_a_hostile_validator_never_raises(going_out: Going, etag: str) -> None:
     seen: list[Request] = []
 
-    def note(request: Request) -> Answer:
+    def note(request: Request) -> SimResponse:
         seen.append(request)
         return GOOD
 
@@ -292,7 +294,7 @@ async def test_a_hostile_validator_never_raises(going_out: Going, etag: str) -> 
 async def test_no_cookie_comes_back(going_out: Going) -> None:
     cookies: list[str | None] = []
 
-    def room(request: Request) -> Answer:
+    def room(request: Request) -> SimResponse:
         cookies.append(request.headers.get("cookie"))
         return page("Cookies", extra=(("Set-Cookie", "session=1; Path=/"),))
 
@@ -305,7 +307,7 @@ async def test_no_cookie_comes_back(going_out: Going) -> None:
 async def test_we_say_who_we_are(going_out: Going) -> None:
     agents: list[str | None] = []
 
-    def room(request: Request) -> Answer:
+    def room(request: Request) -> SimResponse:
         agents.append(request.headers.get("user-agent"))
         return GOOD
 

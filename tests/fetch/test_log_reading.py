@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from messor.courtesy import lanes
-from messor.fetch import reading
-from messor.fetch.reading import Place
+from messor.fetch import queries
+from messor.fetch.queries import Place
+from messor.politeness import lanes
 from messor.store.database import Database
 from tests.crawling import admit
 
@@ -47,10 +47,10 @@ async def test_all_of_a_domain(
     database: Database, outcome: str | None, limit: int, stretch: int
 ) -> None:
     logged = await _log(database)
-    seen: list[reading.LoggedFetch] = []
+    seen: list[queries.LoggedFetch] = []
     before: Place | None = None
     while True:
-        part = await reading.of_domain(
+        part = await queries.of_domain(
             database, "one.example", before=before, outcome=outcome, limit=limit, stretch=stretch
         )
         seen += part.fetches
@@ -64,5 +64,5 @@ async def test_all_of_a_domain(
 
 async def test_a_domain_without_a_log(database: Database) -> None:
     await admit(database, "one.example")
-    assert await reading.of_domain(database, "one.example") == reading.Stretch([], None)
-    assert await reading.of_domain(database, "nobody.example") == reading.Stretch([], None)
+    assert await queries.of_domain(database, "one.example") == queries.FetchSlice([], None)
+    assert await queries.of_domain(database, "nobody.example") == queries.FetchSlice([], None)

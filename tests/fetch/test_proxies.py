@@ -21,30 +21,30 @@ from aiohttp import ClientRequest, ClientTimeout
 from asyncpg import QueryCanceledError
 from yarl import URL
 
-from messor.courtesy.pace import Permit
 from messor.errors import ConflictError, LeaseLostError, NotFoundError, UnavailableError, UsageError
 from messor.fetch.client import Client
 from messor.fetch.connector import PermitConnector, make_connector
 from messor.fetch.guard import AddressGuard, AddrInfo, RefusedAddressError
 from messor.fetch.outcome import RETRYABLE, Fetched, Outcome
 from messor.fetch.proxies import registry
-from messor.fetch.proxies.accounting import Uses, account
-from messor.fetch.proxies.pool import Pool
-from messor.fetch.proxies.probing import TAKE_DUE, Prober
-from messor.fetch.proxies.proxy import Endpoint, Proxy, ProxyError, understand
+from messor.fetch.proxies.pool import ProxyPool
+from messor.fetch.proxies.probe import TAKE_DUE, Prober
+from messor.fetch.proxies.proxy import Proxy, ProxyAddress, ProxyError, understand
 from messor.fetch.proxies.registry import KnownProxy
-from messor.fetch.proxies.sealing import KEY_FILE, Seal
+from messor.fetch.proxies.seal import KEY_FILE, Seal
 from messor.fetch.proxies.target import Target
 from messor.fetch.proxies.tunnel import (
     ProxyClients,
     TunnelConnector,
     open_tunnel,
 )
+from messor.fetch.proxies.usage import Uses, account
 from messor.fetch.tls import verifying_context
+from messor.politeness.pace import Permit
 from messor.settings import AllowedNetworks
 from messor.store.database import Database
 from messor.web.urls import parse
-from messor.world.certificates import Authority
+from simweb.certificates import Authority
 from tests.fetch.conftest import permit
 from tests.little_web import LittleWeb, page
 from tests.proxy_servers import PASSWORD, USER, ProxyServer
@@ -306,7 +306,7 @@ async def test_a_proxy_of_others_is_never_reached_at_an_internal_address(
     listener = await loop.create_server(lambda: Listener(connects), "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
     guard = AddressGuard(AllowedNetworks(ports=[port]))
-    theirs = Proxy(1, Endpoint("http", host, port), trusted=host == "169.254.169.254")
+    theirs = Proxy(1, ProxyAddress("http", host, port), trusted=host == "169.254.169.254")
     try:
         for target in (None, Target("192.0.43.8", 443)):  # nothing is sent there
             finding = await Prober(guard, seconds=5.0, target=target).probe(theirs)
@@ -334,7 +334,7 @@ async def test_a_wrong_password_is_the_proxys_failure(tmp_path: Path, protocol: 
 async def test_a_socks_proxy_that_wants_a_login_we_have_not(tmp_path: Path) -> None:
     async with street(tmp_path, "socks5") as out:
         at = out.proxy.endpoint
-        bare = Proxy(1, Endpoint(at.protocol, at.host, at.port), trusted=True)
+        bare = Proxy(1, ProxyAddress(at.protocol, at.host, at.port), trusted=True)
         assert "asks for a login" in str(await out.failure("http://one.test/", bare))
 
 
@@ -404,7 +404,7 @@ async def test_noise_instead_of_a_handshake(tmp_path: Path, protocol: str, noise
         server = await asyncio.start_server(make_noise, "127.0.0.1", 0)
         async with server:
             port = server.sockets[0].getsockname()[1]
-            proxy = Proxy(9, Endpoint(protocol, "127.0.0.1", port), trusted=True)
+            proxy = Proxy(9, ProxyAddress(protocol, "127.0.0.1", port), trusted=True)
             await out.failure("http://one.test/", proxy)
         assert out.web.requests() == []
 
@@ -414,7 +414,7 @@ async def test_an_https_proxy_must_show_a_certificate_for_its_name(tmp_path: Pat
         by_address = out.server.proxy(host="127.0.0.1")
         assert "no TLS" in str(await out.failure("http://one.test/", by_address))
         plain = Proxy(
-            3, Endpoint("https", "localhost", int(out.place().rpartition(":")[2])), trusted=True
+            3, ProxyAddress("https", "localhost", int(out.place().rpartition(":")[2])), trusted=True
         )
         await out.failure("http://one.test/", plain)
         assert out.server.heads == []
@@ -477,7 +477,7 @@ def test_a_bad_url_gets_one_sentence_without_the_password(text: str) -> None:
 
 
 def test_a_proxy_does_not_tell_its_password() -> None:
-    proxy = Proxy(1, Endpoint("http", "proxy.example", 80, USER), PASSWORD)
+    proxy = Proxy(1, ProxyAddress("http", "proxy.example", 80, USER), PASSWORD)
     assert PASSWORD not in f"{proxy} {proxy!r} {proxy.endpoint.url}"
 
 
@@ -605,15 +605,15 @@ async def test_a_proxy_sealed_with_another_key_is_left_out(
 # The pool and its accounts --------------------------------------------------------------------
 
 
-def make_pool(database: Database, seal: Seal) -> Pool:
-    return Pool(database, seal, Prober(GUARD, seconds=30.0))
+def make_pool(database: Database, seal: Seal) -> ProxyPool:
+    return ProxyPool(database, seal, Prober(GUARD, seconds=30.0))
 
 
 async def state(database: Database, known: KnownProxy) -> KnownProxy:
     return await registry.get(database, str(known.id))
 
 
-def picked(pool: Pool) -> int | None:
+def picked(pool: ProxyPool) -> int | None:
     proxy = pool.pick()
     return proxy.id if proxy else None
 
@@ -859,7 +859,7 @@ async def test_a_disabled_proxy_is_probed_back(
             ca_file=tmp_path / "proxy-ca.pem",
             target=Target(host, int(port)),
         )
-        pool = Pool(database, seal, prober)
+        pool = ProxyPool(database, seal, prober)
         assert await prober.probe_due(database, seal) == []  # not yet
         await later(database, "5 minutes")
         await pool.tend()

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 import pytest
 
 from messor.fetch.outcome import Outcome
-from messor.fetch.proxies.probing import Prober
-from messor.fetch.proxies.proxy import PROXY_FAULT, Endpoint, Proxy
+from messor.fetch.proxies.probe import Prober
+from messor.fetch.proxies.proxy import PROXY_FAULT, Proxy, ProxyAddress
 from messor.fetch.proxies.target import Target
 from tests.fetch.conftest import Going
 from tests.little_web import page
@@ -34,7 +34,7 @@ Start = Callable[[], AbstractContextManager[int]]
 
 def proxy(port: int, password: str | None, protocol: str = "http") -> Proxy:
     user = USER if password is not None else ""
-    return Proxy(1, Endpoint(protocol, "127.0.0.1", port, user), password, trusted=True)
+    return Proxy(1, ProxyAddress(protocol, "127.0.0.1", port, user), password, trusted=True)
 
 
 def prober(out: object, going: Target) -> Prober:

@@ -8,25 +8,25 @@ from typing import Any
 
 import pytest
 
-from messor.courtesy.lease import WorkerLease
-from messor.courtesy.pace import Pace, Permit
+from messor.core import clock
 from messor.errors import LeaseLostError
 from messor.fetch.guard import AddressGuard
 from messor.fetch.outcome import Outcome
 from messor.fetch.provider import PROVIDER_FAULT
 from messor.fetch.services import breaker as breakers
 from messor.fetch.services.crawl4ai import Crawl4AI
-from messor.fetch.services.endpoint import Endpoint
+from messor.fetch.services.endpoint import ServiceEndpoint
 from messor.fetch.services.faults import ProviderFaultError
 from messor.fetch.services.firecrawl import Firecrawl
 from messor.fetch.services.options import ServiceSettings
-from messor.fetch.services.service import Service
+from messor.fetch.services.service import RemoteProvider
 from messor.fetch.services.target import TargetCheck
-from messor.kit import clock
+from messor.politeness.lease import WorkerLease
+from messor.politeness.pace import Pace, Permit
 from messor.settings import AllowedNetworks
 from messor.store.database import Database
-from messor.world.services import Crawl4AIStandIn, Failure, FirecrawlStandIn, StandIn
-from messor.world.services.rendering import Rendered
+from simweb.services import Crawl4AIStandIn, Failure, FirecrawlStandIn, StandIn
+from simweb.services.render import Rendered
 from tests.fetch.conftest import permit
 from tests.fetch.service_bench import (
     Make,
@@ -37,7 +37,7 @@ from tests.fetch.service_bench import (
 
 
 async def test_an_address_of_another_origin_is_refused() -> None:
-    endpoint = Endpoint("Firecrawl", ServiceSettings("http://127.0.0.1:3002/base"))
+    endpoint = ServiceEndpoint("Firecrawl", ServiceSettings("http://127.0.0.1:3002/base"))
     try:
         assert str(endpoint.url_of("v2/scrape")) == "http://127.0.0.1:3002/base/v2/scrape"
         for other in ("http://127.0.0.1:3003/x", "https://127.0.0.1:3002/x", "http://evil.test/x"):
@@ -131,7 +131,7 @@ async def test_the_next_request_waits_for_the_end_of_the_services_work(database:
         during.append(pace.due)
         return Rendered(href, html="<p>Bread</p>")
 
-    pairs: list[tuple[type[Service], StandIn]] = [
+    pairs: list[tuple[type[RemoteProvider], StandIn]] = [
         (Crawl4AI, Crawl4AIStandIn(render)),
         (Firecrawl, FirecrawlStandIn(render)),
     ]

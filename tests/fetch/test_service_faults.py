@@ -18,8 +18,8 @@ from messor.fetch.services import health
 from messor.fetch.services.firecrawl import Firecrawl
 from messor.fetch.services.options import ServiceSettings
 from messor.store.database import Database
-from messor.world.services import Failure
-from messor.world.services.standin import Said
+from simweb.services import Failure
+from simweb.services.standin import Said
 from tests.fetch.conftest import permit
 from tests.fetch.service_bench import (
     HOME,
@@ -155,7 +155,7 @@ async def test_a_metadata_address_is_never_connected_to(database: Database, host
 
 
 async def test_a_certificate_of_the_endpoint_is_verified(database: Database, tmp_path: Any) -> None:
-    from messor.world.certificates import Authority  # noqa: PLC0415 - needs cryptography
+    from simweb.certificates import Authority  # noqa: PLC0415 - needs cryptography
 
     context = Authority().context(["localhost"], tmp_path)
     server = await asyncio.start_server(lambda r, w: None, "127.0.0.1", 0, ssl=context)

@@ -10,15 +10,15 @@ import pytest
 from messor.fetch.outcome import Outcome
 from messor.fetch.provider import PROVIDER_FAULT, Provider
 from messor.fetch.services import breaker as breakers
-from messor.fetch.services.answer import Answer as ServiceAnswer
+from messor.fetch.services.answer import ServiceResponse as ServiceAnswer
 from messor.fetch.services.crawl4ai import Crawl4AI
-from messor.fetch.services.endpoint import Endpoint
+from messor.fetch.services.endpoint import ServiceEndpoint
 from messor.fetch.services.firecrawl import Firecrawl, Scraped
-from messor.fetch.services.reading import Seen, judge
-from messor.fetch.services.service import Service
+from messor.fetch.services.outcome import ReportedPage, judge
+from messor.fetch.services.service import RemoteProvider
 from messor.store.database import Database
-from messor.world.services import Crawl4AIStandIn, FirecrawlStandIn, StandIn
-from messor.world.services.rendering import Rendered
+from simweb.services import Crawl4AIStandIn, FirecrawlStandIn, StandIn
+from simweb.services.render import Rendered
 from tests.fetch.service_bench import (
     BROWSER,
     FORMS,
@@ -155,7 +155,7 @@ async def test_an_endpoint_below_a_path_and_without_a_key(database: Database) ->
     standin = FirecrawlStandIn(BROWSER)
     async with bench(Firecrawl, standin, database, api_key=None) as it:
         settings = replace(it.service._settings, base_url=f"{standin.base_url}/gate/")
-        endpoint = Endpoint("Firecrawl", settings)
+        endpoint = ServiceEndpoint("Firecrawl", settings)
         assert endpoint.url_of("v2/scrape").path == "/gate/v2/scrape"
         await endpoint.close()
         assert (await it.get()).outcome is Outcome.OK
@@ -225,7 +225,7 @@ async def test_a_failure_at_the_site_is_the_sites(
     error: str, outcome: Outcome, error_type: str, database: Database
 ) -> None:
     render = seeing(Rendered(HOME, error=f"{error} at {HOME}"))
-    standins: list[tuple[type[Service], StandIn]] = [
+    standins: list[tuple[type[RemoteProvider], StandIn]] = [
         (Crawl4AI, Crawl4AIStandIn(render, tells_failures=True)),
         (Crawl4AI, Crawl4AIStandIn(render, contract="spec")),
         (Firecrawl, FirecrawlStandIn(render)),
@@ -329,5 +329,5 @@ def test_half_of_a_surrogate_pair_does_not_lose_the_page() -> None:
     body = b'{"success": true, "data": {"rawHtml": "<p>\\ud83d Bread</p>"}}'
     scraped: Scraped = ServiceAnswer(200, {"Content-Type": "application/json"}, body).read(Scraped)
     assert scraped.data is not None
-    fetched = judge("Firecrawl", HOME, Seen(html=scraped.data.raw_html), 1000)
+    fetched = judge("Firecrawl", HOME, ReportedPage(html=scraped.data.raw_html), 1000)
     assert fetched.body == b"<p>? Bread</p>"

@@ -6,7 +6,7 @@ import pytest
 
 from messor.fetch.outcome import RETRYABLE, Outcome
 from messor.fetch.proxies.proxy import PROXY_FAULT
-from messor.world.answers import Answer, plain
+from simweb.answers import SimResponse, plain
 from tests.fetch.conftest import Going, permit
 from tests.little_web import page
 from tests.proxy_servers import PASSWORD, USER, ProxyServer
@@ -19,7 +19,7 @@ LOGIN = (USER, PASSWORD)
     "answer, outcome", [(page("Good"), Outcome.OK), (plain(403, "no"), Outcome.BLOCKED)]
 )
 async def test_an_answer_through_a_proxy_is_the_sites(
-    going_out: Going, protocol: str, answer: Answer, outcome: Outcome
+    going_out: Going, protocol: str, answer: SimResponse, outcome: Outcome
 ) -> None:
     async with going_out({"/": answer}) as out, ProxyServer(protocol, login=LOGIN) as server:
         fetched = await out.get(via=server.proxy(7))

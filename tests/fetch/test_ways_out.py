@@ -18,16 +18,16 @@ import pytest
 from yarl import URL
 
 import messor
-from messor.courtesy.pace import PERMIT
 from messor.fetch import guard
 from messor.fetch.client import Client
 from messor.fetch.connector import PermitConnector, make_connector
 from messor.fetch.guard import AddressGuard
 from messor.fetch.outcome import Outcome
 from messor.fetch.proxies.tunnel import TunnelConnector
+from messor.politeness.pace import PERMIT
 from messor.settings import AllowedNetworks
 from messor.store.database import Database
-from messor.world.answers import plain, redirect
+from simweb.answers import plain, redirect
 from tests.crawling import admit, crawl
 from tests.fetch.conftest import Going, permit
 from tests.little_web import LittleWeb, Room, page, robots
@@ -126,8 +126,8 @@ TO_SITES = {
     ("fetch/guard.py", "AsyncResolver"),  # whose answers are judged
     ("fetch/http.py", "make_connector"),
     ("fetch/proxies/tunnel.py", "TunnelConnector"),
-    ("fetch/browser/pinning.py", "start_connection"),  # with guarded sockets
-    ("fetch/browser/pinning.py", "open_connection"),  # of one that is connected
+    ("fetch/browser/pinning_proxy.py", "start_connection"),  # with guarded sockets
+    ("fetch/browser/pinning_proxy.py", "open_connection"),  # of one that is connected
     ("fetch/browser/chromium.py", "async_playwright"),  # behind the pinning proxy
 }
 # To operator endpoints: bound to what the configuration names.
@@ -145,20 +145,20 @@ TO_OPERATORS = {
 }
 # To webhooks: the guard judges the address of every socket; they are no sites and need no permit.
 TO_WEBHOOKS = {
-    ("ops/webhooks/delivering.py", "ClientSession"),
-    ("ops/webhooks/delivering.py", "TCPConnector"),
+    ("ops/webhooks/deliver.py", "ClientSession"),
+    ("ops/webhooks/deliver.py", "TCPConnector"),
 }
 # Programs of our own: workers, readers of pages, the database's shell; and a worker that has grown
 # too large and becomes a new one.
 PROGRAMS = {
     ("cli/db_programs.py", "create_subprocess_exec"),
     ("cli/worker.py", "execv"),
-    ("engine/cage.py", "create_subprocess_exec"),
-    ("engine/readers.py", "subprocess_exec"),
-    ("queue/supervisor.py", "create_subprocess_exec"),
+    ("crawl/sandboxed_reader.py", "create_subprocess_exec"),
+    ("extraction/reader_pool.py", "subprocess_exec"),
+    ("runtime/supervisor.py", "create_subprocess_exec"),
 }
 # Not a way out but in: the address that the console and the API listen on.
-LISTENING = {("cli/serving.py", "socket")}
+LISTENING = {("cli/serve.py", "socket")}
 # The browser is driven in its own room, which starts it behind the pinning proxy.
 DRIVERS = {
     ("fetch/browser/chromium.py", "playwright"),
@@ -285,14 +285,14 @@ def test_operator_endpoints_are_never_link_local(name: str) -> None:
 
 
 def test_webhooks_go_by_the_guard() -> None:
-    (connector,) = calls_of("TCPConnector", "ops/webhooks/delivering.py")
+    (connector,) = calls_of("TCPConnector", "ops/webhooks/deliver.py")
     given = {keyword.arg: ast.unparse(keyword.value) for keyword in connector.keywords}
     assert given["socket_factory"] == "self._guard.socket_factory"
     assert given["resolver"] == "resolver"
 
 
 def test_the_listening_socket_only_listens() -> None:
-    tree = dict(sources())["cli/serving.py"]
+    tree = dict(sources())["cli/serve.py"]
     assert "bind" in calls(tree)
     assert not calls(tree) & {"connect", "connect_ex", "sendto"}
 
@@ -315,10 +315,10 @@ def test_sites_are_asked_in_one_place() -> None:
 
 
 def test_the_browsers_connections_are_made_with_guarded_sockets() -> None:
-    (opened,) = calls_of("open_connection", "fetch/browser/pinning.py")
+    (opened,) = calls_of("open_connection", "fetch/browser/pinning_proxy.py")
     assert not opened.args
     assert {keyword.arg for keyword in opened.keywords} == {"sock", "limit"}
-    (started,) = calls_of("start_connection", "fetch/browser/pinning.py")
+    (started,) = calls_of("start_connection", "fetch/browser/pinning_proxy.py")
     (factory,) = [k.value for k in started.keywords if k.arg == "socket_factory"]
     assert ast.unparse(factory) == "self._guard.socket_factory"
 

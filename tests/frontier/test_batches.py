@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from messor.core.ids import new_id
 from messor.errors import NotFoundError, UsageError
 from messor.frontier import batches, control
-from messor.frontier.batch_lines import MAX_LINE, BadLine, Line, LineReader, Wish, guess_format
-from messor.frontier.batches import Report, Submitter
+from messor.frontier.batch_lines import MAX_LINE, BadLine, BatchItem, Line, LineReader, guess_format
+from messor.frontier.batches import BatchReport, BatchSubmitter
 from messor.frontier.control import Scope
-from messor.kit.ids import new_id
 from messor.store.database import Database
 from tests.held_lanes import make_domain
 
@@ -27,9 +27,9 @@ SELECT p.url, t.kind, t.priority, t.crawl_frequency, t.status, t.due_at
 
 async def submit(
     database: Database, text: str | bytes, form: str = "lines", **terms: Any
-) -> Report:
+) -> BatchReport:
     body = text.encode() if isinstance(text, str) else text
-    submitter = Submitter(database, actor="tester", **terms)
+    submitter = BatchSubmitter(database, actor="tester", **terms)
     lines = batches.lines_of(BytesIO(body), form)
     return await submitter.submit(lines, name="mine", source="test", form=form)
 
@@ -38,7 +38,7 @@ async def rows(database: Database) -> dict[str, Any]:
     return {row["url"]: row for row in await database.fetch(TASKS)}
 
 
-def reasons(report: Report) -> dict[int, str]:
+def reasons(report: BatchReport) -> dict[int, str]:
     return {line.line: line.reason for line in report.errors}
 
 
@@ -143,7 +143,7 @@ async def test_a_sitemap_file_is_a_batch_and_the_sitemaps_it_names_are_read(
 
 async def test_the_address_of_a_sitemap_becomes_a_task_of_its_own(database: Database) -> None:
     await make_domain(database)
-    submitter = Submitter(database, actor="tester")
+    submitter = BatchSubmitter(database, actor="tester")
     lines = batches.sitemap_at("https://example.test/sitemap.xml")
     report = await submitter.submit(lines, name="s", source="s", form="sitemap")
     assert report.accepted == 1
@@ -250,7 +250,7 @@ async def test_a_source_that_breaks_off_keeps_what_was_in(database: Database) ->
         raise OSError("the connection is gone")
 
     with pytest.raises(OSError, match="gone"):
-        await Submitter(database, actor="tester").submit(
+        await BatchSubmitter(database, actor="tester").submit(
             lines(), name="n", source="s", form="lines"
         )
     (batch,) = await batches.listing(database)
@@ -266,7 +266,7 @@ def test_a_line_is_understood_by_itself() -> None:
     reader = LineReader("csv")
     assert reader.read(b"url\n") is None
     assert isinstance(reader.read(b'"https://example.test/open\n'), BadLine)
-    assert isinstance(reader.read(b"https://example.test/next\n"), Wish)
+    assert isinstance(reader.read(b"https://example.test/next\n"), BatchItem)
 
 
 @pytest.mark.parametrize(

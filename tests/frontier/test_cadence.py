@@ -9,7 +9,7 @@ import pytest
 
 from messor.errors import UsageError
 from messor.frontier import cadence
-from messor.frontier.cadence import Rhythm, Schedule
+from messor.frontier.cadence import CrawlFrequency, Schedule
 from messor.frontier.tasks import TRACK_LEVELS, Task
 from messor.store.database import Database
 
@@ -112,7 +112,7 @@ async def test_the_database_reckons_the_same_base(database: Database) -> None:
                 )
                 own_seconds = own.total_seconds() if own else None
                 domain = hours * 3600.0 if hours else None
-                assert seconds == Rhythm(own_seconds, level, domain).base
+                assert seconds == CrawlFrequency(own_seconds, level, domain).base
 
 
 def history(*looks: int) -> int:
@@ -172,17 +172,23 @@ def test_a_look_makes_nothing_due_that_is_not() -> None:
 @pytest.mark.parametrize(
     "rhythm, sentence",
     [
-        (Rhythm(None, None, None), "looked at every 1 d (the default); no change history yet"),
-        (Rhythm(7200.0, "A", 3600.0, 7), "looked at every 2 h (set for this page), exactly"),
         (
-            Rhythm(None, "B", None, history(*[0] * 16)),
+            CrawlFrequency(None, None, None),
+            "looked at every 1 d (the default); no change history yet",
+        ),
+        (
+            CrawlFrequency(7200.0, "A", 3600.0, 7),
+            "looked at every 2 h (set for this page), exactly",
+        ),
+        (
+            CrawlFrequency(None, "B", None, history(*[0] * 16)),
             (
                 "looked at every 28 d: 7 d (track level B), and 0 of the last 16 looks found a change; "
                 "bounds 1 d 18 h to 28 d"
             ),
         ),
         (
-            Rhythm(None, None, 4 * 3600.0, history(*[1] * 16)),
+            CrawlFrequency(None, None, 4 * 3600.0, history(*[1] * 16)),
             (
                 "looked at every 1 h: 4 h (set for its domain), and 16 of the last 16 looks found a "
                 "change; bounds 1 h to 16 h"
@@ -190,7 +196,7 @@ def test_a_look_makes_nothing_due_that_is_not() -> None:
         ),
     ],
 )
-def test_a_rhythm_is_explained_in_one_sentence(rhythm: Rhythm, sentence: str) -> None:
+def test_a_rhythm_is_explained_in_one_sentence(rhythm: CrawlFrequency, sentence: str) -> None:
     assert cadence.explain(rhythm) == sentence
 
 

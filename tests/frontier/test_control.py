@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from messor.courtesy.lease import WorkerLease
+from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.frontier import control, tasks, transitions
-from messor.frontier.control import Done, Scope
+from messor.frontier.control import ControlResult, Scope
 from messor.frontier.transitions import STORED
-from messor.kit.ids import new_id
+from messor.politeness.lease import WorkerLease
 from messor.registry import domains
 from messor.registry.domains import Submission
 from messor.store.database import Database
@@ -20,7 +20,7 @@ from messor.web.urls import parse
 from tests.held_lanes import claim, give_back, lane_row, lease, make_domain, make_lanes
 
 
-async def act(database: Database, name: str, scope: Scope) -> Done:
+async def act(database: Database, name: str, scope: Scope) -> ControlResult:
     return await control.act(database, name, scope, actor="tester")
 
 

@@ -7,16 +7,16 @@ from uuid import UUID
 
 import pytest
 
-from messor.frontier import browsing, page_stretches, reading, task_stretches
-from messor.frontier.batches import Submitter, lines_of
-from messor.frontier.page_stretches import Wanted
+from messor.frontier import page_queries, page_stretches, queries, task_stretches
+from messor.frontier.batches import BatchSubmitter, lines_of
+from messor.frontier.page_stretches import PageFilter
 from messor.registry.domains import Domain
 from messor.store.database import Database
 from tests.console import seeding
 from tests.crawling import admit
 
 
-async def _found(database: Database, wanted: Wanted, **how: object) -> list[str]:
+async def _found(database: Database, wanted: PageFilter, **how: object) -> list[str]:
     found: list[str] = []
     after: int | None = 0
     while after is not None:
@@ -44,37 +44,37 @@ async def test_filters_find_all(
     await _sites(database)
     hosts = ["one.example"] if domain else ["one.example", "two.example"]
     how = {"domain": domain, "limit": limit, "stretch": stretch}
-    blocked = await _found(database, Wanted(outcome="blocked"), **how)
+    blocked = await _found(database, PageFilter(outcome="blocked"), **how)
     assert blocked == [f"https://{host}/{number}" for number in (0, 4, 8) for host in hosts]
-    seven = await _found(database, Wanted(containing="/7"), **how)
+    seven = await _found(database, PageFilter(containing="/7"), **how)
     assert seven == [f"https://{host}/7" for host in hosts]
-    assert await _found(database, Wanted(kind="render"), **how) == []
-    every = await _found(database, Wanted(), **how)
+    assert await _found(database, PageFilter(kind="render"), **how) == []
+    every = await _found(database, PageFilter(), **how)
     assert len(every) == len(set(every))
     assert {f"https://{host}/{number}" for number in range(9) for host in hosts} <= set(every)
 
 
 async def test_nothing_of_a_domain_that_is_not_there(database: Database) -> None:
     await _sites(database)
-    assert await _found(database, Wanted(), domain="three.example") == []
-    assert await browsing.outcomes(database, "three.example") == {}
+    assert await _found(database, PageFilter(), domain="three.example") == []
+    assert await page_queries.outcomes(database, "three.example") == {}
 
 
 async def test_a_domain_is_counted_and_listed(database: Database) -> None:
     await _sites(database)
-    counts = await browsing.outcomes(database, "one.example")
+    counts = await page_queries.outcomes(database, "one.example")
     assert counts["ok"] == 6
     assert counts["blocked"] == 3
-    listed = await browsing.pages(database, "one.example", outcome="blocked", limit=2)
+    listed = await page_queries.pages(database, "one.example", outcome="blocked", limit=2)
     assert [page.url for page in listed.pages] == [f"https://one.example/{n}" for n in (0, 4)]
     assert listed.reached == listed.pages[-1].id
-    folders = await browsing.folders(database, "one.example", "one.example/")
+    folders = await page_queries.folders(database, "one.example", "one.example/")
     assert {folder.name for folder in folders} >= {str(number) for number in range(9)}
 
 
 async def _batch(database: Database, count: int) -> UUID:
     text = "".join(f"https://one.example/of-batch-{number}\n" for number in range(count))
-    submitter = Submitter(database, actor="tester")
+    submitter = BatchSubmitter(database, actor="tester")
     report = await submitter.submit(
         lines_of(BytesIO(text.encode()), "lines"), name="many", source="test", form="lines"
     )
@@ -104,15 +104,15 @@ async def test_a_large_batch_is_reckoned(
 ) -> None:
     await _sites(database)
     batch_id = await _batch(database, 40)
-    exact = await reading.batch(database, batch_id)
+    exact = await queries.batch(database, batch_id)
     assert (exact.fetched, exact.is_reckoned) == (0, False)
     await database.fetch(
         """UPDATE messor.crawl_tasks t SET last_fetched_at = messor.clock() FROM messor.batch_pages b
             WHERE b.page_id = t.page_id AND b.line % 2 = 0"""
     )
-    assert (await reading.batch(database, batch_id)).fetched == 20
-    monkeypatch.setattr(reading, "COUNTED", 10)
-    monkeypatch.setattr(reading, "PROBES", 40)
-    reckoned = await reading.batch(database, batch_id)
+    assert (await queries.batch(database, batch_id)).fetched == 20
+    monkeypatch.setattr(queries, "COUNTED", 10)
+    monkeypatch.setattr(queries, "PROBES", 40)
+    reckoned = await queries.batch(database, batch_id)
     assert reckoned.is_reckoned
     assert 15 <= reckoned.fetched <= 25

@@ -24,8 +24,8 @@ from messor.frontier.traps import (
 from messor.web.html import TooComplexError, read_page
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse, url_hash
-from messor.world.answers import Request
-from messor.world.mischief import traps
+from simweb.answers import Request
+from simweb.mischief import traps
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 YEAR = 2026

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from messor.kit.ids import new_id
+from messor.core.ids import new_id
 from messor.store.database import Database
 from messor.verticals import files, verticals
 from messor.verticals.organisations import NewOrganisation, put

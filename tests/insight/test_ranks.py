@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from messor.insight import ranks
-from messor.insight.visibility import Window
+from messor.insight.visibility import TimeSpan
 from messor.store.database import Database
 from tests.insight.making import apply_vertical, make_keyword, make_serp, make_site
 
 DAY = timedelta(days=1)
 UNTIL = datetime(2026, 6, 8, tzinfo=UTC)
-WINDOW = Window(UNTIL - 7 * DAY, UNTIL)
+WINDOW = TimeSpan(UNTIL - 7 * DAY, UNTIL)
 
 
 async def test_history_and_losses(database: Database) -> None:
@@ -41,7 +41,7 @@ async def test_history_and_losses(database: Database) -> None:
     assert {(one.url, one.page_state, one.page_changed_at) for one in lost} == {
         ("https://a.test/", "changed", UNTIL - 6 * DAY)
     }
-    both = Window(WINDOW.before.since, UNTIL)
+    both = TimeSpan(WINDOW.before.since, UNTIL)
     seen = await ranks.history(database, applied, both, "a.test")
     assert [(one.keyword, one.rank, one.block) for one in seen] == [
         ("fell", 2, "organic"),

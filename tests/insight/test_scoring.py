@@ -6,17 +6,17 @@ from datetime import timedelta
 
 import pytest
 
+from messor.core.ids import new_id
 from messor.errors import NotFoundError, UsageError
 from messor.insight import calibration, scores, scoring
-from messor.insight.scores import Facts, checked_weights, level_of, score
-from messor.kit.ids import new_id
-from messor.schedule.scoring import SCORE
+from messor.insight.scores import SubjectFacts, checked_weights, level_of, score
+from messor.schedule.score import SCORE
 from messor.store.database import Database
 from tests.insight.making import apply_vertical, make_keyword, make_serp, make_site, own
 from tests.schedule.sites import run_steps
 
 EQUAL = dict.fromkeys(scores.MEASURES, 1.0)
-FULL = Facts(
+FULL = SubjectFacts(
     pages=10, changed=5, extracted=10, yielding=2, records=4, confidence=3.2, risk=20.0,
     good_fetches=10, cost=0.05, visibility=0.3, leader=0.6,
 )  # fmt: skip
@@ -37,11 +37,11 @@ def test_a_score_is_the_sum_of_its_parts() -> None:
 
 
 def test_what_is_not_known_takes_no_part() -> None:
-    found = score(Facts(risk=0.0), EQUAL)
+    found = score(SubjectFacts(risk=0.0), EQUAL)
     assert found is not None
     assert (found.value, found.level) == (1.0, "A")
     assert [part.name for part in found.parts if part.value is not None] == ["friction"]
-    assert score(Facts(), EQUAL) is None
+    assert score(SubjectFacts(), EQUAL) is None
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from messor.errors import UsageError
 from messor.insight import search
 from messor.insight.highlights import fold, fragments
-from messor.insight.indexing import catch_up, index_waiting
 from messor.insight.questions import understand
 from messor.insight.search import Filters
+from messor.insight.search_index import catch_up, index_waiting
 from messor.store.database import Database
 from tests.insight.making import Site, make_site
 

@@ -11,7 +11,7 @@ import pytest
 
 from messor.errors import UsageError
 from messor.insight import visibility
-from messor.insight.visibility import Window
+from messor.insight.visibility import TimeSpan
 from messor.store.database import Database
 from messor.verticals.verticals import Applied
 from tests.held_lanes import make_domain
@@ -19,7 +19,7 @@ from tests.insight.making import apply_vertical, make_keyword, make_serp, own
 
 DAY = timedelta(days=1)
 UNTIL = datetime(2026, 6, 8, tzinfo=UTC)
-WINDOW = Window(UNTIL - 7 * DAY, UNTIL)
+WINDOW = TimeSpan(UNTIL - 7 * DAY, UNTIL)
 
 Look = tuple[str, str, list[tuple[int, str, str]]]  # keyword, tier, results of a good first page
 
@@ -135,7 +135,7 @@ async def test_competitors_meet_on_the_same_pages(database: Database) -> None:
 
 def test_a_window_ends_after_it_begins() -> None:
     with pytest.raises(UsageError, match="ends after it begins"):
-        Window(UNTIL, UNTIL)
+        TimeSpan(UNTIL, UNTIL)
 
 
 def _page(dice: random.Random, domains: list[str]) -> list[tuple[int, str, str]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from messor.ledger import reading
+from messor.ledger import queries
 from messor.ledger.events import Cursor, Event, record
-from messor.ledger.reading import Wanted
+from messor.ledger.queries import EventFilter
 from messor.store.database import Database
 from tests.crawling import admit
 
@@ -28,16 +28,16 @@ async def test_none_is_missed(
             )
             await record(connection, [event])
     wanted = [
-        (Wanted(["test.rare"]), [0, 6, 12, 18]),
-        (Wanted(["test.usual", "test.rare"], one.id), list(range(1, 20, 2))),
-        (Wanted(["test.usual"], page_id=2), [n for n in range(20) if n % 3 == 1]),
-        (Wanted(["test.nothing"]), []),
+        (EventFilter(["test.rare"]), [0, 6, 12, 18]),
+        (EventFilter(["test.usual", "test.rare"], one.id), list(range(1, 20, 2))),
+        (EventFilter(["test.usual"], page_id=2), [n for n in range(20) if n % 3 == 1]),
+        (EventFilter(["test.nothing"]), []),
     ]  # fmt: skip
     for asked, numbers in wanted:
         found: list[int] = []
         at: Cursor | None = None
         while True:
-            part = await reading.look(
+            part = await queries.look(
                 database, asked, beyond=at, newest_first=newest_first, limit=limit, stretch=stretch
             )
             found += [(one.event.data or {})["number"] for one in part.events]

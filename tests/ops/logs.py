@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from messor.ops import politeness
-from messor.ops.report import Report
+from messor.ops.report import PolitenessReport
 from messor.store.database import Database
 from tests.crawling import admit, crawl
 from tests.little_web import LittleWeb, page
@@ -24,7 +24,7 @@ async def crawled(database: Database, folder: Path, *, delay: float = DELAY) -> 
         await crawl(web.settings(visit_pages=3), database)
 
 
-async def judged(database: Database) -> Report:
+async def judged(database: Database) -> PolitenessReport:
     return await politeness.audit(database, agent=AGENT)
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from messor.ops.chart import MOST_SHOWN, draw
-from messor.ops.report import Gap, LaneReport, Report
+from messor.ops.report import Gap, LaneReport, PolitenessReport
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -25,8 +25,8 @@ def lane(host: str, ratio: float | None, *, early: int = 0) -> LaneReport:
     return made
 
 
-def picture(*lanes: LaneReport) -> tuple[Report, ET.Element]:
-    report = Report(None, None, list(lanes))
+def picture(*lanes: LaneReport) -> tuple[PolitenessReport, ET.Element]:
+    report = PolitenessReport(None, None, list(lanes))
     for one in lanes:
         if one.smallest:
             report.count(one.smallest)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from messor.engine.ingest import IngestRequest, Mode, ingest
+from messor.ingest import IngestRequest, Mode, ingest
 from messor.ops import contract
-from messor.ops.contract import Report
+from messor.ops.contract import ContractReport
 from messor.registry import domains
 from messor.settings import Settings
 from messor.store.database import Database
-from messor.world.answers import plain
+from simweb.answers import plain
 from tests.clones import clone_of, filled_once
 from tests.crawling import at_work
-from tests.engine.test_ingest import REVIEWER, shop
+from tests.ingest.test_ingest import REVIEWER, shop
 from tests.little_web import LittleWeb, Room, robots
 
 AGENT = Settings().agent_token
@@ -60,11 +60,11 @@ async def database(server_dsn: str, evidence: str) -> AsyncIterator[Database]:
         yield opened
 
 
-async def _audit(database: Database) -> Report:
+async def _audit(database: Database) -> ContractReport:
     return await contract.audit(database, agent=AGENT, offered=MODES)
 
 
-def _states(report: Report) -> dict[str, str]:
+def _states(report: ContractReport) -> dict[str, str]:
     return {verdict.check.id: verdict.state for verdict in report.verdicts}
 
 

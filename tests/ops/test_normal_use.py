@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from messor.courtesy import traffic
-from messor.engine import deciding, preflight, submitting
-from messor.engine.ingest import IngestRequest, Mode, ingest
+from messor.governance import decisions, intake, preflight
+from messor.ingest import IngestRequest, Mode, ingest
 from messor.ops import contract, politeness
+from messor.politeness import traffic
 from messor.registry import domains, preflights
-from messor.registry.submissions import Asker
+from messor.registry.submissions import Submitter
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.clones import clone_of, filled_once
 from tests.crawling import TESTER, admit, at_work, idle, until
-from tests.engine.test_ingest import REVIEWER, shop
+from tests.ingest.test_ingest import REVIEWER, shop
 from tests.little_web import LittleWeb, page, robots
 from tests.ops.logs import AGENT, change
 
@@ -60,7 +60,7 @@ async def _look(database: Database, folder: Path) -> None:
     async with LittleWeb(folder, webs) as web:
         for name in SITES:
             async with database.transaction() as connection:
-                await submitting.submit_domain(connection, f"http://{name}/", Asker(TESTER))
+                await intake.submit_domain(connection, f"http://{name}/", Submitter(TESTER))
         async with at_work(web.settings(default_delay=0.05), database):
             for name in SITES:
                 await looked_at(database, name)
@@ -92,7 +92,7 @@ async def test_a_preflight_that_was_cut_off_and_begun_anew_is_no_violation(
     rooms = {"/": page("Home"), "/sitemap.xml": replace(page("late"), pause_s=25.0)}
     async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
         async with database.transaction() as connection:
-            await submitting.submit_domain(connection, "http://one.test/", Asker(TESTER))
+            await intake.submit_domain(connection, "http://one.test/", Submitter(TESTER))
         async with at_work(web.settings(default_delay=0.05), database) as worker:
             await until(lambda: "/" in web.paths("one.test"))
             await asyncio.sleep(1.0)  # the sitemap is asked for; its answer would come late
@@ -178,11 +178,11 @@ async def test_look_then_approve_then_crawl_then_ingest(database: Database, tmp_
     async with LittleWeb(tmp_path, {"one.test": shop(14)}) as web:
         settings = web.settings(default_delay=0.05)
         async with database.transaction() as connection:
-            await submitting.submit_domain(connection, "http://one.test/", Asker(TESTER))
+            await intake.submit_domain(connection, "http://one.test/", Submitter(TESTER))
         async with at_work(settings, database):
             await looked_at(database, "one.test")
             async with database.transaction() as connection:
-                await deciding.approve(connection, "one.test", actor=TESTER)
+                await decisions.approve(connection, "one.test", actor=TESTER)
             await idle(database)
             for _ in range(2):
                 request = IngestRequest("http://one.test/", REVIEWER, Mode.LIGHT, may_approve=True)
@@ -203,7 +203,7 @@ async def test_looks_after_doubt_and_after_rejection(database: Database, tmp_pat
                     )
                 if step == "pending_review":
                     async with database.transaction() as connection:
-                        await preflight.ask(connection, domain, actor=TESTER)
+                        await preflight.request(connection, domain, actor=TESTER)
                     await looked_at(database, "one.test")
                     await idle(database)
     looks = await database.fetchval(

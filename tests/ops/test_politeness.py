@@ -13,7 +13,7 @@ from messor.ops import politeness, report
 from messor.ops.politeness import audit
 from messor.registry import domains
 from messor.store.database import Database
-from messor.world.answers import redirect
+from simweb.answers import redirect
 from tests.clones import clone_of, filled_once
 from tests.crawling import admit, at_work, submit, until
 from tests.little_web import LittleWeb, page, robots

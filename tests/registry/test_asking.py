@@ -9,18 +9,18 @@ import pytest
 from messor.errors import ConflictError, UsageError
 from messor.registry import submissions
 from messor.registry.domains import Submission
-from messor.registry.submissions import DEPTH_GUIDANCE, Asker, Submitted
+from messor.registry.submissions import DEPTH_GUIDANCE, Submitted, Submitter
 from messor.store.database import Database
 from tests.crawling import TESTER
 from tests.registry.standing import at_status, event_types, only
 
-PUBLIC = Asker("someone", "public_user", "someone@mail.example")
+PUBLIC = Submitter("someone", "public_user", "someone@mail.example")
 
 
 async def ask(
     database: Database,
     text: str = "example.org",
-    asker: Asker = PUBLIC,
+    asker: Submitter = PUBLIC,
     context: str | None = None,
     depth: int = 3,
 ) -> Submitted:
@@ -96,8 +96,8 @@ async def test_new_words_open_nothing_else(database: Database, status: str) -> N
 
 async def test_whoever_asks_again_with_words_is_kept(database: Database) -> None:
     await ask(database, context="one")
-    await ask(database, asker=Asker("other", "public_user"), context="two")
-    await ask(database, asker=Asker("third", "public_user"))
+    await ask(database, asker=Submitter("other", "public_user"), context="two")
+    await ask(database, asker=Submitter("third", "public_user"))
     assert await only(database, "SELECT count(*) FROM messor.domain_submissions") == 2
 
 
@@ -109,7 +109,7 @@ async def test_the_public_cannot_fill_the_table(
         await ask(database, context=f"words {number}")
     with pytest.raises(ConflictError, match="often enough"):
         await ask(database, context="more words")
-    assert (await ask(database, asker=Asker(TESTER), context="a member's")).outcome == "pending"
+    assert (await ask(database, asker=Submitter(TESTER), context="a member's")).outcome == "pending"
 
 
 @pytest.mark.parametrize("depth", [-1, 101])
@@ -136,9 +136,9 @@ def test_a_name_that_dns_cannot_hold_is_refused(text: str) -> None:
 
 def test_who_asks_is_one_of_three() -> None:
     with pytest.raises(UsageError, match="admin or public_user or system"):
-        Asker("x", "robot")
+        Submitter("x", "robot")
     with pytest.raises(UsageError, match="too long"):
-        Asker("x", "public_user", "x" * 321)
+        Submitter("x", "public_user", "x" * 321)
 
 
 def test_every_depth_has_its_guidance() -> None:

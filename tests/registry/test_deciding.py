@@ -8,40 +8,40 @@ from functools import partial
 
 import pytest
 
-from messor.courtesy.lease import WorkerLease
-from messor.engine import deciding, submitting
-from messor.engine.deciding import Act, Decided
 from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
+from messor.governance import decisions, intake
+from messor.governance.decisions import Act, Decided
+from messor.politeness.lease import WorkerLease
 from messor.registry import domains, notes
-from messor.registry.submissions import Asker
+from messor.registry.submissions import Submitter
 from messor.store.database import Connection, Database
 from tests.crawling import TESTER, submit
 from tests.registry.standing import PATHS, at_status, event_types, events, only
 
 ACTS: dict[str, tuple[Act, set[str], str]] = {  # the act, from where it is legal, where it leads
     "approve": (
-        partial(deciding.approve, actor=TESTER),
+        partial(decisions.approve, actor=TESTER),
         {"pending_review", "suspended"},
         "approved",
     ),
     "reject": (
-        partial(deciding.reject, actor=TESTER, reason="no"),
+        partial(decisions.reject, actor=TESTER, reason="no"),
         {"pending_review", "suspended"},
         "rejected",
     ),
-    "suspend": (partial(deciding.suspend, actor=TESTER), {"approved"}, "suspended"),
-    "resume": (partial(deciding.resume, actor=TESTER), {"suspended"}, "approved"),
+    "suspend": (partial(decisions.suspend, actor=TESTER), {"approved"}, "suspended"),
+    "resume": (partial(decisions.resume, actor=TESTER), {"suspended"}, "approved"),
     "blacklist": (
-        partial(deciding.blacklist, actor=TESTER, reason="no"),
+        partial(decisions.blacklist, actor=TESTER, reason="no"),
         {"pending_review", "approved", "rejected", "suspended"},
         "blacklisted",
     ),
     "review_again": (
-        partial(deciding.review_again, actor=TESTER, reason="sold"),
+        partial(decisions.review_again, actor=TESTER, reason="sold"),
         {"approved"},
         "pending_review",
     ),
-    "keep": (partial(deciding.keep, actor=TESTER), set(), "approved"),
+    "keep": (partial(decisions.keep, actor=TESTER), set(), "approved"),
 }
 
 
@@ -94,8 +94,8 @@ async def test_of_two_reviewers_the_second_is_told_who_decided(database: Databas
         except MessorError as error:
             return f"{who}: {error}"
 
-    alice = partial(deciding.approve, actor="alice", seen="pending_review")
-    bob = partial(deciding.reject, actor="bob", reason="no", seen="pending_review")
+    alice = partial(decisions.approve, actor="alice", seen="pending_review")
+    bob = partial(decisions.reject, actor="bob", reason="no", seen="pending_review")
     said = await asyncio.gather(act("alice", alice), act("bob", bob))
     conflicts = [answer for answer in said if ":" in answer]
     assert len(conflicts) == 1
@@ -121,7 +121,7 @@ async def test_the_same_decision_twice_at_once_is_made_once(database: Database) 
 
 async def test_a_reviewer_who_read_before_another_wrote_is_told(database: Database) -> None:
     stale = await submit(database, "example.org")
-    await decide(database, partial(deciding.reject, actor="alice", reason="spam"))
+    await decide(database, partial(decisions.reject, actor="alice", reason="spam"))
     with pytest.raises(ConflictError, match=r"is rejected now \(decided by alice on "):
         async with database.transaction() as connection:
             await domains.move(connection, stale, "approved", actor="bob")
@@ -129,9 +129,9 @@ async def test_a_reviewer_who_read_before_another_wrote_is_told(database: Databa
 
 async def test_a_notice_names_no_address(database: Database) -> None:
     async with database.transaction() as connection:
-        asker = Asker("visitor", "public_user", "jane@mail.example")
-        await submitting.submit_domain(connection, "example.org", asker)
-    await decide(database, partial(deciding.reject, actor=TESTER, reason="a shop", notify=True))
+        asker = Submitter("visitor", "public_user", "jane@mail.example")
+        await intake.submit_domain(connection, "example.org", asker)
+    await decide(database, partial(decisions.reject, actor=TESTER, reason="a shop", notify=True))
     notice = (await events(database))[-1]
     assert notice.type == "submitter.notice"
     assert notice.data == {
@@ -154,7 +154,7 @@ async def test_many_are_decided_each_for_itself(database: Database) -> None:
     await at_status(database, "blacklisted", "two.example")
     await at_status(database, "pending_review", "three.example")
     names = ["one.example", "two.example", "nobody.example", "three.example"]
-    verdicts = await deciding.decide_many(database, names, ACTS["approve"][0])
+    verdicts = await decisions.decide_many(database, names, ACTS["approve"][0])
     assert [verdict.code for verdict in verdicts] == ["ok", "conflict", "not_found", "ok"]
     assert "is blacklisted (decided by tester" in verdicts[1].said
     assert len(await domains.listing(database, "approved")) == 2

@@ -8,24 +8,24 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from messor.courtesy.lanes import Lane
-from messor.engine import deciding, preflight, submitting
-from messor.engine.harvest import Harvest
-from messor.engine.preflight import PreflightReader
+from messor.crawl.page_result import PageResult
+from messor.crawl.preflight import KIND, PreflightReader
 from messor.errors import ConflictError
 from messor.fetch.guard import AddressGuard
 from messor.fetch.http import HttpFetcher
-from messor.fetch.proxies.pool import Pool
-from messor.fetch.proxies.probing import Prober
-from messor.fetch.proxies.sealing import seal_for
+from messor.fetch.proxies.pool import ProxyPool
+from messor.fetch.proxies.probe import Prober
+from messor.fetch.proxies.seal import seal_for
 from messor.fetch.terms import TermsFetcher
 from messor.frontier import tasks
+from messor.governance import decisions, intake, preflight
+from messor.politeness.lanes import Lane
 from messor.registry import domains, preflights
-from messor.registry.preflights import Report
-from messor.registry.submissions import Asker
+from messor.registry.preflights import PreflightReport
+from messor.registry.submissions import Submitter
 from messor.store.database import Database
-from messor.world.answers import Answer, plain, redirect
-from messor.world.documents import HTML
+from simweb.answers import SimResponse, plain, redirect
+from simweb.documents import HTML
 from tests.crawling import TESTER, submit
 from tests.held_lanes import claim, lease
 from tests.little_web import LittleWeb, Room, page, robots
@@ -38,9 +38,11 @@ OPEN_CLAIMS = (
 )
 
 
-def sitemap(count: int) -> Answer:
+def sitemap(count: int) -> SimResponse:
     entries = "".join(f"<url><loc>http://one.test/{n}</loc></url>" for n in range(count))
-    return Answer(200, (("Content-Type", "application/xml"),), SITEMAP.format(entries).encode())
+    return SimResponse(
+        200, (("Content-Type", "application/xml"),), SITEMAP.format(entries).encode()
+    )
 
 
 async def let_claims_see_preflights(database: Database) -> None:
@@ -54,7 +56,7 @@ async def let_claims_see_preflights(database: Database) -> None:
 async def ask(database: Database, name: str = "one.test") -> None:
     async with database.transaction() as connection:
         domain = await domains.lock(connection, name)
-        assert await preflight.ask(connection, domain, actor=TESTER) is not None
+        assert await preflight.request(connection, domain, actor=TESTER) is not None
 
 
 async def held(database: Database) -> Lane:
@@ -65,7 +67,7 @@ async def held(database: Database) -> Lane:
 
 async def look(
     database: Database, folder: Path, rooms: Mapping[str, Room]
-) -> tuple[Report, Harvest, list[str]]:
+) -> tuple[PreflightReport, PageResult, list[str]]:
     """Submit, look, and answer the report, what is logged, and what the server was asked."""
     async with LittleWeb(folder, {"one.test": dict(rooms)}) as web:
         settings = web.settings()
@@ -74,9 +76,9 @@ async def look(
         lane = await held(database)
         due = await tasks.due(database, [lane.host_id], 50, 0.25)
         (task,) = due[lane.host_id]
-        assert task.kind == preflight.KIND
+        assert task.kind == KIND
         http = HttpFetcher(settings, "1")
-        pool = Pool(
+        pool = ProxyPool(
             database,
             seal_for(settings),
             Prober(AddressGuard(settings.allowed_networks), seconds=1.0),
@@ -162,7 +164,7 @@ async def test_a_login_and_a_challenge_are_seen(database: Database, tmp_path: Pa
         '<form id="challenge-form" action="/cdn-cgi/challenge-platform/x"></form>'
         "<noscript>Enable JavaScript and cookies to continue</noscript></body></html>"
     )
-    answer = Answer(
+    answer = SimResponse(
         403, (("Content-Type", HTML), ("Server", "cloudflare"), ("cf-mitigated", "challenge")),
         body.encode(),
     )  # fmt: skip
@@ -186,7 +188,7 @@ async def test_what_a_hostile_page_says_is_made_harmless(
         + "x" * 5000
         + "</title></head><body>hi</body></html>"
     )
-    answer = Answer(200, (("Content-Type", HTML),), body.encode())
+    answer = SimResponse(200, (("Content-Type", HTML),), body.encode())
     report, _, _ = await look(database, tmp_path, {"/": answer})
     assert report.title
     assert len(report.title) <= 500
@@ -201,7 +203,7 @@ async def test_a_host_that_is_not_there(database: Database, tmp_path: Path) -> N
         lane = await held(database)
         (task,) = (await tasks.due(database, [lane.host_id], 50, 0.25))[lane.host_id]
         http = HttpFetcher(settings, "1")
-        pool = Pool(
+        pool = ProxyPool(
             database,
             seal_for(settings),
             Prober(AddressGuard(settings.allowed_networks), seconds=1.0),
@@ -220,8 +222,8 @@ async def test_a_host_that_is_not_there(database: Database, tmp_path: Path) -> N
 
 async def test_members_are_looked_at_at_once_the_public_later(database: Database) -> None:
     async with database.transaction() as connection:
-        await submitting.submit_domain(connection, "member.example", Asker(TESTER))
-        await submitting.submit_domain(connection, "public.example", Asker("x", "public_user"))
+        await intake.submit_domain(connection, "member.example", Submitter(TESTER))
+        await intake.submit_domain(connection, "public.example", Submitter("x", "public_user"))
     asked = await database.fetch(
         "SELECT d.domain FROM messor.preflights p JOIN messor.domains d ON d.id = p.domain_id"
     )
@@ -231,8 +233,8 @@ async def test_members_are_looked_at_at_once_the_public_later(database: Database
 async def test_one_look_at_a_time(database: Database) -> None:
     domain = await submit(database, "example.org")
     async with database.transaction() as connection:
-        assert await preflight.ask(connection, domain, actor=TESTER) is not None
-        assert await preflight.ask(connection, domain, actor=TESTER) is None
+        assert await preflight.request(connection, domain, actor=TESTER) is not None
+        assert await preflight.request(connection, domain, actor=TESTER) is None
     assert await only(database, "SELECT count(*) FROM messor.preflights") == 1
 
 
@@ -241,14 +243,14 @@ async def test_what_was_decided_is_not_looked_at(database: Database, status: str
     domain = await at_status(database, status)
     with pytest.raises(ConflictError, match="only a domain that waits for review"):
         async with database.transaction() as connection:
-            await preflight.ask(connection, domain, actor=TESTER)
+            await preflight.request(connection, domain, actor=TESTER)
 
 
 async def test_a_decision_ends_a_look_that_was_not_taken(database: Database) -> None:
     domain = await submit(database, "example.org")
     async with database.transaction() as connection:
-        await preflight.ask(connection, domain, actor=TESTER)
-        await deciding.approve(connection, "example.org", actor=TESTER)
+        await preflight.request(connection, domain, actor=TESTER)
+        await decisions.approve(connection, "example.org", actor=TESTER)
     due = await database.fetch("SELECT kind FROM messor.crawl_tasks WHERE due_at IS NOT NULL")
     assert sorted(row["kind"] for row in due) == ["page", "robots"]
     assert await only(database, "SELECT count(*) FROM messor.preflights") == 0

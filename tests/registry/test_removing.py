@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from messor.archive import blanking
+from messor.archive import erased_bytes
 from messor.archive.segments import read_record
-from messor.engine import deciding, erasing, purging, submitting
 from messor.errors import ConflictError, UsageError
-from messor.extract import trials
+from messor.governance import decisions, erasure, intake, purges
 from messor.ledger.events import Event, record
+from messor.parsers import trials
 from messor.registry import domains, notes, submissions
-from messor.registry.submissions import Asker
+from messor.registry.submissions import Submitter
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.crawling import TESTER, admit, crawl
@@ -42,9 +42,9 @@ async def count(database: Database, table: str) -> int:
     return rows
 
 
-async def blacklist(database: Database, name: str = "one.test") -> deciding.Decided:
+async def blacklist(database: Database, name: str = "one.test") -> decisions.Decided:
     async with database.transaction() as connection:
-        return await deciding.blacklist(connection, name, actor=TESTER, reason="spam")
+        return await decisions.blacklist(connection, name, actor=TESTER, reason="spam")
 
 
 async def places(database: Database) -> dict[str, tuple[str, int, int]]:
@@ -65,7 +65,7 @@ async def test_a_blacklisted_domain_can_be_purged(database: Database, tmp_path: 
     assert "3 snapshots of it are kept; they can be purged" in decided.said
     fetches = await count(database, "http_fetches")
     async with database.transaction() as connection:
-        kept = await purging.purge(connection, "one.test", actor=TESTER)
+        kept = await purges.purge(connection, "one.test", actor=TESTER)
     assert kept.snapshots == 3
     assert set(await places(database)) == {"http://two.test/"}
     assert await count(database, "snapshot_texts") == 1
@@ -73,8 +73,8 @@ async def test_a_blacklisted_domain_can_be_purged(database: Database, tmp_path: 
     assert (await domains.get(database, "one.test")).pages_known == 0
     assert (await event_types(database))[-1] == "domain.purged"
 
-    assert await blanking.blank_waiting(archive, database) == 3
-    assert await blanking.waiting(database) == 0
+    assert await erased_bytes.blank_waiting(archive, database) == 3
+    assert await erased_bytes.waiting(database) == 0
     gone = [gzip.decompress(read_record(archive, *before[url])) for url in before if "one" in url]
     assert all(b"WARC-Type: metadata" in text and b"one.test" not in text for text in gone)
     assert b"Two" in gzip.decompress(read_record(archive, *before["http://two.test/"]))
@@ -88,17 +88,17 @@ async def test_an_approved_domain_is_not_purged(database: Database, tmp_path: Pa
     await crawled(database, tmp_path)
     with pytest.raises(ConflictError, match=r"is approved .* suspend or blacklist it before"):
         async with database.transaction() as connection:
-            await purging.purge(connection, "one.test", actor=TESTER)
+            await purges.purge(connection, "one.test", actor=TESTER)
 
 
 async def test_bytes_wait_for_a_writer_that_lives(database: Database, tmp_path: Path) -> None:
     settings = await crawled(database, tmp_path)
     await blacklist(database)
     async with database.transaction() as connection:
-        await purging.purge(connection, "one.test", actor=TESTER)
+        await purges.purge(connection, "one.test", actor=TESTER)
     await database.fetch("UPDATE messor.worker_leases SET ended_at = NULL")
-    assert await blanking.blank_waiting(settings.data_dir / "archive", database) == 0
-    assert await blanking.waiting(database) == 3
+    assert await erased_bytes.blank_waiting(settings.data_dir / "archive", database) == 0
+    assert await erased_bytes.waiting(database) == 3
 
 
 async def test_what_a_visit_brings_after_the_purge_goes_too(
@@ -113,7 +113,7 @@ async def test_what_a_visit_brings_after_the_purge_goes_too(
     )
     assert late is not None
     async with database.transaction() as connection:
-        await purging.purge(connection, "one.test", actor=TESTER)
+        await purges.purge(connection, "one.test", actor=TESTER)
     columns = [name for name in late.keys() if name != "id"]  # noqa: SIM118 - a record, no dict
     marks = ", ".join(f"${n}" for n in range(1, len(columns) + 1))
     await database.fetch(
@@ -121,7 +121,7 @@ async def test_what_a_visit_brings_after_the_purge_goes_too(
         *(late[name] for name in columns),
     )
     async with database.transaction() as connection:
-        await erasing.finish(connection)
+        await erasure.finish(connection)
     assert set(await places(database)) == {"http://two.test/"}
     assert await count(database, "page_snapshots") == 1
 
@@ -132,13 +132,13 @@ async def test_a_page_is_erased_and_not_fetched_again(database: Database, tmp_pa
         settings = web.settings()
         await admit(database, "http://one.test/")
         await crawl(settings, database)
-        assert list(await erasing.mentions(database, "jane doe")) == [JANE]
+        assert list(await erasure.mentions(database, "jane doe")) == [JANE]
         async with database.transaction() as connection:
-            await erasing.erase_url(connection, JANE, actor=TESTER, reason="asked by Jane")
-        assert list(await erasing.mentions(database, "jane doe")) == []
+            await erasure.erase_url(connection, JANE, actor=TESTER, reason="asked by Jane")
+        assert list(await erasure.mentions(database, "jane doe")) == []
         web.houses["one.test"].rooms["/"] = page("Home anew", "/jane")
         async with database.transaction() as connection:
-            await submitting.rescrape(connection, "one.test", actor=TESTER)
+            await intake.rescrape(connection, "one.test", actor=TESTER)
         before = web.paths("one.test").count("/jane")
         await crawl(settings, database)
         assert web.paths("one.test").count("/jane") == before
@@ -150,7 +150,7 @@ async def test_a_page_is_erased_and_not_fetched_again(database: Database, tmp_pa
     ) == 0  # fmt: skip
     with pytest.raises(ConflictError, match="asked by Jane"):
         async with database.transaction() as connection:
-            await submitting.submit_url(connection, JANE, Asker(TESTER))
+            await intake.submit_url(connection, JANE, Submitter(TESTER))
 
 
 async def test_a_domain_is_erased_for_good(database: Database, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ async def test_a_domain_is_erased_for_good(database: Database, tmp_path: Path) -
     async with database.transaction() as connection:
         domain = await domains.get(connection, "one.test")
         await notes.add(connection, domain, "about Jane", actor=TESTER)
-        erased = await erasing.erase_domain(
+        erased = await erasure.erase_domain(
             connection, "one.test", actor=TESTER, reason="asked by its owner"
         )
     assert (erased.kind, erased.key) == ("domain", "one.test")
@@ -170,22 +170,22 @@ async def test_a_domain_is_erased_for_good(database: Database, tmp_path: Path) -
     assert await count(database, "hosts") == 1
     assert await count(database, "domain_notes") == 0
     async with database.transaction() as connection:
-        answer = await submitting.submit_domain(
-            connection, "one.test", Asker(TESTER), context="please"
+        answer = await intake.submit_domain(
+            connection, "one.test", Submitter(TESTER), context="please"
         )
     assert answer.outcome == "blacklisted"
 
 
 async def test_an_unknown_domain_can_be_erased_beforehand(database: Database) -> None:
     async with database.transaction() as connection:
-        await erasing.erase_domain(connection, "one.test", actor=TESTER, reason="asked")
+        await erasure.erase_domain(connection, "one.test", actor=TESTER, reason="asked")
     assert (await domains.get(database, "one.test")).status == "blacklisted"
 
 
 async def test_a_person_is_erased_from_what_they_did(database: Database) -> None:
-    jane = Asker("jane", "public_user", "Jane@mail.example")
+    jane = Submitter("jane", "public_user", "Jane@mail.example")
     async with database.transaction() as connection:
-        await submitting.submit_url(
+        await intake.submit_url(
             connection, "https://example.org/a", jane, submit=True, context="mine"
         )
         domain = await domains.get(connection, "example.org")
@@ -193,7 +193,7 @@ async def test_a_person_is_erased_from_what_they_did(database: Database) -> None
         await record(connection, [Event("x.y", "jane", data={"submitted_by": "jane"})])
     for who in ("jane", "jane@MAIL.example "):
         async with database.transaction() as connection:
-            await erasing.erase_person(connection, who, actor=TESTER, reason="asked by her")
+            await erasure.erase_person(connection, who, actor=TESTER, reason="asked by her")
     for table in ("domains", "domain_submissions", "submitted_urls", "domain_notes", "events",
                   "erasures"):  # fmt: skip
         rows = str(await database.fetch(f"SELECT to_jsonb(t)::text FROM messor.{table} t")).lower()
@@ -204,7 +204,7 @@ async def test_a_person_is_erased_from_what_they_did(database: Database) -> None
     async with database.transaction() as connection:
         await submissions.ask(
             connection, domains.Submission.understand("two.example"),
-            Asker("other", "public_user", "jane@mail.example"),
+            Submitter("other", "public_user", "jane@mail.example"),
         )  # fmt: skip
     contacts = "SELECT count(*) FROM messor.domain_submissions WHERE contact IS NOT NULL"
     assert await only(database, contacts) == 0
@@ -220,19 +220,19 @@ async def test_a_restored_backup_is_erased_again(database: Database, tmp_path: P
         JANE,
         TESTER,
     )
-    assert await erasing.replay(database) == 3
+    assert await erasure.replay(database) == 3
     assert set(await places(database)) == {"http://one.test/", "http://one.test/bob"}
     assert (await domains.get(database, "two.test")).status == "blacklisted"
     assert (await domains.get(database, "one.test")).submitted_by.startswith("erased-")
-    assert await erasing.replay(database) == 3  # and nothing is left to do
+    assert await erasure.replay(database) == 3  # and nothing is left to do
 
 
 @pytest.mark.parametrize("reason", ["", " "])
 async def test_an_erasure_needs_a_reason(database: Database, reason: str) -> None:
     for act in (
-        partial(erasing.erase_domain, name="one.test"),
-        partial(erasing.erase_url, text=JANE),
-        partial(erasing.erase_person, who="jane"),
+        partial(erasure.erase_domain, name="one.test"),
+        partial(erasure.erase_url, text=JANE),
+        partial(erasure.erase_person, who="jane"),
     ):
         with pytest.raises(UsageError, match="reason is required"):
             async with database.transaction() as connection:
@@ -242,7 +242,7 @@ async def test_an_erasure_needs_a_reason(database: Database, reason: str) -> Non
 
 @pytest.mark.parametrize("length", [*range(1, 40), 150, 200, 250, 300, 1000, 100_000])
 def test_a_blank_has_exactly_its_length(length: int) -> None:
-    blank = blanking.blank(length)
+    blank = erased_bytes.blank(length)
     assert len(blank) == length
     if length >= 300:
         assert b"WARC-Type: metadata" in gzip.decompress(blank)
@@ -256,9 +256,9 @@ async def test_a_page_erased_before_it_was_known_is_never_fetched(
     rooms = {"/": page("Home", "/jane"), "/jane": page("Jane Doe")}
     async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
         async with database.transaction() as connection:
-            await erasing.erase_url(connection, JANE, actor=TESTER, reason="asked by Jane")
-            await submitting.submit_domain(connection, "http://one.test/", Asker(TESTER))
-            await deciding.approve(connection, "one.test", actor=TESTER)
+            await erasure.erase_url(connection, JANE, actor=TESTER, reason="asked by Jane")
+            await intake.submit_domain(connection, "http://one.test/", Submitter(TESTER))
+            await decisions.approve(connection, "one.test", actor=TESTER)
         await crawl(web.settings(default_delay=0.0), database)
         assert "/" in web.paths("one.test")
         assert "/jane" not in web.paths("one.test")
@@ -274,12 +274,12 @@ async def test_what_trials_quote_of_a_page_goes_with_it(database: Database) -> N
     }  # fmt: skip
     async with database.transaction() as connection:
         await trials.add(connection, "generic", "2", report, domain_id=None, actor=TESTER)
-        await erasing.erase_url(connection, JANE, actor=TESTER, reason="asked by Jane")
+        await erasure.erase_url(connection, JANE, actor=TESTER, reason="asked by Jane")
     told = (await trials.listing(database))[0]["report"]
     assert [each["url"] for each in told["examples"]] == ["http://one.test/bob", "http://two.test/"]
     assert set(told["domains"]) == {"one.test", "two.test"}
     async with database.transaction() as connection:
-        await erasing.erase_domain(connection, "one.test", actor=TESTER, reason="asked")
+        await erasure.erase_domain(connection, "one.test", actor=TESTER, reason="asked")
     told = (await trials.listing(database))[0]["report"]
     assert [each["url"] for each in told["examples"]] == ["http://two.test/"]
     assert (set(told["domains"]), told["pages"]) == ({"two.test"}, 4)
@@ -305,4 +305,4 @@ SELECT c.relname::text, a.attname::text FROM pg_attribute a JOIN pg_class c ON c
 
 async def test_no_column_that_names_a_person_is_forgotten(database: Database) -> None:
     named = {(table, column) for table, column in await database.fetch(NAMING)}
-    assert named - NOBODY == set(erasing.PEOPLE)
+    assert named - NOBODY == set(erasure.PEOPLE)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from messor.engine import backfill, deciding, submitting
-from messor.engine.backfill import Line
 from messor.errors import NotFoundError
-from messor.registry import domains, notes, paging, review
+from messor.governance import backfill, decisions, intake
+from messor.governance.backfill import BackfillLine
+from messor.registry import cursor_queries, domains, notes, review
 from messor.registry.similar import likeness_of, similar_to
-from messor.registry.submissions import Asker
+from messor.registry.submissions import Submitter
 from messor.store.database import Database
 from tests.crawling import TESTER, admit, submit
 from tests.registry.standing import at_status, only
 
-PUBLIC = Asker("visitor", "public_user")
+PUBLIC = Submitter("visitor", "public_user")
 
 
 async def test_the_queue_holds_what_waits_oldest_first(database: Database) -> None:
@@ -37,7 +37,7 @@ async def test_the_queue_holds_what_waits_oldest_first(database: Database) -> No
 
 async def test_a_row_has_what_the_specification_asks_for(database: Database) -> None:
     async with database.transaction() as connection:
-        await submitting.submit_url(
+        await intake.submit_url(
             connection, "https://example.org/a", PUBLIC, submit=True, context="Food bank"
         )
     (row,) = await review.queue(database, submitter_type="public_user")
@@ -51,10 +51,10 @@ async def test_a_row_has_what_the_specification_asks_for(database: Database) -> 
 async def test_the_dossier_has_everything(database: Database) -> None:
     await at_status(database, "blacklisted", "foodbank.example")
     async with database.transaction() as connection:
-        await submitting.submit_url(
+        await intake.submit_url(
             connection, "https://foodbank.org/a", PUBLIC, submit=True, context="one"
         )
-        await submitting.submit_domain(connection, "foodbank.org", Asker("b"), context="two")
+        await intake.submit_domain(connection, "foodbank.org", Submitter("b"), context="two")
         domain = await domains.get(connection, "foodbank.org")
         await notes.add(connection, domain, "seen before", actor=TESTER)
     found = await review.dossier(database, "foodbank.org")
@@ -104,7 +104,7 @@ async def test_similar_domains_are_found_in_the_registry(database: Database) -> 
     ]
 
 
-async def take_over(database: Database, *lines: str, start: bool = True) -> list[Line]:
+async def take_over(database: Database, *lines: str, start: bool = True) -> list[BackfillLine]:
     taken = backfill.approve_existing(database, lines, actor=TESTER, start=start)
     return [line async for line in taken]
 
@@ -168,7 +168,7 @@ async def test_they_may_be_approved_without_a_crawl(database: Database) -> None:
 async def test_approval_without_context_is_shown_in_the_history(database: Database) -> None:
     await submit(database, "example.org")
     async with database.transaction() as connection:
-        await deciding.approve(connection, "example.org", actor="alice")
+        await decisions.approve(connection, "example.org", actor="alice")
     domain = await domains.get(database, "example.org")
     facts = await review.history(database, domain)
     assert [(fact.type, fact.actor) for fact in facts] == [
@@ -182,11 +182,18 @@ async def test_lists_are_sieved_and_paged(database: Database) -> None:
     for number in range(4):
         await at_status(database, "approved", f"n{number}.example")
     await at_status(database, "rejected", "no.example")
-    wanted = paging.Sieve(status="approved")
-    first = await paging.browse(database, wanted, limit=3)
-    rest = await paging.browse(database, wanted, after=(first[-1].created_at, first[-1].id))
+    wanted = cursor_queries.DomainSelection(status="approved")
+    first = await cursor_queries.browse(database, wanted, limit=3)
+    rest = await cursor_queries.browse(database, wanted, after=(first[-1].created_at, first[-1].id))
     names = [domain.domain for domain in (*first, *rest)]
     assert names == ["n3.example", "n2.example", "n1.example", "n0.example"]
-    found = await paging.browse(database, paging.Sieve(containing="n2", trusted=False))
+    found = await cursor_queries.browse(
+        database, cursor_queries.DomainSelection(containing="n2", trusted=False)
+    )
     assert [domain.domain for domain in found] == ["n2.example"]
-    assert await paging.browse(database, paging.Sieve(processing="processing")) == []
+    assert (
+        await cursor_queries.browse(
+            database, cursor_queries.DomainSelection(processing="processing")
+        )
+        == []
+    )

@@ -7,30 +7,30 @@ from functools import partial
 
 import pytest
 
-from messor.engine import deciding, submitting
-from messor.engine.submitting import SubmittedUrl
 from messor.errors import ConflictError, UsageError
+from messor.governance import decisions, intake
+from messor.governance.intake import SubmittedUrl
 from messor.registry import domains, notes, submissions
-from messor.registry.submissions import Asker
+from messor.registry.submissions import Submitter
 from messor.store.database import Database
 from tests.crawling import TESTER, admit, submit
 from tests.registry.standing import at_status, event_types, events, only
 
 URL = "https://example.org/services/housing"
-MEMBER = Asker(TESTER)
-PUBLIC = Asker("visitor", "public_user")
+MEMBER = Submitter(TESTER)
+PUBLIC = Submitter("visitor", "public_user")
 
 
 async def send(
     database: Database,
     url: str = URL,
-    asker: Asker = PUBLIC,
+    asker: Submitter = PUBLIC,
     *,
     submit: bool = False,
     context: str | None = None,
 ) -> SubmittedUrl:
     async with database.transaction() as connection:
-        return await submitting.submit_url(connection, url, asker, submit=submit, context=context)
+        return await intake.submit_url(connection, url, asker, submit=submit, context=context)
 
 
 async def due(database: Database) -> set[str]:
@@ -69,7 +69,7 @@ async def test_a_submitted_url_is_crawled_on_approval(database: Database) -> Non
     assert [url.url for url in waiting] == [URL, other]
     assert await due(database) == set()
     async with database.transaction() as connection:
-        decided = await deciding.approve(connection, "example.org", actor=TESTER)
+        decided = await decisions.approve(connection, "example.org", actor=TESTER)
     assert "2 submitted URLs are crawled with it" in decided.said
     assert await due(database) == {"https://example.org/", URL, other}
     assert await submissions.waiting_urls(database, answer.domain) == []
@@ -102,7 +102,7 @@ async def test_a_new_subdomain_from_the_public_waits_for_a_reviewer(database: Da
     domain = await domains.get(database, "example.org")
     assert (domain.status, domain.review_reason is not None) == ("approved", True)
     async with database.transaction() as connection:
-        decided = await deciding.keep(connection, "example.org", actor=TESTER)
+        decided = await decisions.keep(connection, "example.org", actor=TESTER)
     assert "1 submitted URLs are crawled" in decided.said
     assert NEW_HOST in await due(database)
 
@@ -111,14 +111,14 @@ async def test_a_reviewer_may_drop_what_waits(database: Database) -> None:
     await admit(database, "https://example.org/")
     await send(database, NEW_HOST)
     async with database.transaction() as connection:
-        await deciding.keep(connection, "example.org", actor=TESTER, take_urls=False)
+        await decisions.keep(connection, "example.org", actor=TESTER, take_urls=False)
     assert NEW_HOST not in await due(database)
     assert (await domains.get(database, "example.org")).review_reason is None
 
 
 @pytest.mark.parametrize("trusted, asker", [(True, PUBLIC), (False, MEMBER)])
 async def test_a_new_subdomain_is_taken_from_whom_we_trust(
-    database: Database, trusted: bool, asker: Asker
+    database: Database, trusted: bool, asker: Submitter
 ) -> None:
     domain = await admit(database, "https://example.org/")
     async with database.transaction() as connection:
@@ -173,7 +173,7 @@ async def test_a_rescrape_makes_everything_due(database: Database) -> None:
     await admit(database, "https://example.org/")
     await database.fetch("UPDATE messor.crawl_tasks SET due_at = messor.clock() + interval '1 day'")
     async with database.transaction() as connection:
-        assert await submitting.rescrape(connection, "example.org", actor=TESTER) == 1
+        assert await intake.rescrape(connection, "example.org", actor=TESTER) == 1
     assert await due(database) == {"https://example.org/"}
     assert (await event_types(database))[-1] == "domain.rescraped"
 
@@ -182,17 +182,17 @@ async def test_only_approved_domains_are_rescraped(database: Database) -> None:
     await at_status(database, "suspended")
     with pytest.raises(ConflictError, match="is suspended"):
         async with database.transaction() as connection:
-            await submitting.rescrape(connection, "example.org", actor=TESTER)
+            await intake.rescrape(connection, "example.org", actor=TESTER)
 
 
 async def test_urls_that_came_during_suspension_wait_for_resumption(database: Database) -> None:
     await send(database, submit=True)
-    act = partial(deciding.approve, actor=TESTER)
-    await deciding.decide_many(database, ["example.org"], act)
-    await deciding.decide_many(database, ["example.org"], partial(deciding.suspend, actor=TESTER))
+    act = partial(decisions.approve, actor=TESTER)
+    await decisions.decide_many(database, ["example.org"], act)
+    await decisions.decide_many(database, ["example.org"], partial(decisions.suspend, actor=TESTER))
     assert (await send(database, f"{URL}/2")).outcome == "refused"
-    done = await deciding.decide_many(
-        database, ["example.org"], partial(deciding.resume, actor=TESTER)
+    done = await decisions.decide_many(
+        database, ["example.org"], partial(decisions.resume, actor=TESTER)
     )
     assert "crawling goes on" in done[0].said
 
@@ -202,7 +202,7 @@ async def test_a_url_that_meets_its_domains_approval_is_never_lost(database: Dat
 
     async def approve() -> None:
         async with database.transaction() as connection:
-            await deciding.approve(connection, "example.org", actor=TESTER)
+            await decisions.approve(connection, "example.org", actor=TESTER)
 
     urls = [f"{URL}/{number}" for number in range(10)]
     async with asyncio.TaskGroup() as group:

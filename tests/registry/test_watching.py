@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from messor.engine import resting
+from messor.governance import rest
 from messor.registry import domains, processing
 from messor.registry.domains import Domain
 from messor.schedule.domain_life import DOMAINS
-from messor.schedule.orchestrators import Place
+from messor.schedule.orchestrators import RunPosition
 from messor.store.database import Database
-from messor.world.answers import redirect
+from simweb.answers import redirect
 from tests.crawling import TESTER, admit, crawl, later
 from tests.held_lanes import claim, give_back, lane_row, lease
 from tests.little_web import LittleWeb, page
@@ -25,7 +25,7 @@ YEAR = datetime.now(UTC).year
 async def watch(database: Database) -> dict[str, int]:
     """A whole run of the orchestrator, and what it counted."""
     counts: dict[str, int] = {}
-    place: Place | None = Place()
+    place: RunPosition | None = RunPosition()
     while place is not None:
         async with database.transaction() as connection:
             done = await DOMAINS.step(connection, place)
@@ -42,7 +42,7 @@ async def admitted(database: Database, name: str = "example.org") -> Domain:
 
 async def fail(database: Database, domain: Domain) -> Domain:
     async with database.transaction() as connection:
-        return await resting.fail(connection, domain, "no answer")
+        return await rest.fail(connection, domain, "no answer")
 
 
 async def test_a_quiet_registry_is_left_alone(database: Database) -> None:
@@ -85,7 +85,7 @@ async def test_a_visit_under_way_is_recalled_and_the_rest_outlasts_it(database: 
 async def test_a_person_ends_the_rest(database: Database) -> None:
     failed = await fail(database, await admitted(database))
     async with database.transaction() as connection:
-        revived = await resting.revive(connection, failed, actor=TESTER)
+        revived = await rest.revive(connection, failed, actor=TESTER)
     assert (revived.processing, revived.retry_after) == ("processing", None)
     waits = await only(database, "SELECT max(ready_at) - messor.clock() FROM messor.lanes")
     assert waits < timedelta(minutes=1)
@@ -97,7 +97,7 @@ async def test_a_hosts_own_silence_outlasts_the_revival(database: Database) -> N
         "UPDATE messor.hosts SET cooldown_until = messor.clock() + interval '30 min'"
     )
     async with database.transaction() as connection:
-        await resting.revive(connection, failed, actor=TESTER)
+        await rest.revive(connection, failed, actor=TESTER)
     waits = await only(database, "SELECT max(ready_at) - messor.clock() FROM messor.lanes")
     assert timedelta(minutes=29) < waits < timedelta(minutes=31)
 
@@ -105,7 +105,7 @@ async def test_a_hosts_own_silence_outlasts_the_revival(database: Database) -> N
 async def test_without_funds_it_returns_in_the_new_year(dsn: str, database: Database) -> None:
     domain = await admitted(database)
     async with database.transaction() as connection:
-        await resting.no_funds(connection, domain, YEAR, actor=TESTER)
+        await rest.no_funds(connection, domain, YEAR, actor=TESTER)
     ready = await only(database, "SELECT ready_at FROM messor.lanes")
     assert ready == datetime(YEAR + 1, 1, 1, tzinfo=UTC)
     assert (await watch(database))["returned"] == 0

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from messor.schedule.clockwork import Clockwork
-from messor.schedule.orchestrators import Done, Orchestrator, Place, Registry
+from messor.schedule.orchestrators import Orchestrator, Registry, RunPosition, StepResult
 from messor.store.database import Connection, Database
 from tests import crawling
 
@@ -30,7 +30,7 @@ async def later(dsn: str) -> AsyncIterator[Later]:
 
 
 def failing(name: str, error: Exception, cadence: str = "0 * * * *") -> Orchestrator:
-    async def step(connection: Connection, _: Place) -> Done:
+    async def step(connection: Connection, _: RunPosition) -> StepResult:
         await connection.execute(
             "INSERT INTO messor.events (type, actor) VALUES ('test.ran', $1)", name
         )

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from messor.schedule.orchestrators import Done, Orchestrator, Place
+from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
 from messor.store.database import Database
 from tests.held_lanes import make_domain
 
@@ -79,11 +79,11 @@ async def due_in(database: Database, page_id: int) -> float | None:
 
 async def run_steps(database: Database, orchestrator: Orchestrator) -> dict[str, int]:
     """All steps of a run, each in its transaction; what they did in all, and how many there were."""
-    place: Place | None = Place()
+    place: RunPosition | None = RunPosition()
     total: dict[str, int] = {"steps": 0}
     while place is not None:
         async with database.transaction() as connection:
-            done: Done = await orchestrator.step(connection, place)
+            done: StepResult = await orchestrator.step(connection, place)
         for name, count in done.counts.items():
             total[name] = total.get(name, 0) + count
         total["steps"] += 1

@@ -16,7 +16,7 @@ import pytest
 from messor.schedule import clockwork as room
 from messor.schedule import leader
 from messor.schedule.clockwork import Clockwork, standard_registry
-from messor.schedule.orchestrators import Done, Orchestrator, Place, Registry
+from messor.schedule.orchestrators import Orchestrator, Registry, RunPosition, StepResult
 from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Connection, Database
@@ -206,11 +206,11 @@ async def test_connections_that_are_cut_cost_nothing_but_time(dsn: str, database
 def interrupted(stop: asyncio.Event) -> Orchestrator:
     """A long one that is told to stop in its second step."""
 
-    async def step(connection: Connection, place: Place) -> Done:
+    async def step(connection: Connection, place: RunPosition) -> StepResult:
         if place.chore == 1:
             stop.set()
         await connection.execute("INSERT INTO messor.events (type, actor) VALUES ('test.ran', 'x')")
-        return Done({"ran": 1}, Place(place.chore + 1) if place.chore < 5 else None)
+        return StepResult({"ran": 1}, RunPosition(place.chore + 1) if place.chore < 5 else None)
 
     return Orchestrator("O-Long", "takes many steps", "@every 1s", step)
 
@@ -233,12 +233,12 @@ def stubborn(times: int) -> Orchestrator:
     """One whose statement is cancelled a few times before it gets through."""
     tries = itertools.count()
 
-    async def step(connection: Connection, _: Place) -> Done:
+    async def step(connection: Connection, _: RunPosition) -> StepResult:
         await connection.execute("INSERT INTO messor.events (type, actor) VALUES ('test.ran', 'x')")
         if next(tries) < times:
             await connection.execute("SET LOCAL statement_timeout = 5")
             await connection.execute("SELECT pg_sleep(60)")
-        return Done({"ran": 1})
+        return StepResult({"ran": 1})
 
     return Orchestrator("O-Test", "gets through in the end", "@every 1s", step)
 

@@ -10,7 +10,7 @@ import pytest
 from messor.errors import LeaseLostError
 from messor.schedule import leader, plan
 from messor.schedule.orchestrators import Registry
-from messor.schedule.runs import Runner, begin_due
+from messor.schedule.runs import ScheduleRunner, begin_due
 from messor.store.database import Database
 from tests.moments import somebody_waits
 from tests.schedule.conftest import (
@@ -116,7 +116,7 @@ async def test_a_leader_that_slept_too_long_runs_nothing(later: Later) -> None:
     assert await ran(late) == 1
 
     with pytest.raises(LeaseLostError):
-        await Runner(now, lead).carry_out(run)
+        await ScheduleRunner(now, lead).carry_out(run)
     with pytest.raises(LeaseLostError):
         await begin_due(now, orchestrator, lead, "sleeper")
     assert await ran(late) == 1

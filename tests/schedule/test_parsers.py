@@ -11,18 +11,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from messor.engine.orders import Answer
-from messor.extract.failures import failures
-from messor.extract.health import health
-from messor.schedule.orchestrators import Place
+from messor.extraction.parser_failures import failures
+from messor.extraction.reader_protocol import ReadResult
+from messor.parsers.health import health
+from messor.schedule.orchestrators import RunPosition
 from messor.schedule.parsers import step
-from tests.engine.test_extracting import Bench, opened_bench, product
+from tests.extraction.test_extract import Bench, opened_bench, product
 from tests.little_web import page
 
 
 async def look(bench: Bench) -> int:
     async with bench.opened() as database, database.transaction() as connection:
-        return (await step(connection, Place())).counts["parsers_failing"]
+        return (await step(connection, RunPosition())).counts["parsers_failing"]
 
 
 async def test_a_parser_that_loses_its_records_is_told_of_once_a_day(
@@ -73,11 +73,11 @@ async def test_a_field_that_goes_on_many_pages_is_told_of(tmp_path: Path, dsn: s
 def _fail(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Readers in whose processes a parser of another package fails, and ours answer in its place."""
 
-    async def failing(answer: asyncio.Future[Answer]) -> Answer:
+    async def failing(answer: asyncio.Future[ReadResult]) -> ReadResult:
         page = (await answer).page
         assert page is not None
         said = '["theirs 1: could not be read", "other 1: could be"]'
-        return Answer(page=msgspec.structs.replace(page, failed=["theirs"], warnings_json=said))
+        return ReadResult(page=msgspec.structs.replace(page, failed=["theirs"], warnings_json=said))
 
     return lambda orders: [asyncio.ensure_future(failing(answer)) for answer in ask(orders)]
 

@@ -8,17 +8,17 @@ from datetime import timedelta
 import pytest
 
 from messor.insight import classes
-from messor.schedule import judging as orchestrator
-from messor.schedule.classifying import CLASSIFY
-from messor.schedule.judging import JUDGE
+from messor.schedule import judge as orchestrator
+from messor.schedule.classify import CLASSIFY
+from messor.schedule.judge import JUDGE
 from messor.schedule.serp import SERP
-from messor.scout import candidates, discovery, keywords, serps, tracking
-from messor.scout.judging import judge_waiting
-from messor.scout.searching import Searcher
+from messor.scout import candidates, discovery, keywords, serps, track
+from messor.scout.judge_pending import judge_waiting
+from messor.scout.search import Searcher
 from messor.store.database import Database
 from messor.verticals.verticals import Applied
-from messor.world.engines import SearchIndex
-from messor.world.world import World
+from simweb.engines import SearchIndex
+from simweb.world import World
 from tests.crawling import later
 from tests.insight.making import apply_vertical
 from tests.schedule.sites import run_steps
@@ -87,10 +87,10 @@ async def test_what_was_searched_for_is_judged_by_itself(
     async with AsyncExitStack() as stack:
         stand_in, hired = await Bench(index, stack).hire("serper")
         searcher = Searcher(database, [hired])
-        first, *others = await tracking.due(database, applied.id)
+        first, *others = await track.due(database, applied.id)
         await searcher.search(first.wanted)  # and its process was gone
         for item in others:
-            await tracking.snapshot(database, searcher, item.wanted)
+            await track.snapshot(database, searcher, item.wanted)
         counts = await run_steps(database, JUDGE)
         assert stand_in.searches == 3
     assert (counts["answers_processed"], counts["pages_judged"]) == (1, 3)
@@ -110,8 +110,8 @@ async def test_a_domain_is_classified_anew_once_a_candidate_was_read(
     await add(database, applied, "museum fund", "A")
     async with AsyncExitStack() as stack:
         _, hired = await Bench(index, stack).hire("serper")
-        (item,) = await tracking.due(database, applied.id)
-        await tracking.snapshot(database, Searcher(database, [hired]), item.wanted)
+        (item,) = await track.due(database, applied.id)
+        await track.snapshot(database, Searcher(database, [hired]), item.wanted)
     await run_steps(database, JUDGE)
     _, second, *_ = await candidates.listing(database)
     assert (await run_steps(database, CLASSIFY))["domains_classified"] >= 2
@@ -131,10 +131,10 @@ async def test_a_judge_that_is_cut_off_leaves_all_as_it_was(
     await add(database, applied, "museum fund", "A")
     async with AsyncExitStack() as stack:
         _, hired = await Bench(index, stack).hire("serper")
-        await tracking.snapshot(
+        await track.snapshot(
             database,
             Searcher(database, [hired]),
-            (await tracking.due(database, applied.id))[0].wanted,
+            (await track.due(database, applied.id))[0].wanted,
         )
 
     class CutOffError(Exception):
@@ -164,7 +164,7 @@ async def test_an_answer_that_cannot_be_stored_is_a_gap_and_stops_nobody(
         _, hired = await Bench(index, stack).hire("serper")
         searcher = Searcher(database, [hired])
         found = [
-            await searcher.search(item.wanted) for item in await tracking.due(database, applied.id)
+            await searcher.search(item.wanted) for item in await track.due(database, applied.id)
         ]
     monkeypatch.setattr(serps, "domain_of", lambda url: "\x00" if "/" in (url or "") else None)
     async with database.transaction() as connection:

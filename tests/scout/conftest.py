@@ -10,17 +10,17 @@ import pytest
 from pydantic import SecretStr
 
 from messor.fetch.services.breaker import Breaker
-from messor.scout import keywords, tracking
+from messor.scout import keywords, track
 from messor.scout.engines.options import settings_for
-from messor.scout.engines.registry import Hired, engine_class
-from messor.scout.searching import Wanted
+from messor.scout.engines.registry import ConfiguredEngine, engine_class
+from messor.scout.search import WantedSerp
 from messor.settings import EngineOptions
 from messor.store.database import Database
 from messor.verticals import files, verticals
 from messor.verticals.verticals import Applied
-from messor.world.engines import STAND_INS, EngineStandIn, SearchIndex
-from messor.world.engines.standin import KEY
-from messor.world.world import World
+from simweb.engines import STAND_INS, EngineStandIn, SearchIndex
+from simweb.engines.standin import KEY
+from simweb.world import World
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +47,7 @@ class Bench:
         budget: str | None = None,
         seconds: float = 20.0,
         **knobs: object,
-    ) -> tuple[EngineStandIn, Hired]:
+    ) -> tuple[EngineStandIn, ConfiguredEngine]:
         stand_in = STAND_INS[name](self.index, **knobs)  # type: ignore[arg-type]
         await self._stack.enter_async_context(stand_in)
         kind = engine_class(name)
@@ -62,7 +62,7 @@ class Bench:
         engine = kind(settings)
         self._stack.push_async_callback(engine.close)
         breaker = Breaker(now=lambda: self.seconds)
-        return stand_in, Hired(engine, settings.monthly_budget, breaker)
+        return stand_in, ConfiguredEngine(engine, settings.monthly_budget, breaker)
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ async def add_keyword(database: Database, applied: Applied, text: str, profile: 
 
 
 @pytest.fixture
-async def wanted(database: Database, apply: Apply) -> Wanted:
+async def wanted(database: Database, apply: Apply) -> WantedSerp:
     applied = await apply("community_resources")
     await add_keyword(database, applied, "food parcel", "uk-desktop")
-    return (await tracking.due(database, applied.id))[0].wanted
+    return (await track.due(database, applied.id))[0].wanted

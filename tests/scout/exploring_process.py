@@ -12,13 +12,13 @@ from datetime import timedelta
 
 from pydantic import SecretStr
 
-from messor.scout import exploring
+from messor.scout import explore
 from messor.scout.engines.registry import hire
-from messor.scout.searching import Searcher
+from messor.scout.search import Searcher
 from messor.settings import EngineOptions
 from messor.store.database import Connection, Database
 from messor.verticals import verticals
-from messor.world.engines.standin import KEY
+from simweb.engines.standin import KEY
 
 KEYWORDS = 6
 
@@ -53,7 +53,7 @@ async def main(dsn: str, url: str, commits: str) -> None:
         hired = hire({"serper": EngineOptions(url=url, key=SecretStr(KEY))})
         searcher = Searcher(database, hired, hold=timedelta(0))
         applied = await verticals.get(database, "funding")
-        await exploring.explore(database, searcher, applied, actor="test", limit=KEYWORDS)
+        await explore.explore(database, searcher, applied, actor="test", limit=KEYWORDS)
 
 
 if __name__ == "__main__":

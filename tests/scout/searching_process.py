@@ -11,16 +11,16 @@ from pydantic import SecretStr
 
 from messor.scout.engines.model import SearchProfile
 from messor.scout.engines.registry import hire
-from messor.scout.searching import Searcher, Wanted
+from messor.scout.search import Searcher, WantedSerp
 from messor.settings import EngineOptions
 from messor.store.database import Database
-from messor.world.engines.standin import KEY
+from simweb.engines.standin import KEY
 
 
 async def main(dsn: str, keyword: str, profile: str, window: str, url: str) -> None:
     async with Database(dsn) as database:
         hired = hire({"serper": EngineOptions(url=url, key=SecretStr(KEY))})
-        wanted = Wanted(UUID(keyword), UUID(profile), "food parcel", SearchProfile(), window)
+        wanted = WantedSerp(UUID(keyword), UUID(profile), "food parcel", SearchProfile(), window)
         await Searcher(database, hired, hold=timedelta(seconds=0)).search(wanted)
 
 

@@ -11,12 +11,12 @@ import pytest
 from messor.errors import ConflictError, UsageError
 from messor.registry import domains
 from messor.registry.domains import Submission
-from messor.scout import candidates, discovery, exploring, keywords, tracking
+from messor.scout import candidates, discovery, explore, keywords, track
 from messor.scout.candidates import Candidate
 from messor.scout.discovery import Discovery, ProcessingStats
 from messor.scout.judges.model import SearchResult
 from messor.scout.judges.panel import Panel
-from messor.scout.searching import Searcher
+from messor.scout.search import Searcher
 from messor.store.database import Database
 from messor.verticals import files
 from messor.verticals.verticals import Applied
@@ -243,7 +243,7 @@ async def test_a_vertical_explores_the_simulated_web(
     await keywords.write(database, applied, [profile], actor="test")
     stand_in, hired = await bench.hire("serper")
     searcher = Searcher(database, [hired])
-    done = await exploring.explore(database, searcher, applied, actor="test", limit=60)
+    done = await explore.explore(database, searcher, applied, actor="test", limit=60)
     assert done.searches == {"answered": 60}
     assert stand_in.searches == done.paid_for == 60
     assert done.statistics["failures"] == 0
@@ -256,7 +256,7 @@ async def test_a_vertical_explores_the_simulated_web(
     assert reachable
     assert taken == reachable
     # The next sixty are others, and what was found is not found again.
-    again = await exploring.explore(database, searcher, applied, actor="test", limit=5)
+    again = await explore.explore(database, searcher, applied, actor="test", limit=5)
     assert again.statistics["candidates_created"] == len(
         {one.domain for one in await candidates.listing(database, status="PENDING_CRAWL")} - taken
     )
@@ -270,20 +270,18 @@ async def test_pages_of_a_session_that_died_are_judged_by_the_next(
     stand_in, hired = await bench.hire("serper")
     searcher = Searcher(database, [hired])
     # Dies after the searches, before anything was judged.
-    for item in await tracking.due(database, applied.id, 10):
+    for item in await track.due(database, applied.id, 10):
         await searcher.search(item.wanted)
     async with database.transaction() as connection:
         await discovery.begin(connection, applied, actor="test")
     await database.fetch(
         "UPDATE messor.discovery_sessions SET started_at = started_at - interval '1 day'"
     )
-    done = await exploring.explore(database, Searcher(database, []), applied, actor="test", limit=1)
+    done = await explore.explore(database, Searcher(database, []), applied, actor="test", limit=1)
     assert done.pages == 10
     assert done.statistics["candidates_created"] > 0
     assert stand_in.searches == 10
     states = [one.state for one in await discovery.sessions(database)]
     assert states == ["finished", "failed"]
-    again = await exploring.explore(
-        database, Searcher(database, []), applied, actor="test", limit=1
-    )
+    again = await explore.explore(database, Searcher(database, []), applied, actor="test", limit=1)
     assert (again.pages, again.statistics["total_processed"]) == (0, 0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from messor.scout.engines import registry
-from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile
+from messor.scout.engines.model import RawAnswer, SearchFaultError, SearchProfile, SerpBlock
 from messor.settings import EngineOptions
-from messor.world.engines import open_engines
-from messor.world.services.standin import Failure
-from messor.world.world import World
+from simweb.engines import open_engines
+from simweb.services.standin import Failure
+from simweb.world import World
 from tests.scout.conftest import Bench
 
 ENGINES = sorted(registry.OWN)
@@ -30,7 +30,7 @@ async def test_a_search_gives_ranked_results(bench: Bench, name: str) -> None:
     raw = await hired.engine.search(QUERY, PROFILE)
     page = hired.engine.parse(raw)
     expected = bench.index.search(QUERY, size=25).organic
-    organic = page.of(Block.ORGANIC)
+    organic = page.of(SerpBlock.ORGANIC)
     assert len(organic) >= 3
     assert [r.url for r in organic] == [e.url for e in expected][: len(organic)]
     assert [r.rank for r in organic] == list(range(1, len(organic) + 1))
@@ -42,8 +42,8 @@ async def test_a_search_gives_ranked_results(bench: Bench, name: str) -> None:
 @pytest.mark.parametrize("name", sorted(PAGED))
 async def test_the_second_page_goes_on_after_the_first(bench: Bench, name: str) -> None:
     _, hired = await bench.hire(name)
-    first = hired.engine.parse(await hired.engine.search("the", PROFILE, 1)).of(Block.ORGANIC)
-    second = hired.engine.parse(await hired.engine.search("the", PROFILE, 2)).of(Block.ORGANIC)
+    first = hired.engine.parse(await hired.engine.search("the", PROFILE, 1)).of(SerpBlock.ORGANIC)
+    second = hired.engine.parse(await hired.engine.search("the", PROFILE, 2)).of(SerpBlock.ORGANIC)
     assert first
     assert second
     assert not {r.url for r in first} & {r.url for r in second}
@@ -170,7 +170,7 @@ async def test_an_answer_without_a_page_is_no_empty_page(bench: Bench, name: str
 async def test_nothing_found_is_an_empty_page(bench: Bench, name: str) -> None:
     _, hired = await bench.hire(name)
     page = hired.engine.parse(await hired.engine.search("xyzzyqq", PROFILE))
-    assert not page.of(Block.ORGANIC)
+    assert not page.of(SerpBlock.ORGANIC)
 
 
 @pytest.mark.parametrize("failure", [Failure.CUT, Failure.SILENT, Failure.HUGE])
@@ -206,7 +206,7 @@ async def test_what_is_missing_makes_a_page_partial(bench: Bench, name: str) -> 
     stand_in.partial = True
     page = hired.engine.parse(await hired.engine.search(QUERY, PROFILE))
     assert page.missing
-    assert page.of(Block.ORGANIC)
+    assert page.of(SerpBlock.ORGANIC)
 
 
 def test_searxng_without_anybody_to_ask_is_no_empty_page() -> None:
@@ -227,10 +227,10 @@ async def test_googles_page_has_its_blocks(bench: Bench, name: str) -> None:
     _, hired = await bench.hire(name)
     page = hired.engine.parse(await hired.engine.search("bicycle overhaul", PROFILE))
     expected = bench.index.search("bicycle overhaul")
-    assert len(page.of(Block.LOCAL_PACK)) == len(expected.local) > 0
-    assert [r.url for r in page.of(Block.AD)] == [e.url for e in expected.ads]
-    assert [r.title for r in page.of(Block.PEOPLE_ALSO_ASK)] == expected.questions
-    assert [r.title for r in page.of(Block.RELATED)] == expected.related
+    assert len(page.of(SerpBlock.LOCAL_PACK)) == len(expected.local) > 0
+    assert [r.url for r in page.of(SerpBlock.AD)] == [e.url for e in expected.ads]
+    assert [r.title for r in page.of(SerpBlock.PEOPLE_ALSO_ASK)] == expected.questions
+    assert [r.title for r in page.of(SerpBlock.RELATED)] == expected.related
 
 
 async def test_what_is_asked_is_each_contracts(bench: Bench) -> None:
@@ -271,6 +271,6 @@ async def test_all_engines_serve_together() -> None:
         engines.move_to(2)
         for one in hired:
             page = one.engine.parse(await one.engine.search("grant", PROFILE))
-            assert page.of(Block.ORGANIC)
+            assert page.of(SerpBlock.ORGANIC)
             await one.engine.close()
     assert [one.name for one in hired] == ENGINES

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from messor.engine import erasing
+from messor.governance import erasure
 from messor.scout import serps
-from messor.scout.searching import Searcher, Wanted
+from messor.scout.search import Searcher, WantedSerp
 from messor.store.database import Database
 from tests.scout.conftest import Bench
 
@@ -22,11 +22,11 @@ STATES = "SELECT state FROM messor.search_requests"
 
 async def erase(database: Database, name: str) -> None:
     async with database.transaction() as connection:
-        await erasing.erase_domain(connection, name, actor="ada", reason="they asked")
+        await erasure.erase_domain(connection, name, actor="ada", reason="they asked")
 
 
 @pytest.fixture
-async def request_id(database: Database, bench: Bench, wanted: Wanted) -> UUID:
+async def request_id(database: Database, bench: Bench, wanted: WantedSerp) -> UUID:
     _, hired = await bench.hire("serper")
     return (await Searcher(database, [hired]).search(wanted)).request_id
 
@@ -47,13 +47,13 @@ async def test_results_and_answers_that_name_an_erased_domain_go(
 
 
 async def test_later_answers_do_not_bring_it_back(
-    database: Database, bench: Bench, wanted: Wanted
+    database: Database, bench: Bench, wanted: WantedSerp
 ) -> None:
     _, hired = await bench.hire("serper")
     await Searcher(database, [hired]).search(wanted)
     async with database.transaction() as connection:
         for name in await _named(database):
-            await erasing.erase_domain(connection, name, actor="ada", reason="they asked")
+            await erasure.erase_domain(connection, name, actor="ada", reason="they asked")
     await serps.process_waiting(database)
     said = "SELECT count(*) FROM messor.serp_results WHERE block_type = 'organic' AND title IS NOT NULL"
     assert await database.fetchval(said) == 0

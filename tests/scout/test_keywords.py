@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import asyncpg
 import pytest
 
-from messor.kit.ids import new_id
+from messor.core.ids import new_id
 from messor.scout import expansion, keywords, tiers
 from messor.scout.expansion import DriftControl
 from messor.scout.windows import window_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SerpPage
+from messor.scout.engines.model import RawAnswer, SearchFaultError, SerpBlock, SerpPage
 from messor.scout.engines.registry import OWN, engine_class
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -65,16 +65,16 @@ def test_every_block_is_found(name: str) -> None:
 
 def test_details() -> None:
     serper = read("serper")
-    assert [result.rank for result in serper.of(Block.ORGANIC)] == [1, 2, 4]
-    published = [result.published_at for result in serper.of(Block.ORGANIC)]
+    assert [result.rank for result in serper.of(SerpBlock.ORGANIC)] == [1, 2, 4]
+    published = [result.published_at for result in serper.of(SerpBlock.ORGANIC)]
     assert [moment and moment.date() for moment in published] == [None, date(2026, 10, 3), None]
-    assert serper.of(Block.LOCAL_PACK)[1].url is None
-    brave = read("brave").of(Block.ORGANIC)[0]
+    assert serper.of(SerpBlock.LOCAL_PACK)[1].url is None
+    brave = read("brave").of(SerpBlock.ORGANIC)[0]
     assert (brave.title, brave.snippet) == ("Joinery & stairs", "Joinery in Dublin since 1980.")
     assert read("dataforseo").cost == Decimal("0.002")
     assert read("searxng").missing == "no answer from google: CAPTCHA, qwant: timeout"
     assert read("serpapi").extras["ai_overview"] == {"page_token": "t"}
-    assert read("perplexity").of(Block.ORGANIC)[1].published_at is not None
+    assert read("perplexity").of(SerpBlock.ORGANIC)[1].published_at is not None
 
 
 @pytest.mark.parametrize("name", sorted(OWN))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from messor.ledger.events import Event, record
-from messor.store.bell import Bell
+from messor.store.bell import NotificationListener
 from messor.store.database import Database
 from tests.crawling import until
 
@@ -17,7 +17,7 @@ LONG = 60.0
 
 
 async def test_it_rings_on_commit(database: Database) -> None:
-    bell = Bell(database)
+    bell = NotificationListener(database)
     async with bell.listening():
         await until(lambda: bell.rings)  # it listens
         heard = bell.rings
@@ -33,14 +33,14 @@ async def test_it_rings_on_commit(database: Database) -> None:
 
 
 async def test_what_rang_before_is_not_waited_for(database: Database) -> None:
-    bell = Bell(database)
+    bell = NotificationListener(database)
     bell.ring()
     assert await bell.wait(0, LONG) == 1
     assert await bell.wait(1, 0.01) == 1
 
 
 async def test_a_lost_connection_is_opened_again(database: Database) -> None:
-    bell = Bell(database)
+    bell = NotificationListener(database)
     async with bell.listening():
         await until(lambda: bell.rings)
         heard = bell.rings

@@ -10,18 +10,18 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from messor.engine.extracting import Extractor
-from messor.engine.readers import Readers
 from messor.errors import UsageError
+from messor.extraction.extract import Extractor
+from messor.extraction.reader_pool import ReaderPool
 from messor.insight import search
-from messor.insight.indexing import index_waiting
+from messor.insight.search_index import index_waiting
 from messor.settings import Settings
 from messor.store import migrate, revisions
 from messor.store.database import Database
 from messor.store.losses import dropped, losses, revisions_below
 from tests.conftest import with_database
 from tests.crawling import admit, crawl
-from tests.engine.test_extracting import SHOP, product
+from tests.extraction.test_extract import SHOP, product
 from tests.little_web import LittleWeb, page
 
 COLUMNS = """
@@ -91,7 +91,7 @@ async def found_words(database: Database) -> set[tuple[str, str | None, str]]:
     return {(hit.kind, hit.title, hit.url) for found in answers for hit in found.hits}
 
 
-async def read_and_index(settings: Settings, database: Database, readers: Readers) -> None:
+async def read_and_index(settings: Settings, database: Database, readers: ReaderPool) -> None:
     """What workers do with what waits, and nothing that they would not do by themselves."""
     await Extractor(database, settings.data_dir / "archive", readers).run()
     async with database.transaction() as connection:
@@ -114,7 +114,7 @@ async def test_search_finds_the_same_after_any_downgrade_and_upgrade(
     fresh_dsn: str, tmp_path: Path
 ) -> None:
     rooms = {f"/{name}": product(name=f"{name.title()} kettle") for name in ("copper", "steel")}
-    readers = Readers(1)
+    readers = ReaderPool(1)
     async with LittleWeb(tmp_path, {SHOP: {"/": page("Home", *rooms), **rooms}}) as web:
         settings = web.settings()
         async with Database(fresh_dsn) as database:

@@ -15,7 +15,7 @@ import messor
 from messor.errors import UnavailableError, UsageError
 from messor.store.embedded import folder as folder_module
 from messor.store.embedded import programs as programs_module
-from messor.store.embedded.folder import Folder
+from messor.store.embedded.folder import DataFolder
 from messor.store.embedded.locks import held_alone
 from messor.store.embedded.programs import find_programs
 from messor.store.server import EmbeddedServer
@@ -123,7 +123,7 @@ def test_a_server_that_does_not_start_shows_its_log(tmp_path: Path) -> None:
 
 
 def test_a_start_that_another_process_never_ends(tmp_path: Path) -> None:
-    folder = Folder(tmp_path)
+    folder = DataFolder(tmp_path)
     with (
         held_alone(folder.start_lock, folder.own, limit=0),
         pytest.raises(UnavailableError, match="Another process"),

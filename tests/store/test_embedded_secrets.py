@@ -22,10 +22,10 @@ import psutil
 import pytest
 
 from messor.errors import UnavailableError
-from messor.store.connecting import connect
+from messor.store.connection import connect
 from messor.store.database import Database
 from messor.store.embedded.account import choose_account
-from messor.store.embedded.folder import Folder
+from messor.store.embedded.folder import DataFolder
 from messor.store.embedded.passwords import new_password, scram_verifier
 from messor.store.embedded.postmaster import find_postmaster
 from messor.store.embedded.probe import set_password
@@ -156,7 +156,7 @@ def test_a_server_that_an_earlier_release_still_runs_is_joined(data_dir: Path) -
     port, data = free_port(), data_dir / "postgres" / "data"
     (data / "pg_hba.conf").write_text("host all all 127.0.0.1/32 scram-sha-256\n")
     programs = find_programs(None, None)
-    account = choose_account(Folder(data_dir / "postgres"), programs)
+    account = choose_account(DataFolder(data_dir / "postgres"), programs)
     options = f"-c listen_addresses=127.0.0.1 -c unix_socket_directories= -p {port}"
     started = account.run(
         [programs.path("pg_ctl"), "-s", "-w", "-o", options, "-l", os.devnull, "start"],
@@ -203,13 +203,13 @@ async def test_a_running_pool_goes_on_while_the_password_is_rotated(data_dir: Pa
     await asyncio.to_thread(server.release)
 
 
-def left_before_the_change(folder: Folder, dsn: str) -> None:
+def left_before_the_change(folder: DataFolder, dsn: str) -> None:
     """Killed after the new password was written down."""
     assert dsn
     folder.write_password(folder.next_passfile, new_password())
 
 
-def left_after_the_change(folder: Folder, dsn: str) -> None:
+def left_after_the_change(folder: DataFolder, dsn: str) -> None:
     """Killed after the server took the new password."""
     password = new_password()
     folder.write_password(folder.next_passfile, password)
@@ -218,9 +218,9 @@ def left_after_the_change(folder: Folder, dsn: str) -> None:
 
 @pytest.mark.parametrize("killed", [left_before_the_change, left_after_the_change])
 def test_a_rotation_that_was_killed_locks_nobody_out(
-    data_dir: Path, killed: Callable[[Folder, str], None]
+    data_dir: Path, killed: Callable[[DataFolder, str], None]
 ) -> None:
-    server, folder = EmbeddedServer(data_dir), Folder(data_dir / "postgres")
+    server, folder = EmbeddedServer(data_dir), DataFolder(data_dir / "postgres")
     dsn = server.acquire()
     killed(folder, dsn)
     assert ask(dsn) == 1  # who runs already goes on
@@ -242,7 +242,7 @@ async def direct(dsn: str) -> object:
 
 
 def test_a_password_that_is_not_the_servers_is_one_sentence(data_dir: Path) -> None:
-    server, folder = EmbeddedServer(data_dir), Folder(data_dir / "postgres")
+    server, folder = EmbeddedServer(data_dir), DataFolder(data_dir / "postgres")
     server.acquire()
     folder.write_password(folder.passfile, new_password())
     with pytest.raises(UnavailableError, match=r"refuses the password in .*pgpass: restore"):

@@ -16,12 +16,12 @@ import asyncpg
 import pytest
 from chaos.line import open_line
 
+from messor.jobs import jobs
+from messor.jobs.handlers import Handlers, Result
+from messor.jobs.jobs import Job, NewJob
+from messor.jobs.runner import Runner, RunnerLimits
 from messor.ledger import events
 from messor.ledger.events import Event
-from messor.queue import jobs
-from messor.queue.handlers import Handlers, Result
-from messor.queue.jobs import Job, NewJob
-from messor.queue.runner import Limits, Runner
 from messor.store.database import SESSION, Connection, Database
 from tests.broker.rabbitmq import free_port
 from tests.crawling import admit, crawl
@@ -116,7 +116,7 @@ async def test_jobs(pooled_dsn: str) -> None:
         async with database.transaction() as connection:
             wanted = [NewJob("score", f"{number:02}", "domain") for number in range(40)]
             await jobs.enqueue(connection, wanted)
-        runner = Runner(database, handlers, "worker", Limits(look_seconds=0.02))
+        runner = Runner(database, handlers, "worker", RunnerLimits(look_seconds=0.02))
         running = asyncio.create_task(runner.run())
         async with asyncio.timeout(60):
             while runner.outcomes["done"] < 40:  # noqa: ASYNC110 - counts have no event

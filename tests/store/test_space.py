@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 from pydantic import ValidationError
 
-from messor.kit import clock
+from messor.core import clock
 from messor.settings import Settings
 from messor.store import space
 from messor.store.database import Database
-from messor.store.space import Least, Space
+from messor.store.space import MinimumFree, Space
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from messor.store.space import Least, Space
     [("5%", 50 * 10**9), ("0%", 0), ("2GB", 2 * 10**9), ("500 mb", 5 * 10**8), ("77", 77)],
 )
 def test_what_must_stay_free(text: str, of_a_terabyte: int) -> None:
-    assert Least.understand(text).of(10**12) == of_a_terabyte
+    assert MinimumFree.understand(text).of(10**12) == of_a_terabyte
     assert Settings(min_free_disk=text).min_free_disk == text
 
 
@@ -30,7 +30,7 @@ def test_what_is_no_size(text: str) -> None:
     with pytest.raises(ValidationError):
         Settings(min_free_disk=text)
     with pytest.raises(ValueError, match="neither a share"):
-        Least.understand(text)
+        MinimumFree.understand(text)
 
 
 def _measured(monkeypatch: pytest.MonkeyPatch, free: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from messor.errors import ConflictError, UsageError
 from messor.store.database import Database
-from messor.verticals import files, importing, organisations, verticals
+from messor.verticals import files, organisation_import, organisations, verticals
 from messor.verticals.organisations import NewOrganisation
 from messor.verticals.verticals import Applied
 
@@ -91,7 +91,7 @@ Orchard Skin,third.example,,
 
 async def test_a_csv_is_taken_line_by_line(database: Database) -> None:
     applied = await apply(database)
-    reports = await importing.import_csv(database, applied, CSV, actor="test")
+    reports = await organisation_import.import_csv(database, applied, CSV, actor="test")
     assert [(one.line, one.outcome) for one in reports] == [
         (2, "created"),
         (3, "created"),
@@ -122,7 +122,7 @@ async def test_a_csv_is_taken_line_by_line(database: Database) -> None:
 async def test_what_is_no_csv_is_said(database: Database, text: str, said: str) -> None:
     applied = await apply(database)
     with pytest.raises(UsageError, match=said):
-        await importing.import_csv(database, applied, text, actor="test")
+        await organisation_import.import_csv(database, applied, text, actor="test")
 
 
 async def test_a_domain_may_have_an_owner_in_each_vertical(database: Database) -> None:

@@ -14,7 +14,7 @@ import turbohtml
 from turbohtml import Element, Node
 
 from messor.web.depth import is_too_deep
-from messor.web.nesting import Nest
+from messor.web.open_elements import OpenElements
 
 # A page of 6 KB that ended workers: its depth was hidden from who cuts names at a dash.
 KILLER = "<div><a><picture>" + "<x-1></x-2>" * 504 + "<table><td></tr> <div></a>" + " word" * 400
@@ -170,7 +170,7 @@ def main() -> None:
         if is_too_deep(page):
             continue  # it may end this process
         depth = depth_of(page)
-        if depth > _SLACK and not Nest(depth - _SLACK).is_exceeded_by(page):
+        if depth > _SLACK and not OpenElements(depth - _SLACK).is_exceeded_by(page):
             found += 1
             sys.stdout.write(f"{depth} {page}\n")
     sys.stdout.write(f"{pages} pages, {found} of them deeper than counted\n")

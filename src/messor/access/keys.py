@@ -17,15 +17,15 @@ from uuid import UUID
 
 import asyncpg
 
-from messor.access import wording
+from messor.access import typed_text
 from messor.access.errors import BadKeyError
 from messor.access.members import Member
 from messor.access.origin import Origin
 from messor.access.principal import Principal, authorise, authorise_for
 from messor.access.roles import Act, Role, key_acts_of
 from messor.access.secret import Secret, fingerprint, new_token
+from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError, UsageError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 
@@ -118,7 +118,7 @@ async def create(
 ) -> tuple[ApiKey, Secret]:
     """Make a key for a member; the secret is the whole key, and nobody can show it again."""
     authorise_for(by, member.id)
-    name = wording.understand_name(name, "name for the key")
+    name = typed_text.understand_name(name, "name for the key")
     given = _check(member, scopes, days)
     prefix = secrets.token_hex(6)
     whole = Secret(f"messor_{prefix}_{new_token().reveal()}")

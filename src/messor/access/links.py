@@ -17,8 +17,8 @@ from messor.access.members import LOCK_ADMINS, Member
 from messor.access.principal import LOCAL_ADMIN, Principal, authorise
 from messor.access.roles import Act
 from messor.access.secret import Secret, fingerprint, new_token
+from messor.core.ids import new_id
 from messor.errors import ConflictError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 
@@ -52,7 +52,7 @@ RETURNING l.purpose, l.member_id, l.expires_at
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class OneTimeLink:
     """What a good link is for."""
 
     purpose: Purpose
@@ -97,15 +97,15 @@ async def make_login(
     return await _make(connection, "login", member.id, by, lasts)
 
 
-async def peek(source: Connection | Database, token: str) -> Link:
+async def peek(source: Connection | Database, token: str) -> OneTimeLink:
     """What a link would do now, without using it."""
     row = await source.fetchrow(PEEK, fingerprint(token))
     if row is None:
         raise _bad()
-    return Link(**row)
+    return OneTimeLink(**row)
 
 
-async def use(connection: Connection, token: str, purpose: Purpose) -> Link:
+async def use(connection: Connection, token: str, purpose: Purpose) -> OneTimeLink:
     """Use a link up; of several who try at once one succeeds.
 
     For the first admin the caller's transaction must make that admin: it holds others off.
@@ -115,7 +115,7 @@ async def use(connection: Connection, token: str, purpose: Purpose) -> Link:
     row = await connection.fetchrow(USE, fingerprint(token), purpose)
     if row is None:
         raise _bad()
-    return Link(**row)
+    return OneTimeLink(**row)
 
 
 def _bad() -> BadLinkError:

@@ -12,7 +12,15 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
 
-from messor.access import identities, links, members, second_factor, sessions, throttle, wording
+from messor.access import (
+    identities,
+    links,
+    members,
+    second_factor,
+    sessions,
+    throttle,
+    typed_text,
+)
 from messor.access.errors import CodeNeededError, SessionEndedError, WrongCredentialsError
 from messor.access.members import Member
 from messor.access.origin import Origin
@@ -63,7 +71,7 @@ class _Account:
     encoded: str | None = field(default=None, repr=False)
 
 
-class Door:
+class LoginService:
     """Lets members in; each method is one act, with its own transactions."""
 
     def __init__(
@@ -156,7 +164,7 @@ class Door:
     ) -> OpenedSession:
         """By the link that `messor up` printed. Raises BadLinkError, UsageError."""
         await links.peek(self._database, token)  # no hashing for those who have no link
-        address, name = wording.understand_email(email), wording.understand_name(name)
+        address, name = typed_text.understand_email(email), typed_text.understand_name(name)
         hashed = await self._passwords.hash(password, email=address, name=name)
         async with self._database.transaction() as connection:
             await links.use(connection, token, "first_admin")
@@ -263,7 +271,7 @@ async def _challenge(connection: Connection, member: Member, opened_by: str) -> 
 def _lenient(email: str) -> str:
     """An address that cannot be one belongs to nobody, and is treated like any stranger's."""
     try:
-        return wording.understand_email(email)
+        return typed_text.understand_email(email)
     except UsageError:
         return "nobody"
 

@@ -14,12 +14,12 @@ from uuid import UUID
 
 import asyncpg
 
-from messor.access import wording
+from messor.access import typed_text
 from messor.access.passwords import PasswordHash
 from messor.access.principal import Principal, authorise, authorise_for
 from messor.access.roles import Act, Role
+from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 
@@ -122,7 +122,7 @@ async def insert(
     actor: str,
 ) -> Member:
     """As `create`, where something else than a role has allowed it."""
-    address, name = wording.understand_email(email), wording.understand_name(name)
+    address, name = typed_text.understand_email(email), typed_text.understand_name(name)
     encoded = None if password is None else password.encoded
     row = await connection.fetchrow(INSERT, new_id(), address, name, role, encoded, actor)
     if row is None:
@@ -191,7 +191,7 @@ async def set_password(
 async def get(source: Connection | Database, who: UUID | str) -> Member:
     """A member by id or e-mail address."""
     column = "id" if isinstance(who, UUID) else "email"
-    key = who if isinstance(who, UUID) else wording.understand_email(who)
+    key = who if isinstance(who, UUID) else typed_text.understand_email(who)
     row = await source.fetchrow(f"SELECT {COLUMNS} FROM messor.members WHERE {column} = $1", key)
     if row is None:
         raise NotFoundError(f"{key} is not a member. See who is: messor members list")

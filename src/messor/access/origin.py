@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 
-from messor.access.wording import plain
+from messor.access.typed_text import plain
 
 _USER_AGENT = 300
 

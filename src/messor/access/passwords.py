@@ -16,7 +16,7 @@ import argon2
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from messor.access.errors import WeakPasswordError
-from messor.access.guessing import check_guessing
+from messor.access.password_strength import check_guessing
 
 SHORTEST = 12
 LONGEST = 1024

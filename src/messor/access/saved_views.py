@@ -16,8 +16,8 @@ import msgspec
 from messor.access.errors import ForbiddenError
 from messor.access.principal import Principal
 from messor.access.roles import Act
+from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError, UsageError
-from messor.kit.ids import new_id
 from messor.store.database import Connection, Database
 
 MOST = 50  # views of one member, of one list

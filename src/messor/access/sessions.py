@@ -15,8 +15,8 @@ from messor.access.origin import Origin
 from messor.access.principal import Principal, authorise_for
 from messor.access.roles import Act, Role, acts_of
 from messor.access.secret import Secret, fingerprint, new_token
+from messor.core.ids import new_id
 from messor.errors import NotFoundError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 
@@ -82,7 +82,7 @@ class Lifetimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class LoginSession:
     """An open session, as its member may see it."""
 
     id: UUID
@@ -100,7 +100,7 @@ class OpenedSession:
     """A session just opened: its token goes into a cookie and is not known here any more."""
 
     token: Secret
-    session: Session
+    session: LoginSession
     principal: Principal
 
 
@@ -122,7 +122,7 @@ async def open_session(
         lifetimes.absolute,
     )
     assert row is not None
-    session = Session(**row)
+    session = LoginSession(**row)
     principal = _principal(session.id, member.id, member.name, member.role)
     await _tell(
         connection,
@@ -154,10 +154,10 @@ async def resume(
 
 async def listing(
     source: Connection | Database, member_id: UUID, *, by: Principal
-) -> list[Session]:
+) -> list[LoginSession]:
     """A member's open sessions, the one seen last first."""
     authorise_for(by, member_id)
-    return [Session(**row) for row in await source.fetch(LISTING, member_id)]
+    return [LoginSession(**row) for row in await source.fetch(LISTING, member_id)]
 
 
 async def log_out(connection: Connection, principal: Principal) -> None:

@@ -14,7 +14,7 @@ from messor.api import problems
 from messor.api.document import make_document
 from messor.api.envelope import Envelope
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import House, Limits
+from messor.api.house import ApiContext, ApiLimits
 from messor.api.routes import (
     candidates,
     decisions,
@@ -40,7 +40,7 @@ from messor.api.routes import (
     verticals,
     webhooks,
 )
-from messor.fetch.proxies.sealing import seal_for
+from messor.fetch.proxies.seal import seal_for
 from messor.ledger.alarms import AlarmBoard
 from messor.settings import Settings
 from messor.store.database import Database
@@ -91,7 +91,7 @@ def make_api(
     settings: Settings,
     database: Database,
     *,
-    limits: Limits | None = None,
+    limits: ApiLimits | None = None,
     session_cookie: str = SESSION_COOKIE,
     alarms: AlarmBoard | None = None,
 ) -> FastAPI:
@@ -100,10 +100,10 @@ def make_api(
     Whoever mounts it in another application awaits `app.state.house.close()` at the end; by itself
     it does so at shutdown.
     """
-    house = House(
+    house = ApiContext(
         settings,
         database,
-        limits or Limits.of(settings),
+        limits or ApiLimits.of(settings),
         session_cookie,
         seal_for(settings),
         alarms=alarms,

@@ -12,7 +12,7 @@ from messor.access import csrf, keys, sessions
 from messor.access.errors import BadKeyError, UnauthenticatedError
 from messor.access.origin import Origin
 from messor.access.principal import Principal
-from messor.api.house import House
+from messor.api.house import ApiContext
 
 CSRF_HEADER = "X-CSRF-Token"
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -28,7 +28,7 @@ def cookie_of(request: HTTPConnection, name: str) -> str | None:
     return request.cookies.get(f"__Host-{name}" if request.url.scheme == "https" else name)
 
 
-async def identify(house: House, request: HTTPConnection) -> Principal:
+async def identify(house: ApiContext, request: HTTPConnection) -> Principal:
     """The principal; raises when nobody is known by what was shown."""
     authorization = request.headers.get("authorization")
     if authorization is not None:

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from messor.api import problems
-from messor.kit.ids import new_id
+from messor.core.ids import new_id
 
 logger = logging.getLogger(__name__)
 

@@ -22,8 +22,8 @@ from messor.access.ratelimits import Limit
 from messor.access.roles import Act
 from messor.api import etags, idempotency
 from messor.api.credentials import CSRF_HEADER, READS, identify, origin_of
-from messor.api.house import House, house_of
-from messor.api.idempotency import Asked
+from messor.api.house import ApiContext, house_of
+from messor.api.idempotency import KeyedRequest
 from messor.api.problems import Problem
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -38,7 +38,7 @@ _OF_EVERYBODY = (500,)
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RouteTerms:
     """What a route asks of its callers, and how it works."""
 
     act: Act | None  # None: everybody
@@ -55,15 +55,15 @@ def needs(
     precondition: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare which act a route is."""
-    return _declare(Terms(act, own_transactions, tells_secret, precondition))
+    return _declare(RouteTerms(act, own_transactions, tells_secret, precondition))
 
 
 def is_public(endpoint: Endpoint) -> Endpoint:
     """Declare a route that is for everybody."""
-    return _declare(Terms(None, own_transactions=True))(endpoint)
+    return _declare(RouteTerms(None, own_transactions=True))(endpoint)
 
 
-def _declare(terms: Terms) -> Callable[[Endpoint], Endpoint]:
+def _declare(terms: RouteTerms) -> Callable[[Endpoint], Endpoint]:
     def declare(endpoint: Endpoint) -> Endpoint:
         setattr(endpoint, _TERMS, terms)
         return endpoint
@@ -71,9 +71,9 @@ def _declare(terms: Terms) -> Callable[[Endpoint], Endpoint]:
     return declare
 
 
-def terms_of(endpoint: Callable[..., Any]) -> Terms:
+def terms_of(endpoint: Callable[..., Any]) -> RouteTerms:
     terms = getattr(endpoint, _TERMS, None)
-    if not isinstance(terms, Terms):
+    if not isinstance(terms, RouteTerms):
         raise TypeError(f"{endpoint!r} does not declare its act: @needs(Act.…) or @is_public")
     return terms
 
@@ -105,7 +105,7 @@ class GatedRoute(APIRoute):
         return handle
 
 
-async def _enter(house: House, request: Request, act: Act) -> Principal:
+async def _enter(house: ApiContext, request: Request, act: Act) -> Principal:
     """Who is known and may; strangers are counted by their address."""
     try:
         principal = await identify(house, request)
@@ -120,7 +120,7 @@ def _address_key(request: Request) -> str:
     return ratelimits.key_of_address("api", origin_of(request).address)
 
 
-async def _charge(house: House, request: Request, key: str, limit: Limit) -> None:
+async def _charge(house: ApiContext, request: Request, key: str, limit: Limit) -> None:
     allowance = await ratelimits.take(house.database, key, limit)
     request.scope["messor.headers"] = {
         "RateLimit-Limit": str(allowance.limit),
@@ -131,10 +131,10 @@ async def _charge(house: House, request: Request, key: str, limit: Limit) -> Non
 
 
 async def _change(
-    house: House, request: Request, inner: Handler, terms: Terms, principal: Principal
+    house: ApiContext, request: Request, inner: Handler, terms: RouteTerms, principal: Principal
 ) -> Response:
     """One request, one transaction; with a key of the caller's, done once."""
-    asked = Asked.of(request, principal.actor, await request.body())
+    asked = KeyedRequest.of(request, principal.actor, await request.body())
     keep_body = not terms.tells_secret
     if terms.own_transactions:
         return await idempotency.beside(
@@ -153,7 +153,7 @@ async def _change(
     raise AssertionError("the last try answers or raises")
 
 
-def _refusals(terms: Terms, methods: set[str]) -> dict[int | str, dict[str, Any]]:
+def _refusals(terms: RouteTerms, methods: set[str]) -> dict[int | str, dict[str, Any]]:
     """The problems a route may answer, for the document."""
     statuses = _OF_EVERYBODY if terms.act is None else _ALWAYS
     if terms.act is not None and not methods & READS:
@@ -166,7 +166,7 @@ def _refusals(terms: Terms, methods: set[str]) -> dict[int | str, dict[str, Any]
     return refusals
 
 
-def _declared(terms: Terms, methods: set[str]) -> dict[str, Any]:
+def _declared(terms: RouteTerms, methods: set[str]) -> dict[str, Any]:
     if terms.act is None:
         return {"security": [], "x-messor-act": "public"}
     parameters = []

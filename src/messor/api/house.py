@@ -13,24 +13,24 @@ from fastapi import Depends, Request
 
 from messor.access.principal import Principal
 from messor.access.ratelimits import Limit
+from messor.core.fresh import Fresh
 from messor.errors import MessorError
-from messor.fetch.proxies.sealing import Seal
-from messor.kit.fresh import Fresh
+from messor.fetch.proxies.seal import Seal
+from messor.jobs import lists
+from messor.jobs.lists import JobFigures
 from messor.ledger.alarms import AlarmBoard
 from messor.ops import vitals
 from messor.ops.vitals import Vitals
-from messor.queue import listing
-from messor.queue.listing import Figures
-from messor.serve.rates import Streams
+from messor.runtime.server.rates import Streams
 from messor.settings import Settings
-from messor.store.bell import Bell
+from messor.store.bell import NotificationListener
 from messor.store.database import Connection, Database
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ApiLimits:
     """How much may be asked for."""
 
     known: Limit
@@ -53,28 +53,26 @@ class Limits:
 
 
 @dataclass(slots=True)
-class House:
+class ApiContext:
     """The application's parts."""
 
     settings: Settings
     database: Database
-    limits: Limits
+    limits: ApiLimits
     session_cookie: str
     seal: Seal  # of secrets that are needed again
     alarms: AlarmBoard | None = None  # of this process
     is_closing: bool = False
-    bell: Bell = field(init=False)
+    bell: NotificationListener = field(init=False)
     streams: Streams = field(init=False)
-    job_figures: Fresh[list[Figures]] = field(init=False)
+    job_figures: Fresh[list[JobFigures]] = field(init=False)
     vitals: Fresh[Vitals] = field(init=False)
     _errands: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.bell = Bell(self.database)
+        self.bell = NotificationListener(self.database)
         self.streams = Streams(self.limits.streams, self.limits.streams_for_one)
-        self.job_figures = Fresh(
-            0.0, lambda: listing.stats(self.database), is_costly=listing.are_many
-        )
+        self.job_figures = Fresh(0.0, lambda: lists.stats(self.database), is_costly=lists.are_many)
         self.vitals = Fresh(
             0.0, lambda: vitals.vitals(self.database, self.alarms), is_costly=vitals.are_many
         )
@@ -104,12 +102,12 @@ class House:
         await asyncio.gather(*errands, return_exceptions=True)
 
 
-def house_of(request: Request) -> House:
-    house: House = request.app.state.house
+def house_of(request: Request) -> ApiContext:
+    house: ApiContext = request.app.state.house
     return house
 
 
-async def _house(request: Request) -> House:
+async def _house(request: Request) -> ApiContext:
     return house_of(request)
 
 
@@ -128,7 +126,7 @@ async def _connection(request: Request) -> Connection:
     return connection
 
 
-Here = Annotated[House, Depends(_house)]
+Here = Annotated[ApiContext, Depends(_house)]
 Source = Annotated[Database, Depends(_database)]
 Who = Annotated[Principal, Depends(_principal)]
 Unit = Annotated[Connection, Depends(_connection)]

@@ -57,7 +57,7 @@ Work = Callable[[], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class KeyedRequest:
     """A request under a key of its caller's; without one it is done as often as it comes."""
 
     owner: str
@@ -65,7 +65,7 @@ class Asked:
     fingerprint: bytes
 
     @classmethod
-    def of(cls, request: Request, owner: str, body: bytes) -> Asked:
+    def of(cls, request: Request, owner: str, body: bytes) -> KeyedRequest:
         key = request.headers.get(HEADER) if request.method == "POST" else None
         if key is not None and not _SHAPE.fullmatch(key):
             raise UsageError(f"{HEADER} takes 1 to 255 printable characters without spaces.")
@@ -74,7 +74,9 @@ class Asked:
         return cls(owner, key, digest)
 
 
-async def within(connection: Connection, asked: Asked, work: Work, *, keep_body: bool) -> Response:
+async def within(
+    connection: Connection, asked: KeyedRequest, work: Work, *, keep_body: bool
+) -> Response:
     """In the caller's transaction: the work and its answer are kept together."""
     if asked.key is None:
         return await work()
@@ -89,7 +91,9 @@ async def within(connection: Connection, asked: Asked, work: Work, *, keep_body:
     return response
 
 
-async def beside(database: Database, asked: Asked, work: Work, *, keep_body: bool) -> Response:
+async def beside(
+    database: Database, asked: KeyedRequest, work: Work, *, keep_body: bool
+) -> Response:
     """For work in transactions of its own: marked before, kept after."""
     if asked.key is None:
         return await work()
@@ -109,7 +113,7 @@ async def beside(database: Database, asked: Asked, work: Work, *, keep_body: boo
     return response
 
 
-async def _begin(connection: Connection, asked: Asked) -> Response | None:
+async def _begin(connection: Connection, asked: KeyedRequest) -> Response | None:
     """None when this is the first; otherwise the answer that was given then."""
     if await connection.fetchval(BEGIN, asked.owner, asked.key, asked.fingerprint):
         return None
@@ -129,7 +133,7 @@ async def _begin(connection: Connection, asked: Asked) -> Response | None:
 
 
 async def _finish(
-    connection: Connection, asked: Asked, response: Response, *, keep_body: bool
+    connection: Connection, asked: KeyedRequest, response: Response, *, keep_body: bool
 ) -> None:
     headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
     body = bytes(response.body) if keep_body else None

@@ -73,7 +73,7 @@ CODES: Mapping[int, str] = {
 }
 
 
-class Fault(BaseModel):
+class FieldFault(BaseModel):
     """One part of a request that was not understood."""
 
     where: list[str | int] = Field(description="Such as ['body', 'url'] or ['query', 'limit']")
@@ -94,7 +94,7 @@ class Problem(BaseModel):
     instance: str = Field(description="The path that was asked for")
     request_id: str
     retryable: bool = Field(description="Whether the same request may succeed later")
-    errors: list[Fault] | None = None
+    errors: list[FieldFault] | None = None
     evidence: dict[str, Any] | None = None
 
 
@@ -184,10 +184,10 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
     return problem(request, 422, "invalid", detail, errors=shown)
 
 
-def _faults(found: Sequence[Any]) -> list[Fault]:
+def _faults(found: Sequence[Any]) -> list[FieldFault]:
     """What was given is not told again: it may be a secret in the wrong place."""
     return [
-        Fault(
+        FieldFault(
             where=[part if isinstance(part, int) else _sound(part) for part in one["loc"]],
             code=one["type"],
             message=_sound(one["msg"]),

@@ -36,7 +36,7 @@ class Arrival:
 
 
 @dataclass(slots=True)
-class Body:
+class ArchivedBody:
     """Bytes that lie in the archive."""
 
     place: Place
@@ -48,7 +48,7 @@ class Body:
 class Archived:
     """Where an answer's bytes lie, and the record of its own where they are another's."""
 
-    body: Body
+    body: ArchivedBody
     revisit: Place | None
 
     @property
@@ -62,7 +62,7 @@ class Bodies:
     def __init__(self, archive: SegmentWriter, remembered: int = REMEMBERED) -> None:
         self._archive = archive
         self._remembered = remembered
-        self._bodies: OrderedDict[bytes, Body] = OrderedDict()
+        self._bodies: OrderedDict[bytes, ArchivedBody] = OrderedDict()
 
     def archive(self, arrival: Arrival) -> Archived:
         """Write what is not there yet; it is on disk after the writer's next sync."""
@@ -85,14 +85,14 @@ class Bodies:
         )
         return Archived(known, self._archive.append(record))
 
-    def _add(self, key: bytes, arrival: Arrival, digest: bytes) -> Body:
+    def _add(self, key: bytes, arrival: Arrival, digest: bytes) -> ArchivedBody:
         packed, payload = arrival.gzipped is not None, arrival.payload
         head = warc.http_head(
             arrival.status, arrival.reason, arrival.headers, len(payload), packed=packed
         )
         original = Original(arrival.url, warc.now(), digest)
         record = warc.full(original, head, payload, packed=packed)
-        body = self._bodies[key] = Body(self._archive.append(record), original)
+        body = self._bodies[key] = ArchivedBody(self._archive.append(record), original)
         if len(self._bodies) > self._remembered:
             self._bodies.popitem(last=False)
         return body

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from isal import isal_zlib
 
-from messor.archive.reading import MAX_BYTES, unpack
 from messor.archive.segments import read_record
+from messor.archive.snapshot_content import MAX_BYTES, unpack
 from messor.archive.warc import Original, payload_digest
 from messor.errors import MessorError, NotFoundError, UnavailableError
 
@@ -22,7 +22,7 @@ class DamagedRecordError(MessorError):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ArchiveRecord:
     """A response or revisit record."""
 
     kind: str
@@ -54,7 +54,7 @@ class Record:
         return payload_digest(self.payload) == self.digest
 
 
-def load(folder: Path, name: str, offset: int, length: int) -> Record:
+def load(folder: Path, name: str, offset: int, length: int) -> ArchiveRecord:
     """Read a record. Blocks: call it off the loop.
 
     FileNotFoundError: its segment does not lie here. NotFoundError: its bytes were erased.
@@ -80,7 +80,7 @@ def _member(packed: bytes) -> bytes:
     return data
 
 
-def parse(data: bytes) -> Record:
+def parse(data: bytes) -> ArchiveRecord:
     """A record as it lies in its gzip member; ValueError or KeyError when it is none."""
     end = data.index(_BLANK_LINE)
     lines = data[:end].decode().split("\r\n")
@@ -94,7 +94,7 @@ def parse(data: bytes) -> Record:
     refers_to = None
     if kind == "revisit":
         refers_to = fields["WARC-Refers-To-Target-URI"], fields["WARC-Refers-To-Date"]
-    return Record(
+    return ArchiveRecord(
         kind,
         fields["WARC-Target-URI"],
         fields["WARC-Date"],

@@ -17,9 +17,10 @@ from uuid import UUID
 
 import click
 
-from messor.archive import verifying
+from messor.archive import verification
 from messor.cli.domain_session import LOCAL_ADMIN
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import ImpoliteError
 from messor.ops import archive_audit
 from messor.ops.archive_audit import ArchiveReport, Verifier
@@ -111,7 +112,7 @@ async def _verify_sample(
 ) -> ArchiveReport:
     report, verifier = ArchiveReport(), Verifier(database, settings.data_dir / "archive")
     try:
-        findings = await verifier.verify(await verifying.sample(database, size), report)
+        findings = await verifier.verify(await verification.sample(database, size), report)
     finally:
         await verifier.close()
     if repair is not None:

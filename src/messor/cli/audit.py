@@ -38,10 +38,11 @@ from pathlib import Path
 
 import click
 
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import ImpoliteError, UsageError
 from messor.ops import chart, contract, politeness, record_audit
-from messor.ops.report import LaneReport, Report
+from messor.ops.report import LaneReport, PolitenessReport
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings
@@ -158,7 +159,7 @@ def records_(sample: int, as_json: bool) -> None:
         raise ImpoliteError(report.said)
 
 
-async def _audit_records(sample: int) -> record_audit.Report:
+async def _audit_records(sample: int) -> record_audit.RecordReport:
     settings = Settings()
     async with open_session(settings, pool_size=1) as session:
         return await record_audit.audit(
@@ -169,7 +170,7 @@ async def _audit_records(sample: int) -> record_audit.Report:
         )
 
 
-async def _ask_contract(window: timedelta) -> contract.Report:
+async def _ask_contract(window: timedelta) -> contract.ContractReport:
     settings = Settings()
     async with open_session(settings, pool_size=2) as session:
         return await contract.audit(session.database, agent=settings.agent_token, window=window)
@@ -195,7 +196,7 @@ def understand_since(text: str | None, now: datetime) -> datetime | None:
     return moment
 
 
-async def _audit(domain: str | None, since: datetime | None) -> Report:
+async def _audit(domain: str | None, since: datetime | None) -> PolitenessReport:
     settings = Settings()
     name = Submission.understand(domain).domain if domain is not None else None
     async with open_session(settings, pool_size=2) as session:
@@ -221,7 +222,7 @@ def _write(file: Path, text: str) -> None:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from error
 
 
-def _print(report: Report) -> None:
+def _print(report: PolitenessReport) -> None:
     if report.lanes:
         total = ("total", report.requests, None, None, None, report.found["early"],
                  report.found.total() - report.found["early"], None)  # fmt: skip
@@ -237,7 +238,7 @@ def _print(report: Report) -> None:
     emit(report.verdict)
 
 
-def _remarks(report: Report) -> Iterator[str]:
+def _remarks(report: PolitenessReport) -> Iterator[str]:
     """How it was judged, and what could not be."""
     if report.unanswered:
         yield (

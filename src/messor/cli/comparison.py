@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from messor.cli.output import print_table, say
+from messor.cli.output import print_table
+from messor.core.terminal import say
 
 FIELDS = ("field", "same", "different", "gained", "lost", "invalid", "was invalid")
 MOST_FIELDS = 40

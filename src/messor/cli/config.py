@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from messor.cli.output import json_option, print_json, print_table
-from messor.kit.masking import mask
+from messor.core.masking import mask
 from messor.settings import Settings, setting_sources
 
 

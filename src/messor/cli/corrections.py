@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from messor.cli.domains import LOCAL_ADMIN
-from messor.cli.output import json_option, print_json, print_table, run, say
-from messor.engine.teaching import Taught, teach
+from messor.cli.output import json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import UsageError
-from messor.extract import corrections as store
-from messor.extract.corrections import Correction, measured_as_json
+from messor.extraction.learn_corrections import Taught, teach
+from messor.records import corrections as store
+from messor.records.corrections import Correction, measured_as_json
 from messor.settings import Settings
 from messor.store.session import open_session
 

@@ -9,11 +9,10 @@ import click
 
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.ingest import ingest_here, read_pages, show_ingestion
-from messor.cli.output import json_option, print_json, print_table, run, say
-from messor.cli.running import carry_out, require_able
-from messor.courtesy import hosts
-from messor.engine import crawl_runs, deciding, progress
-from messor.engine.ingest import IngestRequest, Mode
+from messor.cli.output import json_option, print_json, print_table, run
+from messor.cli.run_workers import carry_out, require_able
+from messor.core.terminal import say
+from messor.crawl import crawl_runs, progress
 from messor.errors import (
     ConflictError,
     InterruptedRunError,
@@ -21,7 +20,10 @@ from messor.errors import (
     UsageError,
 )
 from messor.frontier import runs
-from messor.frontier.runs import CrawlRun, Limits
+from messor.frontier.runs import CrawlRun, RunLimits
+from messor.governance import decisions
+from messor.ingest import IngestRequest, Mode
+from messor.politeness import hosts
 from messor.registry import domains as registry
 from messor.registry.domains import Domain, Submission
 from messor.settings import Settings
@@ -79,9 +81,9 @@ def crawl(
       messor crawl https://example.org/ --mode standard --orbit example
       messor crawl example.org --mode user_assisted --page https://example.org/menu
     """
-    limits = Limits(depth, max_pages, delay, refetch)
+    limits = RunLimits(depth, max_pages, delay, refetch)
     if mode is not None:
-        if limits != Limits():
+        if limits != RunLimits():
             raise UsageError(
                 "A mode has its own terms: leave --depth, --delay, --max-pages and --refetch."
             )
@@ -104,7 +106,7 @@ def crawl(
         )
 
 
-async def _crawl(submission: Submission, text: str, limits: Limits) -> dict[str, Any]:
+async def _crawl(submission: Submission, text: str, limits: RunLimits) -> dict[str, Any]:
     settings = Settings()
     url = parse(text if "://" in text else f"https://{text}")
     assert url is not None
@@ -210,7 +212,7 @@ async def _admit(connection: Connection, submission: Submission) -> Domain:
     """The domain, approved: the person at this terminal is the local admin."""
     domain, _ = await registry.submit(connection, submission, actor=LOCAL_ADMIN)
     if domain.status == "pending_review":
-        return (await deciding.approve(connection, domain.domain, actor=LOCAL_ADMIN)).domain
+        return (await decisions.approve(connection, domain.domain, actor=LOCAL_ADMIN)).domain
     if domain.status != "approved":
         raise ConflictError(f"{domain.domain} is {domain.status}: {domain.rejection_reason or ''}")
     return domain

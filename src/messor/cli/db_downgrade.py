@@ -9,12 +9,13 @@ from dataclasses import asdict
 import click
 
 from messor.cli.db_server import server_dsn
-from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.cli.output import json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import ConflictError, UsageError
 from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Database
-from messor.store.losses import Loss, losses, revisions_below
+from messor.store.losses import DowngradeLoss, losses, revisions_below
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # -1 is no option
@@ -53,7 +54,7 @@ async def _downgrade(revision: str, *, is_sure: bool, dry_run: bool, as_json: bo
         say(f"The database is at revision {'none' if target == 'base' else target}.")
 
 
-def _tell(found: list[Loss], current: str, target: str, *, as_json: bool) -> None:
+def _tell(found: list[DowngradeLoss], current: str, target: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"from": current, "to": target, "losses": [asdict(loss) for loss in found]})
         return

@@ -14,7 +14,8 @@ from pathlib import Path
 import click
 
 from messor.cli.db_server import server_dsn
-from messor.cli.output import json_option, print_json, run, say
+from messor.cli.output import json_option, print_json, run
+from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
 from messor.settings import Settings
 from messor.store.database import Database

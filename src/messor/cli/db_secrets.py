@@ -7,11 +7,12 @@ import asyncio
 import click
 
 from messor.access.principal import LOCAL_ADMIN
-from messor.cli.output import json_option, print_json, run, say
+from messor.cli.output import json_option, print_json, run
+from messor.core.terminal import say
 from messor.errors import ConflictError
-from messor.fetch.proxies.sealing import KEY_FILE, seal_for
-from messor.ops import resealing
-from messor.ops.resealing import Rotation
+from messor.fetch.proxies.seal import KEY_FILE, seal_for
+from messor.ops import key_rotation
+from messor.ops.key_rotation import Rotation
 from messor.settings import Settings
 from messor.store.session import embedded_server, open_session
 
@@ -73,7 +74,7 @@ def rotate_key(as_json: bool) -> None:
 
 async def _rotate_key(settings: Settings) -> Rotation:
     async with open_session(settings, pool_size=1) as session:
-        return await resealing.rotate_key(
+        return await key_rotation.rotate_key(
             session.database, seal_for(settings), actor=LOCAL_ADMIN.actor
         )
 

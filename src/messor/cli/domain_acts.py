@@ -17,9 +17,10 @@ from messor.cli.domain_session import (
     transact,
     with_database,
 )
-from messor.cli.output import json_option, print_json, run, say
-from messor.engine import deciding, resting
-from messor.engine.deciding import Act, Decided, Verdict
+from messor.cli.output import json_option, print_json, run
+from messor.core.terminal import say
+from messor.governance import decisions, rest
+from messor.governance.decisions import Act, BulkResult, Decided
 from messor.insight import classes
 from messor.insight.class_features import CLASSES
 from messor.registry import domains as registry
@@ -41,8 +42,8 @@ def _decide(names: tuple[str, ...], act: Act, as_json: bool) -> None:
         print_decided(run(transact(one)), as_json)
         return
 
-    async def many(database: Database) -> list[Verdict]:
-        return await deciding.decide_many(database, wanted, act)
+    async def many(database: Database) -> list[BulkResult]:
+        return await decisions.decide_many(database, wanted, act)
 
     print_verdicts(run(with_database(many)), as_json)
 
@@ -60,7 +61,7 @@ def approve(domains: tuple[str, ...], as_json: bool) -> None:
       messor domains approve foodbank.org
       messor domains approve foodbank.org shelter.org clinic.org
     """
-    _decide(domains, partial(deciding.approve, actor=LOCAL_ADMIN), as_json)
+    _decide(domains, partial(decisions.approve, actor=LOCAL_ADMIN), as_json)
 
 
 @click.command()
@@ -76,7 +77,7 @@ def reject(domains: tuple[str, ...], reason: str, notify: bool, as_json: bool) -
       messor domains reject spam.example --reason "no resources for the community"
       messor domains reject shop.example --reason "a shop" --notify
     """
-    act = partial(deciding.reject, actor=LOCAL_ADMIN, reason=reason, notify=notify)
+    act = partial(decisions.reject, actor=LOCAL_ADMIN, reason=reason, notify=notify)
     _decide(domains, act, as_json)
 
 
@@ -91,7 +92,7 @@ def suspend(domains: tuple[str, ...], reason: str | None, as_json: bool) -> None
     Example:
       messor domains suspend foodbank.org --reason "asked us to wait"
     """
-    _decide(domains, partial(deciding.suspend, actor=LOCAL_ADMIN, reason=reason), as_json)
+    _decide(domains, partial(decisions.suspend, actor=LOCAL_ADMIN, reason=reason), as_json)
 
 
 @click.command()
@@ -104,7 +105,7 @@ def resume(domains: tuple[str, ...], as_json: bool) -> None:
     Example:
       messor domains resume foodbank.org
     """
-    _decide(domains, partial(deciding.resume, actor=LOCAL_ADMIN), as_json)
+    _decide(domains, partial(decisions.resume, actor=LOCAL_ADMIN), as_json)
 
 
 @click.command()
@@ -118,7 +119,7 @@ def blacklist(domains: tuple[str, ...], reason: str, as_json: bool) -> None:
     Example:
       messor domains blacklist malware.example --reason "serves malware"
     """
-    _decide(domains, partial(deciding.blacklist, actor=LOCAL_ADMIN, reason=reason), as_json)
+    _decide(domains, partial(decisions.blacklist, actor=LOCAL_ADMIN, reason=reason), as_json)
 
 
 @click.command(name="review-again")
@@ -132,7 +133,7 @@ def review_again(domains: tuple[str, ...], reason: str, as_json: bool) -> None:
     Example:
       messor domains review-again foodbank.org --reason "it was sold"
     """
-    act = partial(deciding.review_again, actor=LOCAL_ADMIN, reason=reason)
+    act = partial(decisions.review_again, actor=LOCAL_ADMIN, reason=reason)
     _decide(domains, act, as_json)
 
 
@@ -147,7 +148,7 @@ def keep(domains: tuple[str, ...], drop_urls: bool, as_json: bool) -> None:
     Example:
       messor domains keep foodbank.org
     """
-    act = partial(deciding.keep, actor=LOCAL_ADMIN, take_urls=not drop_urls)
+    act = partial(decisions.keep, actor=LOCAL_ADMIN, take_urls=not drop_urls)
     _decide(domains, act, as_json)
 
 
@@ -225,7 +226,7 @@ def no_funds(domain: str, year: int, as_json: bool) -> None:
 
     async def act(connection: Connection) -> Domain:
         found = await registry.lock(connection, name_of(domain))
-        return await resting.no_funds(connection, found, year, actor=LOCAL_ADMIN)
+        return await rest.no_funds(connection, found, year, actor=LOCAL_ADMIN)
 
     found = run(transact(act))
     say(f"{found.domain} rests until {year + 1}.")
@@ -245,7 +246,7 @@ def revive(domain: str, as_json: bool) -> None:
 
     async def act(connection: Connection) -> Domain:
         found = await registry.lock(connection, name_of(domain))
-        return await resting.revive(connection, found, actor=LOCAL_ADMIN)
+        return await rest.revive(connection, found, actor=LOCAL_ADMIN)
 
     found = run(transact(act))
     say(f"{found.domain} is worked on again.")

@@ -6,21 +6,22 @@ from dataclasses import asdict
 
 import click
 
-from messor.archive import blanking
+from messor.archive import erased_bytes
 from messor.cli.domain_session import LOCAL_ADMIN, name_of
-from messor.cli.output import emit, json_option, print_json, run, say
-from messor.engine import erasing, promoting, purging
-from messor.engine.erasing import Erased
-from messor.engine.purging import Holdings
+from messor.cli.output import emit, json_option, print_json, run
+from messor.core.terminal import say
 from messor.errors import UsageError
+from messor.governance import erasure, promotion, purges
+from messor.governance.erasure import Erased
+from messor.governance.purges import Holdings
 from messor.registry import domains as registry
 from messor.settings import Settings
 from messor.store.session import Session, open_session
 
 ERASE = {
-    "domain": erasing.erase_domain,
-    "url": erasing.erase_url,
-    "person": erasing.erase_person,
+    "domain": erasure.erase_domain,
+    "url": erasure.erase_url,
+    "person": erasure.erase_person,
 }
 
 
@@ -49,9 +50,9 @@ async def _purge(name: str, yes: bool) -> tuple[Holdings, int]:
     async with open_session(settings, pool_size=2) as session:
         if not yes:
             found = await registry.get(session.database, name)
-            return await purging.holdings(session.database, found), 0
+            return await purges.holdings(session.database, found), 0
         async with session.database.transaction() as connection:
-            kept = await purging.purge(connection, name, actor=LOCAL_ADMIN)
+            kept = await purges.purge(connection, name, actor=LOCAL_ADMIN)
         return kept, await _blank(settings, session)
 
 
@@ -96,15 +97,15 @@ async def _erase(kind: str, what: str, reason: str) -> tuple[Erased, int]:
 async def _erase_again() -> tuple[int, int]:
     settings = Settings()
     async with open_session(settings, pool_size=2) as session:
-        erased = await erasing.replay(session.database)
+        erased = await erasure.replay(session.database)
         async with session.database.transaction() as connection:
-            await erasing.finish(connection)
+            await erasure.finish(connection)
         return erased, await _blank(settings, session)
 
 
 async def _blank(settings: Settings, session: Session) -> int:
-    await promoting.let_go(settings, session.database)
-    return await blanking.waiting(session.database)
+    await promotion.let_go(settings, session.database)
+    return await erased_bytes.waiting(session.database)
 
 
 def _tell_of_bytes(left: int) -> None:
@@ -128,7 +129,7 @@ def mentions(text: str, as_json: bool) -> None:
 
     async def read() -> list[str]:
         async with open_session(Settings(), pool_size=1) as session:
-            return list(await erasing.mentions(session.database, text))
+            return list(await erasure.mentions(session.database, text))
 
     found = run(read())
     if as_json:

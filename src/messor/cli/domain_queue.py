@@ -9,13 +9,14 @@ import click
 
 from messor.cli.actors import Names, names_in, with_names
 from messor.cli.domain_session import LOCAL_ADMIN, name_of, transact, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
-from messor.courtesy import prospects
-from messor.engine import preflight as looks
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
+from messor.governance import preflight as looks
+from messor.politeness import prospects
 from messor.registry import domains as registry
 from messor.registry import review as reviews
 from messor.registry.preflights import Preflight
-from messor.registry.review import Dossier, Waiting
+from messor.registry.review import Dossier, WaitingDomain
 from messor.registry.submissions import SUBMITTERS
 from messor.store.database import Connection, Database
 
@@ -35,7 +36,7 @@ def queue(submitter: str | None, limit: int, as_json: bool) -> None:
       messor domains queue --submitter public_user --json
     """
 
-    async def read(database: Database) -> tuple[Sequence[Waiting], int]:
+    async def read(database: Database) -> tuple[Sequence[WaitingDomain], int]:
         rows = await reviews.queue(database, submitter_type=submitter, limit=limit)
         return rows, await reviews.count(database)
 
@@ -48,7 +49,7 @@ def queue(submitter: str | None, limit: int, as_json: bool) -> None:
     say(f"{waiting} domains wait for a reviewer. Look at one: messor domains review DOMAIN")
 
 
-def _row(row: Waiting) -> tuple[object, ...]:
+def _row(row: WaitingDomain) -> tuple[object, ...]:
     if row.report is not None:
         look: str | None = row.report.said
     else:
@@ -157,7 +158,7 @@ def preflight(domain: str) -> None:
 
     async def act(connection: Connection) -> str:
         found = await registry.lock(connection, name_of(domain))
-        if await looks.ask(connection, found, actor=LOCAL_ADMIN) is None:
+        if await looks.request(connection, found, actor=LOCAL_ADMIN) is None:
             return "A first look is under way already."
         taken = "A worker takes a first look; messor domains review shows it."
         held_up = await prospects.hindrance(connection)

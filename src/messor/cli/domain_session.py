@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from typing import TypeVar
 
-from messor.cli.output import print_json, print_table, say
-from messor.engine.deciding import Decided, Verdict
+from messor.cli.output import print_json, print_table
+from messor.core.terminal import say
 from messor.errors import PartlyTakenError
+from messor.governance.decisions import BulkResult, Decided
 from messor.registry.domains import Domain, Submission
 from messor.settings import Settings
 from messor.store.database import Connection, Database
@@ -65,7 +66,7 @@ def print_decided(decided: Decided, as_json: bool) -> None:
     show_domain(decided.domain, as_json)
 
 
-def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
+def print_verdicts(verdicts: Sequence[BulkResult], as_json: bool) -> None:
     """Every domain of many, and an exit code that tells when some were refused."""
     if as_json:
         print_json([asdict(verdict) for verdict in verdicts])

@@ -8,12 +8,13 @@ from typing import TextIO
 import click
 
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
-from messor.cli.output import json_option, print_json, print_table, run, say
-from messor.engine import backfill, submitting
-from messor.engine.backfill import Line
-from messor.engine.submitting import SubmittedUrl
+from messor.cli.output import json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import PartlyTakenError
-from messor.registry.submissions import Asker
+from messor.governance import backfill, intake
+from messor.governance.backfill import BackfillLine
+from messor.governance.intake import SubmittedUrl
+from messor.registry.submissions import Submitter
 from messor.store.database import Connection, Database
 
 
@@ -32,8 +33,8 @@ def submit_url(url: str, submit: bool, context: str | None, as_json: bool) -> No
     """
 
     async def act(connection: Connection) -> SubmittedUrl:
-        asker = Asker(LOCAL_ADMIN)
-        return await submitting.submit_url(
+        asker = Submitter(LOCAL_ADMIN)
+        return await intake.submit_url(
             connection, url, asker, context=context, submit=submit, look=False
         )
 
@@ -60,7 +61,7 @@ def import_domains(file: TextIO, no_crawl: bool, as_json: bool) -> None:
       echo "foodbank.org, 3, State food bank" | messor domains import - --no-crawl
     """
 
-    async def act(database: Database) -> list[Line]:
+    async def act(database: Database) -> list[BackfillLine]:
         lines = backfill.approve_existing(database, file, actor=LOCAL_ADMIN, start=not no_crawl)
         return [line async for line in lines]
 

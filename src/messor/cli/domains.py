@@ -17,13 +17,14 @@ from messor.cli.domain_session import (
     transact,
     with_database,
 )
-from messor.cli.output import json_option, print_json, print_table, run, say
-from messor.engine import submitting
+from messor.cli.output import json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import UsageError
+from messor.governance import intake
 from messor.registry import domains as registry
 from messor.registry.domains import Domain
 from messor.registry.life import PROCESSING, TRANSITIONS
-from messor.registry.submissions import DEPTH_GUIDANCE, Asker, Submitted
+from messor.registry.submissions import DEPTH_GUIDANCE, Submitted, Submitter
 from messor.registry.terms import CHOICES, RANGES, Terms
 from messor.settings import Settings
 from messor.store.database import Connection, Database
@@ -80,13 +81,13 @@ def submit(
     """
 
     async def act(connection: Connection) -> tuple[Submitted, int | None]:
-        asker = Asker(LOCAL_ADMIN)
-        answer = await submitting.submit_domain(
+        asker = Submitter(LOCAL_ADMIN)
+        answer = await intake.submit_domain(
             connection, domain, asker, context=context, max_crawl_depth=depth, look=preflight
         )
         if rescrape and answer.asks == "rescrape":
             name = answer.domain.domain
-            return answer, await submitting.rescrape(connection, name, actor=LOCAL_ADMIN)
+            return answer, await intake.rescrape(connection, name, actor=LOCAL_ADMIN)
         return answer, None
 
     answer, pages = run(transact(act))
@@ -248,7 +249,7 @@ def show(domain: str, as_json: bool) -> None:
       messor domains show foodbank.org
     """
 
-    async def read() -> portrait.Portrait:
+    async def read() -> portrait.DomainDetails:
         settings = Settings()
         async with open_session(settings, pool_size=1) as session:
             found = await registry.get(session.database, name_of(domain))

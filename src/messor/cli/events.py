@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from messor.cli.actors import Names, names_in, with_names
-from messor.cli.output import emit, emit_json, json_option, run, say
+from messor.cli.output import emit, emit_json, json_option, run
+from messor.core.terminal import say
 from messor.ledger.events import Cursor, RecordedEvent, read_after
 from messor.settings import Settings
 from messor.store.session import open_session

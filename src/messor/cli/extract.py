@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -13,25 +11,22 @@ from typing import Any
 import click
 
 from messor.cli.comparison import print_comparison
-from messor.cli.output import json_option, print_json, run, say
+from messor.cli.output import json_option, print_json, run
 from messor.cli.progress_line import end_line, progress_line
-from messor.cli.running import Interruptible, stopping_on_signals
-from messor.engine.asker import Asker
-from messor.engine.asking import asking_plan
-from messor.engine.comparing import compare_archive
-from messor.engine.extracting import Extractor, Tally
-from messor.engine.model_jobs import ModelJobs
-from messor.engine.readers import Readers, wanted_kinds
+from messor.core.terminal import say
 from messor.errors import InterruptedRunError, UsageError
-from messor.extract import due
-from messor.extract.ai import Model, model_settings
-from messor.extract.reading import installed_parsers
+from messor.extraction import queue
+from messor.extraction.compare import compare_archive
+from messor.extraction.component import ExtractionComponent, ExtractionResult
+from messor.extraction.extract import Tally
+from messor.extraction.reader_pool import wanted_kinds
+from messor.parsers.page_reading import installed_parsers
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
+from messor.runtime.signals import Interruptible, stopping_on_signals
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
-from messor.store.space import Space
 
 CONNECTIONS = 8  # of the batches under way, and of the questions to a model
 
@@ -110,110 +105,22 @@ class Chosen:
     pin: str | None  # of a version that was named, as NAME=VERSION
 
 
-async def _extract(*, follow: bool, processes: int | None) -> Done:
+async def _extract(*, follow: bool, processes: int | None) -> ExtractionResult:
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
-        caught = await due.catch_up(session.database)
+        caught = await queue.catch_up(session.database)
         if caught:
             say(f"{caught} pages that were never extracted wait now.")
         return await _work(settings, session, processes, follow=follow)
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What a command came to."""
-
-    tally: Tally
-    asked: Counter[str]  # jobs that put a page to the model, by how they ended
-
-
-class Extraction:
-    """Extraction with all it needs: readers, and whoever puts pages to the model."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        session: Session,
-        *,
-        processes: int | None = None,
-        progress: Callable[[Tally], None] | None = None,
-        space: Space | None = None,
-    ) -> None:
-        archive = settings.data_dir / "archive"
-        found = model_settings(settings)
-        self._model = None if found is None else Model(found, session.database)
-        self._readers = Readers(processes)
-        self._extractor = Extractor(
-            session.database,
-            archive,
-            self._readers,
-            plan=asking_plan(settings),
-            kinds=wanted_kinds(settings.record_kinds),
-            progress=progress,
-            repair=session.repair,
-            space=space or Space.of(settings, session.database),
-        )
-        jobs = ModelJobs(session.database, archive, self._readers, self._model)
-        self._asker = Asker(session.database, jobs, repair=session.repair)
-
-    def stop(self) -> None:
-        self._extractor.stop()
-        self._asker.stop()
-
-    async def run(self, *, follow: bool = True) -> Done:
-        """Until stopped; without `follow` until nothing waits."""
-        try:
-            if follow:
-                await self._follow()
-            else:
-                await self._extractor.run()
-                await self._asker.run(follow=False)
-        finally:
-            await self._readers.close()
-            if self._model is not None:
-                await self._model.close()
-        return Done(self._extractor.tally, self._asker.outcomes)
-
-    async def _follow(self) -> None:
-        both = [
-            asyncio.create_task(self._extractor.run(follow=True)),
-            asyncio.create_task(self._asker.run()),
-        ]
-        try:
-            await asyncio.gather(*both)
-        finally:
-            for each in both:
-                each.cancel()
-            await asyncio.wait(both)
-
-
-class Following:
-    """Extraction beside workers: what they bring is read as it comes."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        session: Session,
-        *,
-        processes: int = 1,
-        space: Space | None = None,
-    ) -> None:
-        self._extraction = Extraction(settings, session, processes=processes, space=space)
-
-    def stop(self) -> None:
-        self._extraction.stop()
-
-    async def run(self) -> None:
-        await self._extraction.run()
-
-
-async def _replay(chosen: Chosen, *, resume: bool, processes: int | None) -> Done:
+async def _replay(chosen: Chosen, *, resume: bool, processes: int | None) -> ExtractionResult:
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
         database = session.database
         if not resume:
             # All pages of a domain are read by a named version; others only where it reads already.
-            queued = await due.replay(
+            queued = await queue.replay(
                 database,
                 domain_id=await _domain_id(database, chosen.domain),
                 since=chosen.since,
@@ -222,7 +129,7 @@ async def _replay(chosen: Chosen, *, resume: bool, processes: int | None) -> Don
             )
             say(f"{queued} pages are read anew.")
         done = await _work(settings, session, processes, follow=False)
-        left = (await due.waiting(database)).replayed
+        left = (await queue.waiting(database)).replayed
     if left:
         say(f"{left} pages are left. To go on: messor replay --resume")
     return done
@@ -254,9 +161,9 @@ def _compared(settings: Settings, name: str | None) -> frozenset[str] | None:
 
 async def _work(
     settings: Settings, session: Session, processes: int | None, *, follow: bool
-) -> Done:
-    waiting = (await due.waiting(session.database)).waiting
-    extraction = Extraction(
+) -> ExtractionResult:
+    waiting = (await queue.waiting(session.database)).waiting
+    extraction = ExtractionComponent(
         settings,
         session,
         processes=processes,
@@ -268,7 +175,7 @@ async def _work(
             done = await extraction.run(follow=follow)
     finally:
         end_line()
-    left = (await due.waiting(session.database)).waiting
+    left = (await queue.waiting(session.database)).waiting
     if interruptible.was_interrupted and not follow and left:
         raise InterruptedRunError(
             f"Interrupted: {left} pages are still to be read. The same command goes on with them; "
@@ -307,7 +214,7 @@ def _progress(waiting: int) -> Callable[[Tally], None]:
     return progress_line(line)
 
 
-def _show(done: Done, as_json: bool) -> None:
+def _show(done: ExtractionResult, as_json: bool) -> None:
     tally, asked = done.tally, done.asked
     if as_json:
         print_json({**asdict(tally), "asked": dict(asked)})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from messor.kit.full_disk import is_full
+from messor.core.full_disk import is_full
 
 
 def in_words(error: Exception) -> str | None:

@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from messor.cli.domains import LOCAL_ADMIN
-from messor.cli.output import json_option, print_json, print_table, run, say
-from messor.engine.imports.importing import ImportReport, import_pages
-from messor.engine.imports.sources import Source
+from messor.cli.output import json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import NothingHarvestedError, UsageError
+from messor.imports.import_run import ImportReport, import_pages
+from messor.imports.sources import Source
 from messor.registry.domains import Submission
 from messor.settings import Settings
 from messor.store.session import open_session

@@ -9,12 +9,14 @@ from typing import TextIO
 
 import click
 
-from messor.cli.output import emit, print_json, print_table, say
-from messor.cli.running import require_able, stopping_on_signals
-from messor.engine.ingest import Ingestion, IngestRequest, Progress, ingest
-from messor.engine.ingest.result import PageResult, RunOutcome
-from messor.engine.worker import Worker
+from messor.cli.output import emit, print_json, print_table
+from messor.cli.run_workers import require_able
+from messor.core.terminal import say
+from messor.crawl.worker import Worker
 from messor.errors import NothingHarvestedError, UsageError
+from messor.ingest import Ingestion, IngestRequest, Progress, ingest
+from messor.ingest.result import PlannedPageResult, RunOutcome
+from messor.runtime.signals import stopping_on_signals
 from messor.settings import Settings
 from messor.store.session import open_session
 
@@ -94,7 +96,7 @@ def _show(ingestion: Ingestion) -> None:
         f"trace {ingestion.trace_id}"
     )
     for page in ingestion.pages:
-        if page.result not in (PageResult.USED, PageResult.REDIRECTED):
+        if page.result not in (PlannedPageResult.USED, PlannedPageResult.REDIRECTED):
             emit(f"  {page.result}: {page.url}{f' ({page.said})' if page.said else ''}")
     if ingestion.outcome is not RunOutcome.SUCCESS:
         for sentence in ingestion.guidance:

@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from messor.cli.output import print_json
-from messor.engine.inspect import DEFAULT_AGENT, SUBJECTS
 from messor.errors import MessorError, UsageError
+from messor.explain.inspect import DEFAULT_AGENT, SUBJECTS
 
 JSONL = click.option(
     "--jsonl", is_flag=True, help="Read one JSON object per line from stdin, answer one per line."

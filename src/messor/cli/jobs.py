@@ -11,16 +11,17 @@ from uuid import UUID
 
 import click
 
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import NotFoundError, UsageError
+from messor.jobs import dead_letters, lists
+from messor.jobs import jobs as queue
+from messor.jobs.dead_letters import DeadLetterFilter
+from messor.jobs.patterns import ErrorPattern, patterns
+from messor.jobs.redaction import shown_job
 from messor.ledger import events
 from messor.ledger.errors import CATEGORIES
 from messor.ledger.events import Event
-from messor.queue import jobs as queue
-from messor.queue import letters, listing
-from messor.queue.letters import Choice
-from messor.queue.patterns import Pattern, patterns
-from messor.queue.showing import shown_job
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import open_session
@@ -65,7 +66,7 @@ def jobs() -> None:
 
 
 @jobs.command(name="list")
-@click.option("--state", type=click.Choice(listing.STATES), help="Only jobs in this state.")
+@click.option("--state", type=click.Choice(lists.STATES), help="Only jobs in this state.")
 @click.option("--type", "job_type", help="Only jobs of this type.")
 @_limit
 @json_option
@@ -78,8 +79,8 @@ def list_jobs(state: str | None, job_type: str | None, limit: int, as_json: bool
       messor jobs list --type score --limit 200 --json -o jobs.json
     """
 
-    async def read(database: Database) -> list[listing.Line]:
-        return await listing.listing(database, state=state, job_type=job_type, limit=limit)
+    async def read(database: Database) -> list[lists.JobRow]:
+        return await lists.listing(database, state=state, job_type=job_type, limit=limit)
 
     found = run(_with_database(read))
     if as_json:
@@ -100,7 +101,7 @@ def show(job_id: UUID, as_json: bool) -> None:
     Example:
       messor jobs show 019a8b6e-6c1f-7cc0-8f5a-3a8b1f1c2d3e
     """
-    job = run(_with_database(lambda database: listing.get(database, job_id)))
+    job = run(_with_database(lambda database: lists.get(database, job_id)))
     found = shown_job(job, in_full=True)
     del found["is_cut"]
     if as_json:
@@ -124,7 +125,7 @@ def stats(as_json: bool) -> None:
     Example:
       messor jobs stats --json
     """
-    found = run(_with_database(listing.stats))
+    found = run(_with_database(lists.stats))
     if as_json:
         print_json([asdict(figures) for figures in found])
     elif found:
@@ -146,7 +147,7 @@ def dead(limit: int, as_json: bool, **chosen: Any) -> None:
       messor jobs dead --pattern "no route" --older-than 7d --json
     """
     choice = _choice((), **chosen)
-    found = run(_with_database(lambda database: letters.listing(database, choice, limit)))
+    found = run(_with_database(lambda database: dead_letters.listing(database, choice, limit)))
     if as_json:
         print_json([asdict(letter) for letter in found])
     elif found:
@@ -169,7 +170,7 @@ def requeue(job_ids: tuple[UUID, ...], as_json: bool, **options: Any) -> None:
       messor jobs requeue 019a8b6e-6c1f-7cc0-8f5a-3a8b1f1c2d3e
       messor jobs requeue --type serp --category network --yes
     """
-    done = _decide(letters.requeue, "requeue", job_ids, **options)
+    done = _decide(dead_letters.requeue, "requeue", job_ids, **options)
     _tell("requeued", done, as_json)
 
 
@@ -186,7 +187,7 @@ def purge(job_ids: tuple[UUID, ...], as_json: bool, **options: Any) -> None:
     Example:
       messor jobs purge --older-than 30d --yes
     """
-    done = _decide(letters.purge, "purge", job_ids, **options)
+    done = _decide(dead_letters.purge, "purge", job_ids, **options)
     _tell("purged", done, as_json)
 
 
@@ -229,7 +230,7 @@ def errors(
     """
     within = understand_age("--since", since)
 
-    async def read(database: Database) -> list[Pattern]:
+    async def read(database: Database) -> list[ErrorPattern]:
         return await patterns(
             database, within=within, category=category, error_type=error_type, limit=limit
         )
@@ -257,9 +258,9 @@ def _choice(
     category: str | None,
     pattern: str | None,
     older_than: str | None,
-) -> Choice:
+) -> DeadLetterFilter:
     age = None if older_than is None else understand_age("--older-than", older_than)
-    return Choice(list(job_ids) or None, job_type, category, pattern, age)
+    return DeadLetterFilter(list(job_ids) or None, job_type, category, pattern, age)
 
 
 def _decide(
@@ -273,11 +274,11 @@ def _decide(
 ) -> int:
     """Do something about dead letters; more than one only when that was said."""
     choice = _choice(job_ids, **chosen)
-    if (choice == Choice()) != everything:
+    if (choice == DeadLetterFilter()) != everything:
         raise UsageError("Say which dead letters: ids, --type, --category, --pattern, --older-than, or --all alone.")  # fmt: skip
 
     async def decide(database: Database) -> int:
-        found = await letters.count(database, choice)
+        found = await dead_letters.count(database, choice)
         if found and len(job_ids) != 1:
             _ask(f"{verb} {found:,} dead letters ({choice})", yes=yes)
         return await act(database, choice, actor=LOCAL_ADMIN) if found else 0
@@ -326,23 +327,23 @@ def _tell(done_to: str, count: int, as_json: bool) -> None:
         say(f"{count:,} {'job' if count == 1 else 'jobs'} {done_to}.")
 
 
-def _row(line: listing.Line) -> tuple[object, ...]:
+def _row(line: lists.JobRow) -> tuple[object, ...]:
     attempts = f"{line.attempts}/{line.max_attempts}"
     return (line.id, line.job_type, line.state, line.priority, attempts, _short(line.dedupe_key),
             line.locked_by, line.available_at, line.finished_at)  # fmt: skip
 
 
-def _letter(letter: letters.Letter) -> tuple[object, ...]:
+def _letter(letter: dead_letters.DeadLetter) -> tuple[object, ...]:
     return (letter.id, letter.job_type, letter.category, letter.error_type, letter.attempts,
             letter.died_at, _short(letter.reason or "-"))  # fmt: skip
 
 
-def _figures(figures: listing.Figures) -> tuple[object, ...]:
+def _figures(figures: lists.JobFigures) -> tuple[object, ...]:
     spans = [span and timedelta(seconds=round(span.total_seconds(), 1)) for span in (figures.oldest_wait, figures.mean_run)]  # fmt: skip
     return (*list(asdict(figures).values())[:-2], *spans)
 
 
-def _pattern(found: Pattern) -> tuple[object, ...]:
+def _pattern(found: ErrorPattern) -> tuple[object, ...]:
     return (found.times, found.category, found.error_type, found.first_at, found.last_at,
             _short(found.pattern))  # fmt: skip
 

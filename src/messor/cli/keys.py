@@ -14,7 +14,8 @@ from messor.access.keys import MOST_DAYS, USUAL_DAYS, ApiKey
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Act, Role, key_acts_of
 from messor.access.secret import Secret
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session

@@ -7,7 +7,8 @@ from dataclasses import asdict
 import click
 
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.scout import expansion, tiers
 from messor.scout import keywords as words
 from messor.scout.expansion import Suggestion

@@ -11,6 +11,7 @@ import re
 import sys
 import tomllib
 from importlib import import_module
+from importlib.metadata import entry_points
 
 import click
 from pydantic import ValidationError
@@ -18,9 +19,9 @@ from pydantic_settings import SettingsError
 
 from messor import __version__
 from messor.cli.failures import in_words
-from messor.cli.output import say, show_error
+from messor.cli.output import show_error
+from messor.core.terminal import guard_terminal, say
 from messor.errors import MessorError, UnavailableError
-from messor.kit.terminal import guard_terminal
 from messor.settings import toml_file
 
 COMMANDS = {
@@ -31,7 +32,6 @@ COMMANDS = {
     "corrections": "messor.cli.corrections:corrections",
     "crawl": "messor.cli.crawl:crawl",
     "db": "messor.cli.db:db",
-    "demo": "messor.cli.demo:demo",
     "doctor": "messor.cli.doctor:doctor",
     "domains": "messor.cli.domains:domains",
     "events": "messor.cli.events:events",
@@ -49,7 +49,6 @@ COMMANDS = {
     "proxies": "messor.cli.proxies:proxies",
     "records": "messor.cli.records:records",
     "relevance": "messor.cli.relevance:relevance",
-    "rehearse": "messor.cli.rehearse:rehearse",
     "replay": "messor.cli.extract:replay",
     "schedule": "messor.cli.schedule:schedule",
     "scores": "messor.cli.scores:scores",
@@ -66,13 +65,26 @@ COMMANDS = {
 }
 
 
+# Commands of other packages register by this group; without simweb these two tell how to get it.
+PLUGGED = entry_points(group="messor.commands")
+OF_SIMWEB = {
+    "demo": "Crawl a simulated web on loopback, in a throw-away folder.",
+    "rehearse": "Rehearse search-led discovery on a simulated web.",
+}
+
+
 class LazyGroup(click.Group):
     """Loads a command's module when it is called, so that the others cost nothing."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return sorted(COMMANDS)
+        return sorted({*COMMANDS, *PLUGGED.names, *OF_SIMWEB})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name in PLUGGED.names:
+            plugged: click.Command = PLUGGED[cmd_name].load()
+            return plugged
+        if cmd_name in OF_SIMWEB:
+            return _without_simweb(cmd_name)
         place = COMMANDS.get(cmd_name)
         if place is None:
             return None
@@ -87,6 +99,19 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and ("." in args[0] or "://" in args[0]):
             args = ["crawl", *args]
         return super().resolve_command(ctx, args)
+
+
+def _without_simweb(name: str) -> click.Command:
+    """A command whose package is not installed: it says so, whatever it is given."""
+
+    def refuse() -> None:
+        raise UnavailableError(
+            f"messor {name} needs the simulated web, which is not installed. In a checkout of "
+            "Messor: pip install ./packages/simweb (make demo does it by itself)."
+        )
+
+    settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, callback=refuse, help=OF_SIMWEB[name], context_settings=settings)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -16,10 +16,11 @@ from messor.access.members import Member
 from messor.access.passwords import PasswordHash, Passwords
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Role
-from messor.access.wording import understand_email, understand_name
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.access.typed_text import understand_email, understand_name
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import ConflictError, UsageError
-from messor.serve.hosts import console_url
+from messor.runtime.server.hosts import console_url
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session

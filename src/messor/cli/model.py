@@ -7,18 +7,19 @@ from typing import Any
 
 import click
 
+from messor.ai import ReplyStatus, usage
+from messor.ai.reply import NOT_ASKED
+from messor.ai.usage import ModelCall, Spent
 from messor.cli.domain_session import name_of, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
-from messor.extract.ai import Ending, spending
-from messor.extract.ai.reply import NOT_ASKED
-from messor.extract.ai.spending import Call, Spent
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.settings import Settings
 from messor.store.database import Database
 
 SPENT = ("for", "calls", "tokens", "cost", "most tokens", "most cost")
 CALLS = ("call", "asked", "domain", "purpose", "ending", "tokens", "cost", "url")
 DOUBTS = ("kind", "field", "value", "because")
-ENDINGS = ["asked", "lost", *(ending.value for ending in Ending if ending not in NOT_ASKED)]
+ENDINGS = ["asked", "lost", *(ending.value for ending in ReplyStatus if ending not in NOT_ASKED)]
 _limit = click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
 
 
@@ -45,7 +46,7 @@ def spent(limit: int, as_json: bool) -> None:
     """
 
     async def act(database: Database) -> list[Spent]:
-        return await spending.spent(database, limit=limit)
+        return await usage.spent(database, limit=limit)
 
     found = run(with_database(act))
     if as_json:
@@ -77,8 +78,8 @@ def calls(
     """
     name = name_of(domain) if domain else None
 
-    async def act(database: Database) -> list[Call]:
-        return await spending.calls(
+    async def act(database: Database) -> list[ModelCall]:
+        return await usage.calls(
             database, domain=name, ending=ending, is_doubted=unverified, limit=limit
         )
 
@@ -105,14 +106,14 @@ def _spent_row(one: Spent, settings: Settings) -> tuple[Any, ...]:
     return (whose, one.calls, one.tokens, one.cost, *caps)
 
 
-def _call_row(one: Call) -> tuple[Any, ...]:
+def _call_row(one: ModelCall) -> tuple[Any, ...]:
     return (
         one.id, one.asked_at, one.domain, one.purpose.partition(":")[0], one.ending, one.tokens,
         one.cost, one.url,
     )  # fmt: skip
 
 
-def _emit_doubts(one: Call) -> None:
+def _emit_doubts(one: ModelCall) -> None:
     emit(f"Call {one.id}: {one.url or one.domain}")
     rows = [
         (doubt["kind"], doubt["field"] or None, _short(doubt["value"]), doubt["reason"])

@@ -8,7 +8,6 @@ lines and tracebacks go the same way.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import io
 import os
 import re
@@ -21,8 +20,8 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from messor.core.terminal import escaped, say, shown
 from messor.errors import UsageError
-from messor.kit.terminal import escaped, shown
 
 OUTPUT = "messor.output"
 _BREAKS = re.compile(r"\s*[\n\t]\s*")
@@ -110,12 +109,6 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for line in ([name.upper() for name in head], *cells):
         text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         emit(text.rstrip())
-
-
-def say(text: str) -> None:
-    """Tell a person something, on stderr; where nothing can be written any more, nobody is told."""
-    with contextlib.suppress(OSError):  # a full disk, or a terminal that is gone
-        click.echo(shown(text), err=True)
 
 
 def show_error(error: click.ClickException) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.cli.output import json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import UsageError
-from messor.extract.relevance.unproductive import Barren, unproductive
-from messor.frontier import listing
+from messor.frontier import inventory
 from messor.frontier.categories import CATEGORIES
+from messor.insight.relevance.unproductive import UnproductivePage, unproductive
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings
@@ -74,7 +75,7 @@ def _list_barren(domain: str, limit: int, *, as_json: bool) -> None:
         say(f"No page of {domain} led to nothing for 90 days.")
 
 
-async def _barren(domain: str, limit: int) -> list[Barren]:
+async def _barren(domain: str, limit: int) -> list[UnproductivePage]:
     async with open_session(Settings(), pool_size=1) as session:
         found = await registry.get(session.database, domain)
         return await unproductive(session.database, domain_id=found.id, most=limit)
@@ -85,7 +86,7 @@ async def _pages(
 ) -> list[dict[str, Any]]:
     async with open_session(Settings(), pool_size=1) as session:
         found = await registry.get(session.database, domain)
-        return await listing.pages_of(
+        return await inventory.pages_of(
             session.database, found.id, outcome=outcome, category=category, limit=limit
         )
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from messor.errors import UsageError
-from messor.extract.reading import installed_parsers
+from messor.parsers.page_reading import installed_parsers
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings

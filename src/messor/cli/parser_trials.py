@@ -9,14 +9,15 @@ import click
 
 from messor.cli.comparison import print_comparison
 from messor.cli.domains import LOCAL_ADMIN
-from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, named, with_database
 from messor.cli.progress_line import end_line, progress_line
-from messor.engine import shadowing
-from messor.engine.comparing import compare_archive
+from messor.core.terminal import say
 from messor.errors import NotFoundError
-from messor.extract import trials
-from messor.extract.reading import installed_parsers
+from messor.extraction import shadow_trials
+from messor.extraction.compare import compare_archive
+from messor.parsers import trials
+from messor.parsers.page_reading import installed_parsers
 from messor.settings import Settings
 from messor.store.session import open_session
 
@@ -141,7 +142,7 @@ async def _shadow(name: str, version: str, domain: str | None, most: int) -> dic
     async with open_session(Settings(), pool_size=1) as session:
         domain_id = await domain_id_of(session.database, domain)
         async with session.database.transaction() as connection:
-            await shadowing.begin(
+            await shadow_trials.begin(
                 connection, name, version, domain_id=domain_id, most=most, actor=LOCAL_ADMIN
             )
             return (await trials.listing(connection, 1))[0]

@@ -10,22 +10,23 @@ from typing import Any
 
 import click
 
-from messor.archive.reading import read_body
+from messor.archive.snapshot_content import read_body
 from messor.cli.domains import LOCAL_ADMIN
-from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, named, with_database
 from messor.cli.parser_trials import compare, list_trials, promote, reject, roll_back, shadow
-from messor.engine.repairing import propose_repairs
+from messor.core.terminal import say
 from messor.errors import NotFoundError
-from messor.extract import parser_figures, pins
-from messor.extract.failures import Failing, failures
-from messor.extract.health import Health, health
-from messor.extract.parser_figures import Version
-from messor.extract.parsers import Parser
-from messor.extract.parsers.scaffold import scaffold
-from messor.extract.pins import Pin
-from messor.extract.reading import installed_parsers
-from messor.extract.repairs import Proposal
+from messor.extraction import parser_figures
+from messor.extraction.parser_failures import Failing, failures
+from messor.extraction.parser_figures import Version
+from messor.extraction.repair import propose_repairs
+from messor.parsers import Parser, pins
+from messor.parsers.health import Health, health
+from messor.parsers.page_reading import installed_parsers
+from messor.parsers.pins import Pin
+from messor.parsers.repairs import Proposal
+from messor.parsers.scaffold import scaffold
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings

@@ -10,11 +10,11 @@ import msgspec
 
 from messor.cli.actors import Names, names_in, with_names
 from messor.cli.output import emit, print_table
-from messor.courtesy import hosts
-from messor.courtesy.hosts import Host
-from messor.engine import progress
+from messor.crawl import progress
 from messor.frontier import runs, sitemaps
 from messor.frontier.runs import CrawlRun
+from messor.politeness import hosts
+from messor.politeness.hosts import Host
 from messor.registry.domains import Domain
 from messor.store.database import Database
 
@@ -39,7 +39,7 @@ HOSTS = ("host", "delay", "because of", "risk", "latency", "robots", "last reque
 
 
 @dataclass(frozen=True, slots=True)
-class Portrait:
+class DomainDetails:
     """All that is told of a domain."""
 
     domain: Domain
@@ -51,8 +51,8 @@ class Portrait:
     names: Names  # of those who submitted and reviewed it
 
 
-async def of(database: Database, domain: Domain, default_delay: float) -> Portrait:
-    return Portrait(
+async def of(database: Database, domain: Domain, default_delay: float) -> DomainDetails:
+    return DomainDetails(
         domain,
         await hosts.of_domain(database, domain.id, default_delay),
         [_unpacked(row) for row in await sitemaps.of_domain(database, domain.id, MOST_SITEMAPS)],
@@ -71,7 +71,7 @@ def _unpacked(sitemap: dict[str, Any]) -> dict[str, Any]:
     return sitemap
 
 
-def as_data(portrait: Portrait) -> dict[str, Any]:
+def as_data(portrait: DomainDetails) -> dict[str, Any]:
     """One object: the domain's own fields, and beside them what hangs on it."""
     return {
         **asdict(portrait.domain),
@@ -95,7 +95,7 @@ def _term(name: str, value: Any) -> str:
     return f"{value:g}{UNITS[name]}" if name in UNITS else str(value)
 
 
-def show(portrait: Portrait) -> None:
+def show(portrait: DomainDetails) -> None:
     domain = portrait.domain
     emit(f"{domain.domain}: {domain.status}, policy {domain.policy_version}")
     for line in _record(domain):

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from messor.cli.output import say
-from messor.kit.terminal import shown
+from messor.core.terminal import say, shown
 
 # Between lines where nobody watches: soon at first, for most runs are short.
 FIRST_TELL_SECONDS, TELL_SECONDS = 0.5, 5.0

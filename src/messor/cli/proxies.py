@@ -10,14 +10,15 @@ from typing import TypeVar
 
 import click
 
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
 from messor.fetch.guard import AddressGuard
 from messor.fetch.proxies import placement, registry
-from messor.fetch.proxies.probing import Finding, Prober
+from messor.fetch.proxies.probe import Prober, ProbeResult
 from messor.fetch.proxies.proxy import check_password, understand
 from messor.fetch.proxies.registry import KnownProxy
-from messor.fetch.proxies.sealing import seal_for
+from messor.fetch.proxies.seal import seal_for
 from messor.fetch.proxies.target import Target, target_of
 from messor.settings import Settings
 from messor.store.database import Connection
@@ -236,7 +237,7 @@ def probe(proxy: str, target: str | None, as_json: bool) -> None:
     _show(known, as_json)
 
 
-async def _probe(name: str, place: str | None) -> tuple[Finding, KnownProxy]:
+async def _probe(name: str, place: str | None) -> tuple[ProbeResult, KnownProxy]:
     settings = Settings()
     target = target_of(settings) if place is None else Target.understand(place)
     if target is None:

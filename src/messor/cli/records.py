@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from messor.archive.reading import read_body
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.archive.snapshot_content import read_body
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import NotFoundError
-from messor.extract import image_rows, listing
+from messor.records import image_rows, lists
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings
@@ -57,7 +58,7 @@ def list_records(domain: str | None, state: str, as_json: bool, **filters: Any) 
     Example:
       messor records list --kind funding_program --least 0.8
     """
-    rows = run(_listed(listing.records, domain, state, filters))
+    rows = run(_listed(lists.records, domain, state, filters))
     if as_json:
         print_json(rows)
     elif rows:
@@ -76,7 +77,7 @@ def show_record(record_id: int, as_json: bool) -> None:
     Example:
       messor records show 17 --json
     """
-    found = run(_with_database(listing.record, record_id))
+    found = run(_with_database(lists.record, record_id))
     if as_json:
         print_json(found)
         return
@@ -117,7 +118,7 @@ def list_products(domain: str | None, state: str, as_json: bool, **filters: Any)
     Example:
       messor products list --name kettle
     """
-    rows = run(_listed(listing.products, domain, state, filters))
+    rows = run(_listed(lists.products, domain, state, filters))
     if as_json:
         print_json(rows)
     elif rows:
@@ -136,7 +137,7 @@ def show_product(product_id: int, as_json: bool) -> None:
     Example:
       messor products show 4
     """
-    found = run(_with_database(listing.product, product_id))
+    found = run(_with_database(lists.product, product_id))
     if as_json:
         print_json(found)
         return

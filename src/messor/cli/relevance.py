@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 from messor.cli.domain_session import LOCAL_ADMIN, name_of, transact, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import UsageError
-from messor.extract.relevance import reviewing, store
-from messor.extract.relevance.learning import Trained
-from messor.extract.relevance.reviewing import FlagRow, Reviewed, State
-from messor.extract.relevance.topics import topic_named
+from messor.insight.relevance import review, store
+from messor.insight.relevance.classifier import Trained
+from messor.insight.relevance.review import FlagRow, Reviewed, State
+from messor.insight.relevance.topics import topic_named
 from messor.store.database import Connection, Database
 
 FLAGS = ("page", "flag", "score", "by", "decided by", "because", "url")
@@ -58,7 +59,7 @@ def list_(vertical: str, state: State, domain: str | None, limit: int, as_json: 
     async def act(database: Database) -> list[FlagRow]:
         topic = await topic_named(database, vertical)
         wanted = None if domain is None else name_of(domain)
-        return await reviewing.listing(database, topic, state=state, domain=wanted, limit=limit)
+        return await review.listing(database, topic, state=state, domain=wanted, limit=limit)
 
     found = run(with_database(act))
     if as_json:
@@ -185,7 +186,7 @@ def _review(
     vertical: str, page: str, *, agrees: bool, verdict: str | None, reason: str, as_json: bool
 ) -> None:
     async def act(connection: Connection) -> Reviewed:
-        return await reviewing.review(
+        return await review.review(
             connection,
             await topic_named(connection, vertical),
             page,

@@ -9,14 +9,15 @@ from typing import Any
 import click
 
 from messor.cli.domains import LOCAL_ADMIN
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import MessorError
 from messor.schedule import leader, plan
 from messor.schedule.clockwork import standard_registry
 from messor.schedule.leader import ByHand, Leader
 from messor.schedule.orchestrators import Orchestrator, Registry
 from messor.schedule.plan import Plan, Plans
-from messor.schedule.runs import Runner, begin_by_hand
+from messor.schedule.runs import ScheduleRunner, begin_by_hand
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
@@ -140,7 +141,7 @@ def run_now(name: str, as_json: bool) -> None:
     async def act() -> tuple[str, Plan]:
         async with open_session(Settings(), pool_size=1) as session:
             started = await begin_by_hand(session.database, orchestrator, LOCAL_ADMIN)
-            outcome = await Runner(session.database, ByHand()).carry_out(started)
+            outcome = await ScheduleRunner(session.database, ByHand()).carry_out(started)
             return outcome, (await plan.find(session.database)).of(orchestrator)
 
     orchestrator = standard_registry(Settings()).get(name)

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.insight import calibration, scoring
 from messor.insight.calibration import Calibrated

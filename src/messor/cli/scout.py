@@ -8,17 +8,18 @@ from uuid import UUID
 import click
 
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.masking import mask_text
+from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
-from messor.kit.masking import mask_text
 from messor.schedule.candidates import CANDIDATES
-from messor.schedule.orchestrators import Place
+from messor.schedule.orchestrators import RunPosition
 from messor.scout import candidates as rows
-from messor.scout import discovery, exploring, spending
+from messor.scout import costs, discovery, explore
 from messor.scout.candidates import Candidate, StatedRecord
 from messor.scout.engines.registry import engine_class, hire, known
-from messor.scout.exploring import Explored
-from messor.scout.searching import Searcher
+from messor.scout.explore import Explored
+from messor.scout.search import Searcher
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.session import open_session
@@ -71,7 +72,7 @@ def search(vertical: str, limit: int, as_json: bool) -> None:
             applied = await verticals.get(session.database, vertical)
             searcher = Searcher(session.database, hire(settings.search_engines))
             try:
-                return await exploring.explore(
+                return await explore.explore(
                     session.database, searcher, applied, actor=LOCAL_ADMIN, limit=limit
                 )
             finally:
@@ -211,7 +212,7 @@ def crawl(as_json: bool) -> None:
 
     async def act(database: Database) -> dict[str, int]:
         counts: dict[str, int] = {}
-        place: Place | None = Place()
+        place: RunPosition | None = RunPosition()
         while place is not None:
             async with database.transaction() as connection:
                 done = await CANDIDATES.step(connection, place)
@@ -321,7 +322,7 @@ def spend(as_json: bool) -> None:
     Example:
       messor scout spend
     """
-    found = run(with_database(spending.by_month))
+    found = run(with_database(costs.by_month))
     if as_json:
         print_json(found)
         return

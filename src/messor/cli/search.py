@@ -8,10 +8,11 @@ from decimal import Decimal, InvalidOperation
 import click
 
 from messor.cli.domain_session import name_of, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.insight import search as searching
-from messor.insight.search import Facets, Filters, Found, Hit
+from messor.insight.search import Facets, Filters, Hit, SearchResults
 from messor.store.database import Database
 
 
@@ -66,7 +67,7 @@ def search(  # noqa: PLR0917 - one for each option
     )
     typed = " ".join(query)
 
-    async def act(database: Database) -> tuple[Found, Facets | None]:
+    async def act(database: Database) -> tuple[SearchResults, Facets | None]:
         found = await searching.search(database, typed, filters, after=after, limit=limit)
         return found, await searching.facets(database, typed, filters) if with_facets else None
 
@@ -103,7 +104,7 @@ def _number(text: str, what: str) -> Decimal:
     return number
 
 
-def _as_json(found: Found, counted: Facets | None) -> dict[str, object]:
+def _as_json(found: SearchResults, counted: Facets | None) -> dict[str, object]:
     hits = []
     for hit in found.hits:
         row = asdict(hit)

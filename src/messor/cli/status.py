@@ -7,12 +7,12 @@ import sys
 import click
 
 from messor.cli.output import emit, json_option, print_json, print_table, run
-from messor.courtesy import traffic
-from messor.courtesy.traffic import Halt
 from messor.ledger.alarms import Alarm
 from messor.ops import vitals
 from messor.ops.disk_watch import paused
 from messor.ops.vitals import Vitals
+from messor.politeness import traffic
+from messor.politeness.traffic import Halt
 from messor.settings import Settings
 from messor.store.session import open_session
 from messor.store.space import Space

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 import click
 
 from messor.cli.domains import LOCAL_ADMIN
-from messor.cli.output import json_option, print_json, run, say
+from messor.cli.output import json_option, print_json, run
+from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.frontier import control
-from messor.frontier.control import Done, Scope
+from messor.frontier.control import ControlResult, Scope
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import open_session
@@ -54,7 +55,7 @@ async def _scope(
 
 
 def _act(name: str, as_json: bool, **scope: Any) -> None:
-    async def do() -> Done:
+    async def do() -> ControlResult:
         async with open_session(Settings(), pool_size=2) as session:
             found = await _scope(session.database, **scope)
             return await control.act(session.database, name, found, actor=LOCAL_ADMIN)

@@ -14,14 +14,15 @@ from uuid import UUID
 import click
 
 from messor.cli.domains import LOCAL_ADMIN
-from messor.cli.output import json_option, print_json, print_table, run, say
+from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.task_acts import pause, recrawl, resume, retry, stop
+from messor.core.terminal import say
 from messor.errors import PartlyTakenError, UsageError
 from messor.frontier import batches, cadence, transitions
 from messor.frontier import tasks as frontier
 from messor.frontier.batch_lines import FORMATS, BadLine, Line, guess_format
-from messor.frontier.batches import Report, Submitter
-from messor.frontier.cadence import Rhythm, parse_interval
+from messor.frontier.batches import BatchReport, BatchSubmitter
+from messor.frontier.cadence import CrawlFrequency, parse_interval
 from messor.frontier.control import Scope
 from messor.settings import Settings
 from messor.store.session import open_session
@@ -81,12 +82,12 @@ def submit(
     """
     frequency = parse_interval(every) if every else None
 
-    async def take() -> Report:
+    async def take() -> BatchReport:
         with ExitStack() as files:
             lines, found = _lines(source, form, files)
             shown = "stdin" if source == "-" else source
             async with open_session(Settings(), pool_size=2) as session:
-                submitter = Submitter(
+                submitter = BatchSubmitter(
                     session.database, actor=LOCAL_ADMIN, priority=priority, frequency=frequency
                 )
                 return await submitter.submit(lines, name=name or shown, source=shown, form=found)
@@ -112,7 +113,7 @@ def _lines(source: str, form: str | None, files: ExitStack) -> tuple[AsyncIterat
     return batches.lines_of(file, found), found
 
 
-def _show_report(report: Report, as_json: bool) -> None:
+def _show_report(report: BatchReport, as_json: bool) -> None:
     if as_json:
         print_json(asdict(report))
         return
@@ -126,7 +127,7 @@ def _show_report(report: Report, as_json: bool) -> None:
     )
 
 
-def _judge(report: Report) -> None:
+def _judge(report: BatchReport) -> None:
     if report.accepted == 0:
         first = report.errors[0] if report.errors else None
         why = f"line {first.line}: {first.reason}" if first else "there is none"
@@ -177,9 +178,9 @@ def list_tasks(
         say("There are no such tasks.")
 
 
-def _rhythm(row: dict[str, Any]) -> Rhythm:
+def _rhythm(row: dict[str, Any]) -> CrawlFrequency:
     own, hours = row["crawl_frequency"], row["scrape_frequency_hours"]
-    return Rhythm(
+    return CrawlFrequency(
         own.total_seconds() if own is not None else None,
         row["track_level"],
         hours * cadence.HOUR if hours else None,

@@ -10,9 +10,10 @@ import click
 
 from messor.cli.actors import names_in, with_names
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
-from messor.cli.output import emit, json_option, print_json, run, say
-from messor.courtesy import traffic as switch
-from messor.courtesy.traffic import Halt
+from messor.cli.output import emit, json_option, print_json, run
+from messor.core.terminal import say
+from messor.politeness import traffic as switch
+from messor.politeness.traffic import Halt
 from messor.store.database import Connection, Database
 
 

@@ -8,14 +8,15 @@ from typing import Any
 import click
 
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
-from messor.engine import block_policy
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import PartlyTakenError, UsageError
+from messor.governance import block_policy
 from messor.store.database import Connection, Database
-from messor.verticals import differences, files, importing, organisations
+from messor.verticals import differences, files, organisation_import, organisations
 from messor.verticals import verticals as rows
-from messor.verticals.differences import Difference
-from messor.verticals.importing import LineReport
+from messor.verticals.differences import KeyDifference
+from messor.verticals.organisation_import import LineReport
 from messor.verticals.organisations import Organisation
 from messor.verticals.verticals import Applied
 
@@ -106,7 +107,7 @@ def apply(names: tuple[str, ...], as_json: bool) -> None:
     """
     chosen = [files.find(name) for name in names]
 
-    async def act(connection: Connection) -> list[tuple[Applied, list[Difference]]]:
+    async def act(connection: Connection) -> list[tuple[Applied, list[KeyDifference]]]:
         done = [await rows.apply(connection, file, actor=LOCAL_ADMIN) for file in chosen]
         await block_policy.follow_verticals(connection)  # of more domains than that, by itself
         return done
@@ -209,7 +210,7 @@ def import_(name: str, file: Path, as_json: bool) -> None:
 
     async def act(database: Database) -> list[LineReport]:
         applied = await rows.get(database, name)
-        return await importing.import_csv(database, applied, text, actor=LOCAL_ADMIN)
+        return await organisation_import.import_csv(database, applied, text, actor=LOCAL_ADMIN)
 
     reports = run(with_database(act))
     if as_json:

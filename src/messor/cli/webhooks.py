@@ -8,12 +8,13 @@ from uuid import UUID
 import click
 
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run, say
+from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.fetch.guard import AddressGuard
-from messor.fetch.proxies.sealing import seal_for
+from messor.fetch.proxies.seal import seal_for
 from messor.ops.webhooks import deliveries as told
-from messor.ops.webhooks import dispatching, registry
+from messor.ops.webhooks import dispatch, registry
 from messor.ops.webhooks.registry import Webhook
 from messor.settings import Settings
 from messor.store.database import Connection
@@ -156,7 +157,7 @@ def try_(webhook: UUID) -> None:
 
     async def act(connection: Connection) -> None:
         known = await registry.get(connection, webhook)
-        await dispatching.ping(connection, known, actor=LOCAL_ADMIN)
+        await dispatch.ping(connection, known, actor=LOCAL_ADMIN)
 
     run(transact(act))
     say(f"A trial waits to be sent. See how it went: messor webhooks deliveries {webhook}")

@@ -6,7 +6,7 @@ import click
 
 from messor.cli.actors import Names, names_in, with_names
 from messor.cli.output import emit, json_option, print_json, run
-from messor.engine.why import Explanation, explain
+from messor.explain.why import Explanation, explain
 from messor.settings import Settings
 from messor.store.session import open_session
 

@@ -9,16 +9,24 @@ import sys
 import click
 
 from messor.access import links
-from messor.cli.crew import EXTRACT, Crew, Duties, extraction, job_types, needing_broker
-from messor.cli.output import run, say
-from messor.cli.running import stopping_on_signals
-from messor.cli.watches import Watches
+from messor.cli.output import run
+from messor.core.terminal import say
 from messor.errors import UsageError
-from messor.ops.webhooks.dispatching import Dispatcher
-from messor.queue.broker.options import options_of
-from messor.queue.company import Companion, Company
-from messor.queue.memory import MEGABYTE, resident_bytes
-from messor.queue.supervisor import Supervisor
+from messor.jobs.broker.options import options_of
+from messor.ops.webhooks.dispatch import Dispatcher
+from messor.runtime.components import WatchedComponents
+from messor.runtime.memory import MEGABYTE, resident_bytes
+from messor.runtime.process_group import Component, ProcessGroup
+from messor.runtime.signals import stopping_on_signals
+from messor.runtime.supervisor import Supervisor
+from messor.runtime.worker_process import (
+    EXTRACT,
+    Duties,
+    WorkerProcess,
+    extraction,
+    job_types,
+    needing_broker,
+)
 from messor.schedule import leader
 from messor.settings import Settings
 from messor.store.session import Session, open_session
@@ -65,12 +73,12 @@ def worker(
     if broker:
         options_of(settings)  # before any process starts
     if processes is None:
-        _work(Crew(settings, duties), broker=broker)
+        _work(WorkerProcess(settings, duties), broker=broker)
     else:
         run(_supervise(processes, _teams(settings, duties, processes, broker=broker)))
 
 
-def _work(crew: Crew, *, broker: bool) -> None:
+def _work(crew: WorkerProcess, *, broker: bool) -> None:
     """Work in this process; one that has outgrown its memory becomes a new one."""
     code = crew.work_with_broker() if broker else run(crew.work())
     if crew.is_outgrown:
@@ -95,7 +103,7 @@ def _teams(settings: Settings, duties: Duties, processes: int, *, broker: bool) 
 
 async def _supervise(processes: int, teams: list[Supervisor]) -> None:
     say(f"{processes} workers. Ctrl-C or SIGTERM stops all of them cleanly.")
-    company = Company(teams, farewell_seconds=FAREWELL_SECONDS)
+    company = ProcessGroup(teams, farewell_seconds=FAREWELL_SECONDS)
     async with stopping_on_signals(company):
         await company.run()
 
@@ -123,7 +131,7 @@ async def _up(workers: int, *, console: bool) -> None:
     """Keep everything of one machine running; with a broker, feed it."""
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
-        watches = Watches(settings, session)
+        watches = WatchedComponents(settings, session)
         watches.add("the schedule", lambda: _schedule(settings, session))
         watches.add("webhooks", lambda: Dispatcher(session.database))
         if settings.broker_url is not None:
@@ -137,12 +145,12 @@ async def _up(workers: int, *, console: bool) -> None:
         say(f"PostgreSQL is up; {workers} workers. Ctrl-C stops everything cleanly.")
         if console:
             await _open_doors(settings, session, watches)
-        company = Company(watches.members, farewell_seconds=FAREWELL_SECONDS)
+        company = ProcessGroup(watches.members, farewell_seconds=FAREWELL_SECONDS)
         async with stopping_on_signals(company):
             await company.run()
 
 
-def _schedule(settings: Settings, session: Session) -> Companion:
+def _schedule(settings: Settings, session: Session) -> Component:
     """What runs by itself, when it is this process's turn to lead."""
     from messor.schedule import clockwork  # noqa: PLC0415 - workers start without it
 
@@ -150,15 +158,15 @@ def _schedule(settings: Settings, session: Session) -> Companion:
     return clockwork.Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
 
 
-async def _open_doors(settings: Settings, session: Session, watches: Watches) -> None:
+async def _open_doors(settings: Settings, session: Session, watches: WatchedComponents) -> None:
     """The console and the API; who comes first is led to making the first admin."""
-    from messor.cli.serving import Doors  # noqa: PLC0415 - workers start without it
+    from messor.cli.serve import WebServer  # noqa: PLC0415 - workers start without it
 
-    doors = Doors(settings, session.database, watches.board)
+    doors = WebServer(settings, session.database, watches.board)
     here = settings.model_copy(update={"listen_port": doors.port})  # where people know it
 
-    def open_again() -> Doors:
-        return Doors(here, session.database, watches.board)
+    def open_again() -> WebServer:
+        return WebServer(here, session.database, watches.board)
 
     watches.add("the console and the API", open_again, first=doors)
     say(f"The console: {doors.url}   The API: {doors.url}/api/v1")
@@ -167,12 +175,12 @@ async def _open_doors(settings: Settings, session: Session, watches: Watches) ->
         say(f"Make the first admin, within a day: {link.url(doors.url)}")
 
 
-def _relay(settings: Settings, session: Session) -> Companion:
+def _relay(settings: Settings, session: Session) -> Component:
     """Carries hints at jobs to the broker, when it is this process's turn."""
     with needing_broker():
-        from messor.queue.broker.app import build_app  # noqa: PLC0415 - an extra
-        from messor.queue.broker.publisher import Publisher  # noqa: PLC0415 - an extra
-        from messor.queue.broker.relay import Relay  # noqa: PLC0415 - an extra
+        from messor.jobs.broker.app import build_app  # noqa: PLC0415 - an extra
+        from messor.jobs.broker.publisher import Publisher  # noqa: PLC0415 - an extra
+        from messor.jobs.broker.relay import Relay  # noqa: PLC0415 - an extra
     options = options_of(settings)
     return Relay(
         session.database,

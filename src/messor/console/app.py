@@ -14,52 +14,52 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from messor.access.login import Door
+from messor.access.login import LoginService
 from messor.access.passwords import Passwords
-from messor.console import templating
-from messor.console.call import Call
-from messor.console.desk import Desk
+from messor.console import jinja
+from messor.console.call import ConsoleRequest
+from messor.console.desk import ConsoleContext
 from messor.console.guard import error_page, guarded
 from messor.console.headers import SafeHeaders
-from messor.console.live import Board
+from messor.console.live import LiveBoard
 from messor.console.rates import ConsoleRates
 from messor.console.screens import Screen
 from messor.console.views import (
     account,
-    asking,
-    auditing,
+    audit_log,
     batches,
-    correcting,
-    deciding,
+    corrections,
+    discovery_screens,
     domain,
+    domain_actions,
+    domain_terms,
     domains,
-    entering,
     health,
-    ingesting,
+    imports,
+    ingest,
     jobs,
+    login,
     members,
     overview,
     page,
     parsers,
-    planning,
     products,
     proxies,
+    public_request,
     records,
     review,
-    saving,
+    schedule,
     search,
-    searching,
     second_factor,
     signing_on,
-    submitting,
+    submit,
     tasks,
     traffic,
-    tuning,
     views,
     webhooks,
 )
 from messor.errors import UnavailableError
-from messor.fetch.proxies.sealing import seal_for
+from messor.fetch.proxies.seal import seal_for
 from messor.fetch.services.identity_provider import IdentityProvider
 from messor.ledger.alarms import AlarmBoard
 from messor.settings import Settings
@@ -70,29 +70,29 @@ Handler = Callable[[Request, Exception], Awaitable[Response]]
 STATIC = Path(__file__).parent / "static"
 
 SCREENS: tuple[Screen, ...] = (
-    *entering.SCREENS,
+    *login.SCREENS,
     *signing_on.SCREENS,
     *overview.SCREENS,
     *review.SCREENS,
-    *submitting.SCREENS,
+    *submit.SCREENS,
     *domains.SCREENS,
     *domain.SCREENS,
-    *deciding.SCREENS,
-    *tuning.SCREENS,
+    *domain_actions.SCREENS,
+    *domain_terms.SCREENS,
     *page.SCREENS,
     *search.SCREENS,
     *records.SCREENS,
-    *correcting.SCREENS,
+    *corrections.SCREENS,
     *products.SCREENS,
     *parsers.SCREENS,
-    *ingesting.SCREENS,
-    *saving.SCREENS,
-    *searching.SCREENS,
+    *ingest.SCREENS,
+    *imports.SCREENS,
+    *discovery_screens.SCREENS,
     *health.SCREENS,
     *tasks.SCREENS,
     *batches.SCREENS,
     *jobs.SCREENS,
-    *planning.SCREENS,
+    *schedule.SCREENS,
     *traffic.SCREENS,
     *proxies.SCREENS,
     *webhooks.SCREENS,
@@ -100,7 +100,7 @@ SCREENS: tuple[Screen, ...] = (
     *members.SCREENS,
     *account.SCREENS,
     *second_factor.SCREENS,
-    *auditing.SCREENS,
+    *audit_log.SCREENS,
 )
 
 
@@ -114,18 +114,18 @@ def make_console(
 ) -> Starlette:
     """The console over an open database; mount it at `/`. Whoever makes it closes the others."""
     seal = seal_for(settings)
-    desk = Desk(
+    desk = ConsoleContext(
         settings,
         database,
-        Door(database, passwords, seal=seal),
-        Board(database, alarms),
-        templating.environment(_version()),
+        LoginService(database, passwords, seal=seal),
+        LiveBoard(database, alarms),
+        jinja.environment(_version()),
         ConsoleRates(settings),
         public_submission,
         seal,
         _identity_provider(settings),
     )
-    screens = SCREENS + (asking.SCREENS if public_submission else ())
+    screens = SCREENS + (public_request.SCREENS if public_submission else ())
     routes: list[BaseRoute] = [
         Route(screen.path, guarded(screen, desk), methods=[screen.method]) for screen in screens
     ]
@@ -162,7 +162,7 @@ def _version() -> str:
     return digest.hexdigest()[:12]
 
 
-def _missing(desk: Desk) -> Handler:
+def _missing(desk: ConsoleContext) -> Handler:
     async def answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         sentence = (
@@ -170,14 +170,14 @@ def _missing(desk: Desk) -> Handler:
             if error.status_code == 405
             else "There is nothing at this address."
         )
-        return error_page(Call(request, desk), error.status_code, sentence)
+        return error_page(ConsoleRequest(request, desk), error.status_code, sentence)
 
     return answer
 
 
-def _broken(desk: Desk) -> Handler:
+def _broken(desk: ConsoleContext) -> Handler:
     async def answer(request: Request, _: Exception) -> Response:
         sentence = "This is a fault of Messor's, not yours. It was logged under the name below."
-        return error_page(Call(request, desk), 500, sentence)
+        return error_page(ConsoleRequest(request, desk), 500, sentence)
 
     return answer

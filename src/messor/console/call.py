@@ -14,8 +14,8 @@ from messor.access.principal import Principal
 from messor.access.roles import Act
 from messor.access.secret import new_token
 from messor.console import cookies
-from messor.console.cookies import Said
-from messor.console.desk import Desk
+from messor.console.cookies import FlashMessage
+from messor.console.desk import ConsoleContext
 from messor.console.forms import Form
 from messor.console.navigation import menu_for
 from messor.errors import NotFoundError
@@ -26,11 +26,11 @@ LONGEST_QUERY = 2_000  # characters of one value in an address
 
 
 @dataclass(slots=True)
-class Call:
+class ConsoleRequest:
     """A request that the guard let through, and its caller; None is anybody."""
 
     request: Request
-    desk: Desk
+    desk: ConsoleContext
     principal: Principal | None = None
     form: Form = field(default_factory=Form)
     _visitor: str | None = None  # made for this answer, because there was none
@@ -127,7 +127,7 @@ class Call:
         """To another page of the console, with a message for it."""
         response = RedirectResponse(path, 303)
         if said is not None and self.cookie is not None:
-            sealed = cookies.seal(Said(said, tone), self.cookie)
+            sealed = cookies.seal(FlashMessage(said, tone), self.cookie)
             cookies.write(self.request, response, cookies.SAID, sealed, seconds=60)
         return response
 

@@ -13,7 +13,7 @@ HEIGHT = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineChart:
     """A row of values as a line, and the area below it."""
 
     line: str  # the path of an SVG
@@ -27,7 +27,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BarSegment:
     """One colour of a bar."""
 
     y: float
@@ -45,7 +45,7 @@ class Bar:
     width: float
     label: str
     total: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[BarSegment, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def line(
     guides: Mapping[float, str] | None = None,
     width: int = WIDTH,
     height: int = 60,
-) -> Line:
+) -> LineChart:
     """A line through the values, oldest first; `top` is the value of the upper edge."""
     highest = top if top is not None else max([*values, 1.0])
     step = width / max(len(values) - 1, 1)
@@ -79,7 +79,7 @@ def line(
     area = f"{path}L{width} {height}L0 {height}Z" if points else ""
     marks = tuple((_y(value, highest, height), label) for value, label in (guides or {}).items())
     last = values[-1] if values else 0.0
-    return Line(path, area, highest, last, said, width, height, marks)
+    return LineChart(path, area, highest, last, said, width, height, marks)
 
 
 def bars(
@@ -118,15 +118,17 @@ def shares(
     ]
 
 
-def _pieces(counts: Mapping[str, int], tones: Mapping[str, str], top: int) -> tuple[Piece, ...]:
-    pieces: list[Piece] = []
+def _pieces(
+    counts: Mapping[str, int], tones: Mapping[str, str], top: int
+) -> tuple[BarSegment, ...]:
+    pieces: list[BarSegment] = []
     base = float(HEIGHT)
     for name, tone in tones.items():
         count = counts.get(name, 0)
         if count:
             height = max(HEIGHT * count / top, 1.0)
             base -= height
-            pieces.append(Piece(round(base, 1), round(height, 1), tone, name, count))
+            pieces.append(BarSegment(round(base, 1), round(height, 1), tone, name, count))
     return tuple(pieces)
 
 

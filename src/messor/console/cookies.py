@@ -27,7 +27,7 @@ _PURPOSE = b"messor.console.said:"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FlashMessage:
     """A message for the next page: how it went, in a sentence."""
 
     text: str
@@ -71,13 +71,13 @@ def theme_of(request: Request) -> str:
     return theme if theme in THEMES else "auto"
 
 
-def seal(said: Said, cookie: str) -> str:
+def seal(said: FlashMessage, cookie: str) -> str:
     """A message that only the holder of this cookie is shown."""
     payload = msgspec.json.encode([said.tone, said.text[:LONGEST_SAID]])
     return base64.urlsafe_b64encode(_sign(cookie, payload) + payload).decode()
 
 
-def unseal(sealed: str | None, cookie: str | None) -> Said | None:
+def unseal(sealed: str | None, cookie: str | None) -> FlashMessage | None:
     """The message, unless somebody else wrote it."""
     if not sealed or not cookie:
         return None
@@ -88,7 +88,7 @@ def unseal(sealed: str | None, cookie: str | None) -> Said | None:
     if not hmac.compare_digest(raw[:32], _sign(cookie, raw[32:])):
         return None
     tone, text = msgspec.json.decode(raw[32:], type=tuple[str, str])
-    return Said(text, tone)
+    return FlashMessage(text, tone)
 
 
 def _sign(cookie: str, payload: bytes) -> bytes:

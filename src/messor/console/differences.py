@@ -11,7 +11,7 @@ CONTEXT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangedLine:
     """One line: of both, of the older one only, of the newer one only, or left out."""
 
     kind: str  # same, gone, new, gap
@@ -19,35 +19,35 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class LineDifference:
     """The lines that changed, with a few around them."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[ChangedLine, ...]
     gone: int
     new: int
     is_cut: bool  # there was more than is compared
 
 
-def compare(older: str, newer: str) -> Difference:
+def compare(older: str, newer: str) -> LineDifference:
     before, after = older.splitlines(), newer.splitlines()
     is_cut = max(len(before), len(after)) > MOST_LINES
     changes = tuple(_changes(before[:MOST_LINES], after[:MOST_LINES]))
     gone = sum(change.kind == "gone" for change in changes)
     new = sum(change.kind == "new" for change in changes)
-    return Difference(changes, gone, new, is_cut)
+    return LineDifference(changes, gone, new, is_cut)
 
 
-def _changes(before: list[str], after: list[str]) -> Iterator[Change]:
+def _changes(before: list[str], after: list[str]) -> Iterator[ChangedLine]:
     end = 0
     for group in SequenceMatcher(None, before, after).get_grouped_opcodes(CONTEXT):
         if group[0][1] > end:
-            yield Change("gap", f"{group[0][1] - end} lines without a change")
+            yield ChangedLine("gap", f"{group[0][1] - end} lines without a change")
         for tag, start, stop, new_start, new_stop in group:
             if tag == "equal":
-                yield from (Change("same", line) for line in before[start:stop])
+                yield from (ChangedLine("same", line) for line in before[start:stop])
             else:
-                yield from (Change("gone", line) for line in before[start:stop])
-                yield from (Change("new", line) for line in after[new_start:new_stop])
+                yield from (ChangedLine("gone", line) for line in before[start:stop])
+                yield from (ChangedLine("new", line) for line in after[new_start:new_stop])
         end = group[-1][2]
     if end and end < len(before):
-        yield Change("gap", f"{len(before) - end} lines without a change")
+        yield ChangedLine("gap", f"{len(before) - end} lines without a change")

@@ -14,7 +14,7 @@ MOST = 20
 logger = logging.getLogger(__name__)
 
 
-class Errands:
+class BackgroundTasks:
     """Holds what is under way in this process; nobody else would."""
 
     def __init__(self) -> None:

@@ -9,9 +9,9 @@ from urllib.parse import quote as quoted
 
 import msgspec
 
-from messor.extract.browsing import TITLES
-from messor.extract.evidence import JSON_SOURCES
-from messor.extract.plain import from_html, one_space
+from messor.content.evidence import JSON_SOURCES
+from messor.content.plain import from_html, one_space
+from messor.records.queries import TITLES
 
 MOST_VALUE = 2_000  # characters that are shown
 MOST_QUOTE = 240
@@ -27,7 +27,7 @@ SOURCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownField:
     """One field, ready to be drawn."""
 
     name: str
@@ -40,7 +40,7 @@ class Shown:
     place: str  # the snapshot, at the quote where a browser can find it
 
 
-def shown(fields: Mapping[str, Any], page_id: int, snapshot_id: int) -> list[Shown]:
+def shown(fields: Mapping[str, Any], page_id: int, snapshot_id: int) -> list[ShownField]:
     """The fields of a record: what it is called first, long texts last."""
     place = f"/pages/{page_id}/snapshots/{snapshot_id}"
     made = [_field(name, fields[name], place) for name in sorted(fields, key=_rank)]
@@ -51,12 +51,12 @@ def _rank(name: str) -> tuple[int, str]:
     return (TITLES.index(name) if name in TITLES else len(TITLES), name)
 
 
-def _field(name: str, field: Mapping[str, Any], place: str) -> Shown:
+def _field(name: str, field: Mapping[str, Any], place: str) -> ShownField:
     proof = field.get("evidence") or {}
     literal, method = str(proof.get("quote", "")), str(proof.get("method", ""))
     source, _, how = method.partition(":")
     words = f"{SOURCES.get(source, source)}, as {how.replace('_', ' ')}" if how else source
-    return Shown(
+    return ShownField(
         name.replace("_", " "),
         said(field.get("value")),
         field.get("confidence"),

@@ -25,8 +25,8 @@ from messor.access.errors import (
 from messor.access.principal import Principal, authorise
 from messor.access.roles import Act
 from messor.console import cookies
-from messor.console.call import Call
-from messor.console.desk import Desk
+from messor.console.call import ConsoleRequest
+from messor.console.desk import ConsoleContext
 from messor.console.forms import (
     MOST_BYTES,
     MOST_BYTES_OF_STRANGERS,
@@ -67,11 +67,11 @@ TITLES = {
 }
 
 
-def guarded(screen: Screen, desk: Desk) -> Callable[[Request], Awaitable[Response]]:
+def guarded(screen: Screen, desk: ConsoleContext) -> Callable[[Request], Awaitable[Response]]:
     """What the server calls for a screen."""
 
     async def answer(request: Request) -> Response:
-        call = Call(request, desk)
+        call = ConsoleRequest(request, desk)
         try:
             call.principal = await _caller(desk, request)
             desk.rates.charge(call.principal, call.origin)
@@ -99,13 +99,13 @@ def guarded(screen: Screen, desk: Desk) -> Callable[[Request], Awaitable[Respons
     return answer
 
 
-async def _form(call: Call, screen: Screen) -> Form:
+async def _form(call: ConsoleRequest, screen: Screen) -> Form:
     """What was sent, and no more of it than its sender may send."""
     most = MOST_BYTES_OF_STRANGERS if call.principal is None else MOST_BYTES
     return await read_form(call.request, most_bytes=most, takes_files=screen.takes_files)
 
 
-async def _caller(desk: Desk, request: Request) -> Principal | None:
+async def _caller(desk: ConsoleContext, request: Request) -> Principal | None:
     token = cookies.read(request, cookies.SESSION)
     if token is None:
         return None
@@ -116,7 +116,7 @@ async def _caller(desk: Desk, request: Request) -> Principal | None:
         return None
 
 
-def refuse(call: Call, error: MessorError) -> Response:
+def refuse(call: ConsoleRequest, error: MessorError) -> Response:
     """A page that says why not, and what to do."""
     status = next((code for kind, code in STATUSES if isinstance(error, kind)), 500)
     if status == 401 and not isinstance(error, BadLinkError):
@@ -127,7 +127,7 @@ def refuse(call: Call, error: MessorError) -> Response:
     return response
 
 
-def error_page(call: Call, status: int, sentence: str) -> Response:
+def error_page(call: ConsoleRequest, status: int, sentence: str) -> Response:
     """An error for people; nothing is asked of the database for it."""
     return call.bare(
         "error.html",
@@ -139,7 +139,7 @@ def error_page(call: Call, status: int, sentence: str) -> Response:
     )
 
 
-def _to_login(call: Call) -> Response:
+def _to_login(call: ConsoleRequest) -> Response:
     request = call.request
     if call.is_partial:
         return Response(status_code=401, headers={"HX-Redirect": "/login"})

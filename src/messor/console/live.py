@@ -8,24 +8,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from messor.access import members
-from messor.courtesy import traffic
-from messor.kit.fresh import Fresh
+from messor.core.fresh import Fresh
+from messor.jobs import dead_groups, lists
 from messor.ledger import recent
 from messor.ledger.alarms import AlarmBoard, standing
 from messor.ledger.recent import Recent
 from messor.ops import overview
-from messor.ops.overview import NextRun, Rates, Risky, Visited, Waiting
-from messor.queue import dead_groups, listing
-from messor.store.bell import Bell
+from messor.ops.overview import NextRun, RequestRates, Risky, Visited, WaitingWork
+from messor.politeness import traffic
+from messor.store.bell import NotificationListener
 from messor.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class LiveFigures:
     """All that the overview shows."""
 
-    rates: Rates
-    waiting: Waiting
+    rates: RequestRates
+    waiting: WaitingWork
     visited: list[Visited]
     risky: list[Risky]
     next_runs: list[NextRun]
@@ -33,7 +33,7 @@ class Figures:
     names: dict[str, str]  # of the events' actors
 
 
-class Board:
+class LiveBoard:
     """Keeps the figures of one installation."""
 
     def __init__(self, database: Database, alarms: AlarmBoard | None = None) -> None:
@@ -47,16 +47,16 @@ class Board:
         self.halt = Fresh(0.5, lambda: traffic.in_force(database))  # told on every page
         self.alarms = Fresh(5.0, lambda: standing(database, alarms))  # so are these
         self._rings = 0
-        self.bell = Bell(database)
-        self.jobs = Fresh(0.0, lambda: listing.stats(database), is_costly=listing.are_many)
+        self.bell = NotificationListener(database)
+        self.jobs = Fresh(0.0, lambda: lists.stats(database), is_costly=lists.are_many)
         self.dead = Fresh(0.0, lambda: dead_groups.groups(database), is_costly=dead_groups.are_many)
 
-    async def figures(self) -> Figures:
+    async def figures(self) -> LiveFigures:
         if self.bell.rings != self._rings:  # there are events that are not known here
             self._rings = self.bell.rings
             self._events.spoil()
         events, names = await self._events.get()
-        return Figures(
+        return LiveFigures(
             await self._rates.get(),
             await self._waiting.get(),
             await self._visited.get(),

@@ -33,7 +33,7 @@ _INLINE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextRun:
     """A run of text in one manner; `href` only for a link that a browser does not run."""
 
     kind: str  # text, strong, em, code, link, image
@@ -42,35 +42,35 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MarkdownBlock:
     """A part of a document."""
 
     kind: str  # heading, paragraph, item, code, quote, rule, table
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[TextRun, ...] = ()
     level: int = 0  # of a heading, or how deep an item lies
     marker: str = ""  # of an item
     text: str = ""  # of code, as it is
-    rows: tuple[tuple[tuple[Piece, ...], ...], ...] = ()  # of a table, its head first
+    rows: tuple[tuple[tuple[TextRun, ...], ...], ...] = ()  # of a table, its head first
 
 
 @dataclass(slots=True)
 class _Reader:
     base: str
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[MarkdownBlock] = field(default_factory=list)
     paragraph: list[str] = field(default_factory=list)
 
     def end_paragraph(self) -> None:
         if self.paragraph:
             text = " ".join(self.paragraph)
-            self.blocks.append(Block("paragraph", pieces(text, self.base)))
+            self.blocks.append(MarkdownBlock("paragraph", pieces(text, self.base)))
             self.paragraph = []
 
-    def add(self, block: Block) -> None:
+    def add(self, block: MarkdownBlock) -> None:
         self.end_paragraph()
         self.blocks.append(block)
 
 
-def read(text: str, base: str) -> list[Block]:
+def read(text: str, base: str) -> list[MarkdownBlock]:
     """The blocks of a document; links are taken relative to `base`."""
     reader = _Reader(base)
     lines = iter(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
@@ -87,19 +87,19 @@ def _take(reader: _Reader, line: str, lines: Iterator[str]) -> None:
     if not line:
         reader.end_paragraph()
     elif fence := _FENCE.match(line):
-        reader.add(Block("code", text=_fenced(fence[1], lines)))
+        reader.add(MarkdownBlock("code", text=_fenced(fence[1], lines)))
     elif heading := _HEADING.match(line):
         title = heading[2].rstrip("# ")
-        reader.add(Block("heading", pieces(title, reader.base), level=len(heading[1])))
+        reader.add(MarkdownBlock("heading", pieces(title, reader.base), level=len(heading[1])))
     elif _RULE.match(line):
-        reader.add(Block("rule"))
+        reader.add(MarkdownBlock("rule"))
     elif item := _ITEM.match(line):
         marker = f"{item[3]}." if item[3] else "•"
         depth = min(len(item[1]) // 2, 5)
         text = item[4].lstrip("# ") if item[4].startswith("#") else item[4]
-        reader.add(Block("item", pieces(text, reader.base), level=depth, marker=marker))
+        reader.add(MarkdownBlock("item", pieces(text, reader.base), level=depth, marker=marker))
     elif line.startswith(">"):
-        reader.add(Block("quote", pieces(line.lstrip("> "), reader.base)))
+        reader.add(MarkdownBlock("quote", pieces(line.lstrip("> "), reader.base)))
     elif line.lstrip().startswith("|"):
         reader.end_paragraph()
         _take_row(reader, line)
@@ -125,14 +125,14 @@ def _take_row(reader: _Reader, line: str) -> None:
     row = tuple(pieces(cell.strip(), reader.base) for cell in cells)
     before = reader.blocks[-1] if reader.blocks else None
     if before is not None and before.kind == "table":
-        reader.blocks[-1] = Block("table", rows=(*before.rows[:500], row))
+        reader.blocks[-1] = MarkdownBlock("table", rows=(*before.rows[:500], row))
     else:
-        reader.blocks.append(Block("table", rows=(row,)))
+        reader.blocks.append(MarkdownBlock("table", rows=(row,)))
 
 
-def pieces(text: str, base: str) -> tuple[Piece, ...]:
+def pieces(text: str, base: str) -> tuple[TextRun, ...]:
     """A line's runs of text."""
-    found: list[Piece] = []
+    found: list[TextRun] = []
     end = 0
     for match in _INLINE.finditer(text):
         _plain(found, text[end : match.start()])
@@ -142,29 +142,29 @@ def pieces(text: str, base: str) -> tuple[Piece, ...]:
     return tuple(found)
 
 
-def _plain(found: list[Piece], text: str) -> None:
+def _plain(found: list[TextRun], text: str) -> None:
     if text and found and found[-1].kind == "text":
-        found[-1] = Piece("text", found[-1].text + text)
+        found[-1] = TextRun("text", found[-1].text + text)
     elif text:
-        found.append(Piece("text", text))
+        found.append(TextRun("text", text))
 
 
-def _add(found: list[Piece], match: re.Match[str], base: str) -> None:
+def _add(found: list[TextRun], match: re.Match[str], base: str) -> None:
     given = match.groupdict()
     if given["escaped"] is not None:
         _plain(found, given["escaped"])
     elif given["code"] is not None:
-        found.append(Piece("code", given["code"].strip()))
+        found.append(TextRun("code", given["code"].strip()))
     elif given["label"] is not None:
         kind = "image" if given["image"] else "link"
         label = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", given["label"])
         href = harmless(given["target"].strip("<>"), base)
-        found.append(Piece(kind, label.strip("*_ ") or href or kind, href))
+        found.append(TextRun(kind, label.strip("*_ ") or href or kind, href))
     elif given["auto"] is not None:
-        found.append(Piece("link", given["auto"], harmless(given["auto"], base)))
+        found.append(TextRun("link", given["auto"], harmless(given["auto"], base)))
     else:
         kind = "strong" if given["strong"] is not None else "em"
-        found.append(Piece(kind, given[kind]))
+        found.append(TextRun(kind, given[kind]))
 
 
 def harmless(target: str, base: str) -> str | None:

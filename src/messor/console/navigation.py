@@ -9,7 +9,7 @@ from messor.access.roles import Act
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MenuEntry:
     """One line of the menu."""
 
     label: str
@@ -27,12 +27,12 @@ class Entry:
 
 
 MENU = (
-    Entry("Overview", "/", "gauge-high", Act.READ),
-    Entry("Review", "/review", "inbox", Act.DOMAINS_REVIEW),
-    Entry("Domains", "/domains", "globe", Act.READ),
-    Entry("Submit", "/submit", "circle-plus", Act.DOMAINS_SUBMIT),
-    Entry("Search", "/search", "magnifying-glass", Act.READ, on_phone=False),
-    Entry(
+    MenuEntry("Overview", "/", "gauge-high", Act.READ),
+    MenuEntry("Review", "/review", "inbox", Act.DOMAINS_REVIEW),
+    MenuEntry("Domains", "/domains", "globe", Act.READ),
+    MenuEntry("Submit", "/submit", "circle-plus", Act.DOMAINS_SUBMIT),
+    MenuEntry("Search", "/search", "magnifying-glass", Act.READ, on_phone=False),
+    MenuEntry(
         "Records",
         "/records",
         "layer-group",
@@ -40,9 +40,9 @@ MENU = (
         on_phone=False,
         also=("/products", "/parsers"),
     ),
-    Entry("Why?", "/why", "route", Act.READ, on_phone=False),
-    Entry("Intelligence", "/orbit", "binoculars", Act.READ, on_phone=False),
-    Entry(
+    MenuEntry("Why?", "/why", "route", Act.READ, on_phone=False),
+    MenuEntry("Intelligence", "/orbit", "binoculars", Act.READ, on_phone=False),
+    MenuEntry(
         "Discovery",
         "/discovery",
         "compass",
@@ -50,8 +50,8 @@ MENU = (
         on_phone=False,
         also=("/verticals", "/keywords", "/serps", "/scores"),
     ),
-    Entry("Candidates", "/candidates", "clipboard-check", Act.READ, on_phone=False),
-    Entry(
+    MenuEntry("Candidates", "/candidates", "clipboard-check", Act.READ, on_phone=False),
+    MenuEntry(
         "Tasks and jobs",
         "/tasks",
         "list-check",
@@ -59,16 +59,16 @@ MENU = (
         on_phone=False,
         also=("/batches", "/jobs"),
     ),
-    Entry("Schedule", "/schedule", "calendar-days", Act.READ, on_phone=False),
-    Entry("Health", "/admin/orbits/health", "heart-pulse", Act.READ, on_phone=False),
-    Entry("Traffic", "/traffic", "traffic-light", Act.READ, on_phone=False),
-    Entry("Proxies", "/proxies", "network-wired", Act.PROXIES_MANAGE, on_phone=False),
-    Entry("Webhooks", "/webhooks", "bell", Act.WEBHOOKS_MANAGE, on_phone=False),
-    Entry("Members", "/members", "users", Act.MEMBERS_MANAGE, on_phone=False),
-    Entry("Audit log", "/audit", "clock-rotate-left", Act.AUDIT_READ, on_phone=False),
-    Entry("My account", "/account", "circle-user", Act.ACCOUNT_OWN, on_phone=False),
+    MenuEntry("Schedule", "/schedule", "calendar-days", Act.READ, on_phone=False),
+    MenuEntry("Health", "/admin/orbits/health", "heart-pulse", Act.READ, on_phone=False),
+    MenuEntry("Traffic", "/traffic", "traffic-light", Act.READ, on_phone=False),
+    MenuEntry("Proxies", "/proxies", "network-wired", Act.PROXIES_MANAGE, on_phone=False),
+    MenuEntry("Webhooks", "/webhooks", "bell", Act.WEBHOOKS_MANAGE, on_phone=False),
+    MenuEntry("Members", "/members", "users", Act.MEMBERS_MANAGE, on_phone=False),
+    MenuEntry("Audit log", "/audit", "clock-rotate-left", Act.AUDIT_READ, on_phone=False),
+    MenuEntry("My account", "/account", "circle-user", Act.ACCOUNT_OWN, on_phone=False),
 )
 
 
-def menu_for(principal: Principal) -> list[Entry]:
+def menu_for(principal: Principal) -> list[MenuEntry]:
     return [entry for entry in MENU if principal.may(entry.act)]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from messor.console.charts import HEIGHT, WIDTH, Line
-from messor.extract.product_browsing import Price
+from messor.console.charts import HEIGHT, WIDTH, LineChart
+from messor.records.product_queries import ObservedPrice
 
 MARGIN = 0.15  # of the range, above and below
 
@@ -20,7 +20,7 @@ MARGIN = 0.15  # of the range, above and below
 class PriceChart:
     """The drawing, and the figures that stand beside it."""
 
-    line: Line
+    line: LineChart
     currency: str
     lowest: Decimal
     highest: Decimal
@@ -28,7 +28,7 @@ class PriceChart:
     until: datetime
 
 
-def draw(prices: Sequence[Price], until: datetime) -> PriceChart | None:
+def draw(prices: Sequence[ObservedPrice], until: datetime) -> PriceChart | None:
     """Prices with the oldest first; None when there are too few to make a line."""
     currencies = [one.currency for one in prices if one.price is not None]
     if not currencies:
@@ -56,7 +56,7 @@ def draw(prices: Sequence[Price], until: datetime) -> PriceChart | None:
         f"Price {words} now; between {least} and {most} since {since:%Y-%m-%d},"
         f" in {len(values)} steps"
     )
-    drawn = Line(line, area, float(high), float(values[-1]), said, WIDTH, HEIGHT, guides)
+    drawn = LineChart(line, area, float(high), float(values[-1]), said, WIDTH, HEIGHT, guides)
     return PriceChart(drawn, currency or "", low, high, since, until)
 
 

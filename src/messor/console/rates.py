@@ -7,7 +7,7 @@ from datetime import timedelta
 from messor.access.origin import Origin
 from messor.access.principal import Principal
 from messor.access.ratelimits import Limit
-from messor.serve.rates import Rates, Streams
+from messor.runtime.server.rates import Rates, Streams
 from messor.settings import Settings
 
 MINUTE = timedelta(minutes=1)

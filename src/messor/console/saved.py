@@ -11,7 +11,7 @@ from messor.access import saved_views
 from messor.access.roles import Act
 from messor.access.saved_views import SavedView
 from messor.console.addresses import with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 
 # What each list is called, where it is, and who may open it.
 PLACES: Mapping[str, tuple[str, str, Act]] = {
@@ -22,7 +22,7 @@ PLACES: Mapping[str, tuple[str, str, Act]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class SavedViewBar:
     """The views of a list, and what it shows now."""
 
     list: str
@@ -44,14 +44,14 @@ class Bar:
         return address(view.list, view.filters)
 
 
-async def bar(call: Call, list_name: str, given: Mapping[str, object]) -> Bar:
+async def bar(call: ConsoleRequest, list_name: str, given: Mapping[str, object]) -> SavedViewBar:
     """For the list to show above itself; `given` is what it was narrowed down to."""
     said = {name: str(value) for name, value in given.items() if value not in (None, "", False)}
     found = await saved_views.listing(call.desk.database, call.member, list_name)
-    return Bar(list_name, found, saved_views.filters_of(list_name, said))
+    return SavedViewBar(list_name, found, saved_views.filters_of(list_name, said))
 
 
-async def opening(call: Call, list_name: str) -> Response | None:
+async def opening(call: ConsoleRequest, list_name: str) -> Response | None:
     """The way to the view that this member begins with, where the address asks for nothing."""
     if call.request.url.query or call.is_partial:
         return None

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 
-Handler = Callable[[Call], Awaitable[Response]]
+Handler = Callable[[ConsoleRequest], Awaitable[Response]]
 
 PUBLIC = None  # in place of an act: anybody may
 

@@ -27,9 +27,9 @@ from aiohttp.http import RawResponseMessage
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from messor.courtesy.pace import PERMIT, Permit
 from messor.fetch.connector import PermitConnector
-from messor.fetch.decoding import TooLargeError
+from messor.fetch.content_decoding import TooLargeError
+from messor.politeness.pace import PERMIT, Permit
 from messor.web.urls import Url
 
 KNOWN_PEERS = 1_000
@@ -37,7 +37,7 @@ _CLOSED = "The connection was closed before it answered."
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # in a field's value (RFC 9110 5.5)
 
 
-class Reply(NamedTuple):
+class HttpReply(NamedTuple):
     """What a site answered, its body as it came."""
 
     status: int
@@ -83,7 +83,7 @@ class Client:
         cap: int,
         cut: bool = False,
         verify: bool = True,
-    ) -> Reply:
+    ) -> HttpReply:
         """Send one request and read its answer; a body over `cap` is refused, or cut a little past it."""
         peer = self._peer(url, verify=verify)
         request = b"GET %b%b%b\r\n" % (url.target.encode("ascii"), peer.head, _lines(conditions))
@@ -120,7 +120,7 @@ class Client:
 
 async def _exchange(
     connection: Connection, request: bytes, permit: Permit, deadline: float, *, cap: int, cut: bool
-) -> Reply:
+) -> HttpReply:
     """Write a request to a ready connection and read its answer."""
     protocol, transport = connection.protocol, connection.transport
     if protocol is None or transport is None or transport.is_closing():
@@ -142,7 +142,7 @@ async def _exchange(
         timer.cancel()
     if loop.time() >= deadline:
         raise TimeoutError  # that end may have passed for the body's own
-    return Reply(message.code, message.reason or "", message.headers, message.raw_headers, body)
+    return HttpReply(message.code, message.reason or "", message.headers, message.raw_headers, body)
 
 
 async def _head(protocol: ResponseHandler) -> tuple[RawResponseMessage, StreamReader]:

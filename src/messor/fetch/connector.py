@@ -12,10 +12,10 @@ from aiohttp import ClientConnectionError, ClientRequest, ClientTimeout, TCPConn
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
-from messor.courtesy.pace import PERMIT
 from messor.errors import LeaseLostError
 from messor.fetch.guard import AddressGuard, GuardedResolver
 from messor.fetch.tls import verifying_context
+from messor.politeness.pace import PERMIT
 
 
 class PermitConnector(TCPConnector):

@@ -9,18 +9,23 @@ from __future__ import annotations
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
-from messor.courtesy.pace import Permit
-from messor.fetch.client import Client, Reply
+from messor.core import clock
+from messor.fetch.classify import name_outcome
+from messor.fetch.client import Client, HttpReply
 from messor.fetch.connector import PermitConnector, make_connector
-from messor.fetch.decoding import BadEncodingError, Decoded, TooLargeError, decode_content
+from messor.fetch.content_decoding import (
+    BadEncodingError,
+    Decoded,
+    TooLargeError,
+    decode_content,
+)
 from messor.fetch.failures import failed, of_error
 from messor.fetch.guard import AddressGuard
-from messor.fetch.naming import name_outcome
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.proxies.proxy import Proxy
 from messor.fetch.proxies.tunnel import ProxyClients
 from messor.fetch.wire import digest_of, tag_of, unpacked_size
-from messor.kit import clock
+from messor.politeness.pace import Permit
 from messor.settings import Settings
 from messor.web.robots_tags import has_directives
 from messor.web.urls import parse
@@ -127,7 +132,7 @@ class HttpFetcher:
         fetched.duration = clock.now() - fetched.began_at
         return fetched
 
-    def _unpack(self, reply: Reply, cut_at: int | None, known: int | None) -> Fetched:
+    def _unpack(self, reply: HttpReply, cut_at: int | None, known: int | None) -> Fetched:
         wire = reply.body
         digest = digest_of(wire) if reply.status == 200 and wire else None
         tag = tag_of(digest) if digest else None
@@ -144,7 +149,7 @@ class HttpFetcher:
         return fetched
 
 
-def _judge(reply: Reply, decoded: Decoded) -> Fetched:
+def _judge(reply: HttpReply, decoded: Decoded) -> Fetched:
     """What came, and what it means."""
     body = decoded.body
     return name_outcome(
@@ -162,7 +167,7 @@ def _judge(reply: Reply, decoded: Decoded) -> Fetched:
     )
 
 
-def _known(reply: Reply, tag: int) -> Fetched:
+def _known(reply: HttpReply, tag: int) -> Fetched:
     """The answer that was good the last time."""
     return Fetched(
         Outcome.OK,

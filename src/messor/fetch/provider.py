@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from messor.courtesy.pace import Permit
 from messor.fetch.outcome import Fetched
+from messor.politeness.pace import Permit
 
 # `error_type` of a fetch that failed at the provider, before the site was heard: the next
 # provider may still succeed, and nothing is known of the page.

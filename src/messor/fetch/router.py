@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-from messor.courtesy.lanes import Policy
-from messor.fetch.gates import Verdict
+from messor.core import clock
+from messor.fetch.gates import GateVerdict
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT, Provider
-from messor.kit import clock
+from messor.politeness.lanes import Policy
 
 # Gates that another provider may well pass, and that are no refusal. Nearly half of the web's
 # pages have less text than a twentieth of their markup and are sound all the same, so the ratio
@@ -24,14 +24,14 @@ LITTLE_TEXT = 2_000
 _REFUSED = frozenset({Outcome.BLOCKED})
 
 
-class Choice(NamedTuple):
+class ProviderChoice(NamedTuple):
     """Who is asked next, and who would have been asked before, were they not left alone."""
 
     provider: Provider | None
     passed_over: Sequence[Fetched] = ()
 
 
-NOBODY = Choice(None)
+NOBODY = ProviderChoice(None)
 
 
 def passed_over(provider: Provider, sentence: str) -> Fetched:
@@ -64,11 +64,11 @@ class Router:
         self,
         policy: Policy,
         fetched: Fetched,
-        verdict: Verdict,
+        verdict: GateVerdict,
         *,
         text_length: int = 0,
         same_shell: bool = False,
-    ) -> Choice:
+    ) -> ProviderChoice:
         """Who is asked after this answer, if anybody."""
         if policy.render == "never" or policy.proxies != "none" or not self._others:
             return NOBODY  # they go out on ways of their own, which a domain's terms may exclude
@@ -81,17 +81,17 @@ class Router:
             if same_shell and provider.paid:
                 continue
             if provider.available:
-                return Choice(provider, resting)
+                return ProviderChoice(provider, resting)
             if (sentence := provider.resting) is not None:
                 resting.append(passed_over(provider, sentence))
-        return Choice(None, resting)
+        return ProviderChoice(None, resting)
 
     def _after(self, name: str) -> list[Provider]:
         names = [provider.name for provider in self._others]
         return self._others[names.index(name) + 1 :] if name in names else self._others
 
     @staticmethod
-    def _is_worth_another(policy: Policy, fetched: Fetched, verdict: Verdict) -> bool:
+    def _is_worth_another(policy: Policy, fetched: Fetched, verdict: GateVerdict) -> bool:
         if fetched.error_type == PROVIDER_FAULT:
             return True
         if fetched.outcome in _REFUSED:

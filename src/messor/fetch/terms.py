@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from uuid import UUID
 
-from messor.courtesy.lanes import Policy
-from messor.courtesy.pace import Permit
+from messor.core import clock
 from messor.fetch.http import HttpFetcher
 from messor.fetch.outcome import Fetched, Outcome
-from messor.fetch.proxies.pool import Pool
+from messor.fetch.proxies.pool import ProxyPool
 from messor.fetch.proxies.proxy import PROXY_FAULT
-from messor.kit import clock
+from messor.politeness.lanes import Policy
+from messor.politeness.pace import Permit
 
 # For one request: how many proxies may say that they cannot reach the site, and how long others
 # are tried after one failed. A pool must work as long as one of its proxies does.
@@ -23,7 +23,7 @@ TRYING_SECONDS = 20.0
 class TermsFetcher:
     """Fetches a domain's pages as its terms say."""
 
-    def __init__(self, http: HttpFetcher, pool: Pool) -> None:
+    def __init__(self, http: HttpFetcher, pool: ProxyPool) -> None:
         self._http = http
         self._pool = pool
 

@@ -34,7 +34,7 @@ _FIELDS = {"url", "priority", "frequency", "crawl_frequency"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class BatchItem:
     """A line that was understood."""
 
     line: int
@@ -54,7 +54,7 @@ class BadLine:
     reason: str
 
 
-Line = Wish | BadLine
+Line = BatchItem | BadLine
 
 
 def guess_format(name: str, head: bytes) -> str:
@@ -128,8 +128,8 @@ class LineReader:
             raise UsageError(f"{len(cells)} cells under a header of {len(header)}")
         return {name: cell.strip() for name, cell in zip(header, cells, strict=False) if name}
 
-    def _wish(self, text: str, fields: dict[str, Any]) -> Wish:
-        return Wish(
+    def _wish(self, text: str, fields: dict[str, Any]) -> BatchItem:
+        return BatchItem(
             self._number,
             text,
             _url(fields.get("url")),
@@ -153,7 +153,7 @@ def sitemap_lines(body: bytes) -> Iterable[Line]:
         if url is None:
             yield BadLine(number, href[:SHOWN], "this is no web address")
         else:
-            yield Wish(number, href, url, kind=kind)
+            yield BatchItem(number, href, url, kind=kind)
 
 
 def _check(text: str, size: int) -> None:

@@ -11,12 +11,12 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from messor.courtesy import lanes
 from messor.frontier import pages, tasks
-from messor.frontier.batch_lines import SHOWN, BadLine, Wish
+from messor.frontier.batch_lines import SHOWN, BadLine, BatchItem
 from messor.frontier.categories import categorise
 from messor.frontier.pages import NewPage
 from messor.frontier.tasks import SITEMAP_PRIORITY
+from messor.politeness import lanes
 from messor.store.database import Connection
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse, url_hash
@@ -90,7 +90,7 @@ UPDATE messor.lanes l
 class Chunk:
     """Lines on their way into one transaction."""
 
-    def __init__(self, wishes: Sequence[Wish], bad: Sequence[BadLine]) -> None:
+    def __init__(self, wishes: Sequence[BatchItem], bad: Sequence[BadLine]) -> None:
         self.wishes = list(wishes)
         self.bad = list(bad)
         self.hashes = {wish.line: url_hash(wish.url) for wish in wishes}
@@ -139,7 +139,7 @@ async def write(
     )
 
 
-def _priority_of(wish: Wish, usual: int) -> int:
+def _priority_of(wish: BatchItem, usual: int) -> int:
     if wish.kind == "sitemap":
         return SITEMAP_PRIORITY
     return usual if wish.priority is None else wish.priority
@@ -190,7 +190,7 @@ async def _hosts(connection: Connection, chunk: Chunk, domains: dict[str, Any]) 
     return hosts
 
 
-def refused_line(wish: Wish, reason: str) -> BadLine:
+def refused_line(wish: BatchItem, reason: str) -> BadLine:
     return BadLine(wish.line, wish.text[:SHOWN], reason)
 
 
@@ -210,7 +210,7 @@ def _objection(name: str | None, row: Any) -> str | None:
     }[row["status"]]
 
 
-def _page(wish: Wish, chunk: Chunk, domains: dict[str, Any]) -> NewPage:
+def _page(wish: BatchItem, chunk: Chunk, domains: dict[str, Any]) -> NewPage:
     domain_id = domains[wish.url.host]["id"]
     url = wish.url
     return NewPage(
@@ -226,6 +226,6 @@ def _page(wish: Wish, chunk: Chunk, domains: dict[str, Any]) -> NewPage:
     )
 
 
-def _category(wish: Wish) -> str | None:
+def _category(wish: BatchItem) -> str | None:
     found = categorise(wish.url.path) if wish.kind == "page" else None
     return found.name if found else None

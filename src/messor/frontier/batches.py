@@ -15,20 +15,20 @@ from itertools import islice
 from typing import Any, BinaryIO
 from uuid import UUID
 
+from messor.core.ids import new_id
 from messor.errors import NotFoundError
 from messor.frontier import batch_rows
 from messor.frontier.batch_lines import (
     SHOWN,
     BadLine,
+    BatchItem,
     Line,
     LineReader,
-    Wish,
     raw_lines,
     sitemap_lines,
 )
 from messor.frontier.batch_rows import Chunk, refused_line
 from messor.frontier.tasks import DEFAULT_PRIORITY
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.store.database import TRY_AGAIN, Connection, Database
 from messor.web.sitemaps import MAX_BYTES
@@ -66,7 +66,7 @@ SELECT line, text, reason FROM messor.batch_errors WHERE batch_id = $1 ORDER BY 
 
 
 @dataclass(slots=True)
-class Report:
+class BatchReport:
     """What came of a batch."""
 
     id: UUID
@@ -80,7 +80,7 @@ class Report:
     errors: list[BadLine] = field(default_factory=list)  # duplicates too
 
 
-class Submitter:
+class BatchSubmitter:
     """Takes in one batch; the same for the command line and the API."""
 
     def __init__(
@@ -99,12 +99,12 @@ class Submitter:
 
     async def submit(
         self, lines: AsyncIterable[Line], *, name: str, source: str, form: str
-    ) -> Report:
+    ) -> BatchReport:
         """Check every line; the good ones are due when this returns."""
         batch_id = new_id()
         self._seen.clear()
         waiting: list[Line] = []
-        report: Report | None = None
+        report: BatchReport | None = None
         async for line in lines:
             if report is None:  # nothing is made of a source that cannot be read at all
                 report = await self._begin(batch_id, name, source, form)
@@ -117,14 +117,16 @@ class Submitter:
         await self._take(report, waiting, last=True)
         return report
 
-    async def _begin(self, batch_id: UUID, name: str, source: str, form: str) -> Report:
+    async def _begin(self, batch_id: UUID, name: str, source: str, form: str) -> BatchReport:
         row = await self._database.fetchrow(
             BEGIN, batch_id, name[:200], self._actor, source[:500], form
         )
         assert row is not None
-        return Report(batch_id, name[:200], row["created_at"])
+        return BatchReport(batch_id, name[:200], row["created_at"])
 
-    async def _take(self, report: Report, lines: Sequence[Line], *, last: bool = False) -> None:
+    async def _take(
+        self, report: BatchReport, lines: Sequence[Line], *, last: bool = False
+    ) -> None:
         """One chunk; tried again when it met a flush."""
         wishes, bad, duplicates = self._sift(lines)
         for attempt in range(TRIES):
@@ -147,9 +149,9 @@ class Submitter:
                 report.duplicates, report.rejected = counted[4:6]
                 return
 
-    def _sift(self, lines: Sequence[Line]) -> tuple[list[Wish], list[BadLine], list[BadLine]]:
+    def _sift(self, lines: Sequence[Line]) -> tuple[list[BatchItem], list[BadLine], list[BadLine]]:
         """Wishes, bad lines, and lines that say what one before said."""
-        wishes: list[Wish] = []
+        wishes: list[BatchItem] = []
         bad: list[BadLine] = []
         duplicates: list[BadLine] = []
         for line in lines:
@@ -188,7 +190,7 @@ class Submitter:
 
 
 def _count(
-    report: Report, lines: Sequence[Line], chunk: Chunk, duplicates: int
+    report: BatchReport, lines: Sequence[Line], chunk: Chunk, duplicates: int
 ) -> tuple[UUID, int, int, int, int, int]:
     return (
         report.id,
@@ -225,7 +227,7 @@ async def sitemap_at(text: str) -> AsyncIterator[Line]:
     if url is None:
         yield BadLine(1, text[:SHOWN], "this is no web address")
     else:
-        yield Wish(1, text, url, kind="sitemap")
+        yield BatchItem(1, text, url, kind="sitemap")
 
 
 async def listing(database: Database, limit: int = 100) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ class Schedule(NamedTuple):
     history: int | None = None  # None where this was no look that tells of change
 
 
-class Rhythm(NamedTuple):
+class CrawlFrequency(NamedTuple):
     """How often a page is looked at, and everything that this follows from; times in seconds."""
 
     own: float | None
@@ -112,9 +112,9 @@ def factor(history: int) -> float:
     return float(bounded ** min(seen / _ENOUGH, 1.0))
 
 
-def rhythm(task: Task, domain_frequency: float | None) -> Rhythm:
+def rhythm(task: Task, domain_frequency: float | None) -> CrawlFrequency:
     own = task.crawl_frequency.total_seconds() if task.crawl_frequency is not None else None
-    return Rhythm(own, task.track_level, domain_frequency, task.history)
+    return CrawlFrequency(own, task.track_level, domain_frequency, task.history)
 
 
 def frequency(task: Task, domain_frequency: float | None) -> float:
@@ -122,7 +122,7 @@ def frequency(task: Task, domain_frequency: float | None) -> float:
     return rhythm(task, domain_frequency).base
 
 
-def explain(rhythm: Rhythm) -> str:
+def explain(rhythm: CrawlFrequency) -> str:
     """How often a page is looked at and why, in one sentence."""
     seen, changed = looks(rhythm.history), changes(rhythm.history)
     base = f"{spell(rhythm.base)} ({rhythm.source})"

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 from uuid import UUID
 
-from messor.courtesy import lanes
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.frontier import transitions
 from messor.frontier.transitions import HELD_SQL
 from messor.ledger.events import Event, record
+from messor.politeness import lanes
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.store.database import TRY_AGAIN, Connection, Database
@@ -190,7 +190,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ControlResult:
     """What an act came to."""
 
     act: str
@@ -199,7 +199,7 @@ class Done:
     tasks: int
 
 
-async def act(database: Database, name: str, scope: Scope, *, actor: str) -> Done:
+async def act(database: Database, name: str, scope: Scope, *, actor: str) -> ControlResult:
     """Pause, resume, stop, retry or recrawl; answers how many tasks it changed."""
     if scope.status is not None:
         transitions.require(name, scope.status)
@@ -210,7 +210,7 @@ async def act(database: Database, name: str, scope: Scope, *, actor: str) -> Don
             # What visits under way still find must not go on from there.
             await _flag(database, "pause", scope, actor)
         changed = await _change(database, name, scope)
-    done = Done(name, scope.kind, scope.name, changed)
+    done = ControlResult(name, scope.kind, scope.name, changed)
     page_id = scope.key if scope.kind == "url" else None
     data: dict[str, Any] = {"scope": scope.kind, "name": scope.name, "tasks": changed}
     async with database.transaction() as connection:

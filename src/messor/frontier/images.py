@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from messor.courtesy import lanes
+from messor.politeness import lanes
 from messor.store.database import Connection
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, parse, url_hash
@@ -97,7 +97,7 @@ UPDATE messor.product_images i
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedImage:
     """A picture that nobody fetched yet."""
 
     id: int
@@ -154,10 +154,10 @@ async def enlist(
 ) -> Enlisted:
     """Make tasks of pictures of the named domains and verticals; the first `per_page` of a page."""
     rows = await connection.fetch(WANTED, after, per_page, list(names), most)
-    wanted = [Wanted(*row) for row in rows]
+    wanted = [WantedImage(*row) for row in rows]
     parsed = [(each, parse(each.url)) for each in wanted]
     domains = await _approved(connection, [url for _, url in parsed if url is not None])
-    good: list[tuple[Wanted, Url]] = []
+    good: list[tuple[WantedImage, Url]] = []
     refused: list[tuple[int, str]] = []
     for each, url in parsed:
         if url is None:
@@ -180,7 +180,7 @@ async def _approved(connection: Connection, urls: Sequence[Url]) -> dict[str, UU
 
 
 async def _add(
-    connection: Connection, good: Sequence[tuple[Wanted, Url]], domains: dict[str, UUID]
+    connection: Connection, good: Sequence[tuple[WantedImage, Url]], domains: dict[str, UUID]
 ) -> None:
     if not good:
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from messor.frontier import stretches
-from messor.frontier.reading import PAGES, KnownPage
-from messor.frontier.stretches import EVERY, Filter
+from messor.frontier.queries import PAGES, KnownPage
+from messor.frontier.stretches import EVERY, TaskFilter
 from messor.store.database import Connection, Database
 
 # $6 outcome, $7 category, $8 kind, $9 a part of the URL, $10 with a snapshot
@@ -19,7 +19,7 @@ OF_PAGE = "JOIN messor.pages p ON p.id = k.page_id"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PageFilter:
     """Which pages are meant; what is not given does not matter."""
 
     outcome: str | None = None
@@ -28,15 +28,15 @@ class Wanted:
     containing: str | None = None
     kept: bool = False  # with a snapshot
 
-    def as_filter(self) -> Filter:
-        if self == Wanted():
+    def as_filter(self) -> TaskFilter:
+        if self == PageFilter():
             return EVERY
         values = (self.outcome, self.category, self.kind, self.containing, self.kept)
-        return Filter(FITS, values, joined=OF_PAGE)
+        return TaskFilter(FITS, values, joined=OF_PAGE)
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class KnownPageSlice:
     """Pages that fit, and where the next stretch begins; None at the frontier's end."""
 
     pages: list[KnownPage]
@@ -45,16 +45,16 @@ class Stretch:
 
 async def read(
     source: Connection | Database,
-    wanted: Wanted,
+    wanted: PageFilter,
     *,
     after: int = 0,
     domain: str | None = None,
     limit: int = 50,
     stretch: int | None = None,
-) -> Stretch:
+) -> KnownPageSlice:
     """Pages in the order they were found."""
     look = await stretches.look(
         source, wanted.as_filter(), after=after, limit=limit, domain=domain, stretch=stretch
     )
     rows = await source.fetch(PAGES, look.ids) if look.ids else []
-    return Stretch([KnownPage(**row) for row in rows], look.reached)
+    return KnownPageSlice([KnownPage(**row) for row in rows], look.reached)

@@ -7,7 +7,7 @@ from enum import Enum
 from functools import lru_cache
 
 
-class Role(Enum):
+class ParameterRole(Enum):
     """What a parameter does to the page it hangs on."""
 
     NAME = "name"  # says which page: ids, titles, routes; also languages, which are few
@@ -21,21 +21,21 @@ class Role(Enum):
 
 
 _WORDS = {
-    Role.SESSION: """
+    ParameterRole.SESSION: """
         sid sess sessid session sessionid session_id session-id s_id visitorid visit_id
     """,
-    Role.POSITION: """
+    ParameterRole.POSITION: """
         page paged pg pageno page_no pagenum page_num pagenumber page_number currentpage
         current_page start offset skip seite pagina strona sida side stranka cpage
         comment-page startindex start_index first firstrow from_row p page_index pageindex
     """,
-    Role.DATE: """
+    ParameterRole.DATE: """
         month date day week mon yearmonth year_month start_date end_date startdate enddate
         datefrom dateto date_from date_to tribe-bar-date eventdate caldate cal_date ymd
         yymm monat mois mes mese maand tag_monat calendar_date view_date viewdate
         selected_date
     """,
-    Role.VARIANT: """
+    ParameterRole.VARIANT: """
         sort sort_by sortby sort-by sorting sortorder sort_order sortfield order order_by
         orderby orderdir dir direction asc desc srule filter filters facet facets refine
         refinements view viewmode view_mode display layout mode limit per_page perpage
@@ -46,7 +46,7 @@ _WORDS = {
         printable q s search query keyword keywords kw search_query searchterm search_term
         field-keywords
     """,
-    Role.ACTION: """
+    ParameterRole.ACTION: """
         replytocom reply reply_to replyto share add-to-cart add_to_cart addtocart
         add-to-wishlist add_to_wishlist add_to_compare remove_item quickview print_view
         send_to_friend email_to like vote report unsubscribe redirect redirect_to
@@ -54,7 +54,7 @@ _WORDS = {
         continue goto dest destination referer referrer ru oldid diff rev curid_diff nonce
         csrf csrft _wpnonce token ticket signature
     """,
-    Role.NAME: """
+    ParameterRole.NAME: """
         id ids no nr num code key sku isbn ean asin gtin slug title name article product item node
         topic thread post page_id cat category categories dept department user member file doc
         document pid cid aid nid tid uid oid gid fid vid iid bid mid lid rid idx t f u v route
@@ -80,45 +80,45 @@ _SUBSETS = re.compile(r"[^,|]+[,|][^,|]+")
 
 
 @lru_cache(maxsize=8192)
-def _role_of_name(name: str) -> Role | None:
+def _role_of_name(name: str) -> ParameterRole | None:
     name = name.lower().removesuffix("[]").removesuffix("%5b%5d")
     known = _KNOWN.get(name)
     if known:
         return known
     of_id = _KNOWN.get(name.removesuffix("id").rstrip("_-"))  # "color_id" is a color
-    if of_id is Role.VARIANT or _VARIANT_START.match(name):
-        return Role.VARIANT
-    return Role.NAME if name.endswith(("id", "_no", "_nr", "code", "name")) else None
+    if of_id is ParameterRole.VARIANT or _VARIANT_START.match(name):
+        return ParameterRole.VARIANT
+    return ParameterRole.NAME if name.endswith(("id", "_no", "_nr", "code", "name")) else None
 
 
-def role(name: str, value: str, path: str) -> Role:
+def role(name: str, value: str, path: str) -> ParameterRole:
     """What one parameter does; names that mean two things are told apart by their values."""
     known = _role_of_name(name)
     if known is None:
         return _role_of_value(value)
-    if known is Role.SESSION:
-        return known if _TOKEN.match(value) else Role.NAME
-    if known is Role.POSITION:
+    if known is ParameterRole.SESSION:
+        return known if _TOKEN.match(value) else ParameterRole.NAME
+    if known is ParameterRole.POSITION:
         return _position(name, value, path)
-    if known is Role.NAME and name in _CONTROLS:
-        return Role.ACTION if value.lower() in _VERBS else known
+    if known is ParameterRole.NAME and name in _CONTROLS:
+        return ParameterRole.ACTION if value.lower() in _VERBS else known
     # "?q=node/5" says which page.
-    return Role.NAME if name in ("q", "s") and "/" in value else known
+    return ParameterRole.NAME if name in ("q", "s") and "/" in value else known
 
 
-def _role_of_value(value: str) -> Role:
+def _role_of_value(value: str) -> ParameterRole:
     if _DATE_VALUE.match(value):
-        return Role.DATE
+        return ParameterRole.DATE
     if value.startswith(("/", "http://", "https://")):
-        return Role.ACTION
+        return ParameterRole.ACTION
     if _TOKEN.match(value):
-        return Role.CODE
-    return Role.VARIANT if _SUBSETS.match(value) else Role.OTHER
+        return ParameterRole.CODE
+    return ParameterRole.VARIANT if _SUBSETS.match(value) else ParameterRole.OTHER
 
 
-def _position(name: str, value: str, path: str) -> Role:
+def _position(name: str, value: str, path: str) -> ParameterRole:
     """A number, but for "?p=12" at the root, which names a post; "?page=about" names a page."""
     if not value.lstrip("-").isdecimal():
-        return Role.NAME
+        return ParameterRole.NAME
     root = path == "/" or path.endswith("/index.php")
-    return Role.NAME if name == "p" and root else Role.POSITION
+    return ParameterRole.NAME if name == "p" and root else ParameterRole.POSITION

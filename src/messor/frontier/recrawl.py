@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from messor.core import clock
 from messor.frontier.cadence import FACTOR
-from messor.kit import clock
 from messor.store.database import Connection
 
 SIBLINGS = 20  # of a section, made due
@@ -60,7 +60,7 @@ UPDATE messor.crawl_tasks t
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PageChange:
     """A page that is not what it was."""
 
     page_id: int
@@ -77,13 +77,13 @@ def section_of(url: str) -> str | None:
     return folder if folder.count("/") > 3 else None
 
 
-class Ripple:
+class RecrawlSpread:
     """Carries changes on to other tasks; remembers which sections were told lately."""
 
     def __init__(self) -> None:
         self._told: dict[tuple[int, str], float] = {}
 
-    async def propagate(self, connection: Connection, changed: Sequence[Change]) -> None:
+    async def propagate(self, connection: Connection, changed: Sequence[PageChange]) -> None:
         """Make due what may have changed, too; in the flush that found it."""
         if not changed:
             return
@@ -102,7 +102,7 @@ class Ripple:
                 SECTION_SECONDS,
             )
 
-    def _untold(self, changed: Sequence[Change]) -> list[tuple[int, str]]:
+    def _untold(self, changed: Sequence[PageChange]) -> list[tuple[int, str]]:
         now = clock.now()
         sections: list[tuple[int, str]] = []
         for change in changed:

@@ -14,8 +14,8 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from messor.core.ids import new_id
 from messor.frontier.transitions import HELD_SQL
-from messor.kit.ids import new_id
 from messor.store.database import Connection, Database
 
 ALIVE_SECONDS = 60.0  # how long a run counts as open after its command was last seen
@@ -241,7 +241,7 @@ class CrawlRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """What a person asked of a run."""
 
     depth: int | None = None
@@ -250,7 +250,7 @@ class Limits:
     refetch: bool = False
 
 
-class Turn(NamedTuple):
+class RunTask(NamedTuple):
     """A task's part in a run: how far it is from the named URL, and how far the run goes on."""
 
     run_id: UUID
@@ -268,7 +268,7 @@ class Join(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunBacklog:
     """Pages that a run still has to fetch, and those that can be fetched soon."""
 
     remaining: int
@@ -280,7 +280,7 @@ def is_root(url: str) -> bool:
 
 
 async def resume(
-    connection: Connection, domain_id: UUID, urls: Sequence[str], limits: Limits
+    connection: Connection, domain_id: UUID, urls: Sequence[str], limits: RunLimits
 ) -> CrawlRun | None:
     """The run that the same command began and did not end."""
     row = await connection.fetchrow(
@@ -297,7 +297,7 @@ async def start(
     connection: Connection,
     domain_id: UUID,
     page: tuple[int, str],
-    limits: Limits,
+    limits: RunLimits,
     *,
     actor: str,
     bounded: bool,
@@ -367,18 +367,18 @@ async def retry(connection: Connection, domain_id: UUID) -> None:
 
 async def turns(
     database: Database, page_ids: Sequence[int], run_ids: Sequence[UUID]
-) -> dict[int, tuple[Turn, ...]]:
+) -> dict[int, tuple[RunTask, ...]]:
     """Which tasks are done for which open runs."""
-    found: dict[int, list[Turn]] = defaultdict(list)
+    found: dict[int, list[RunTask]] = defaultdict(list)
     for row in await database.fetch(TURNS, page_ids, run_ids):
-        found[row["page_id"]].append(Turn(row["run_id"], row["depth"], row["ahead"]))
+        found[row["page_id"]].append(RunTask(row["run_id"], row["depth"], row["ahead"]))
     return {page_id: tuple(of_page) for page_id, of_page in found.items()}
 
 
-async def standing(database: Database, run_id: UUID, patience: float) -> Standing:
+async def standing(database: Database, run_id: UUID, patience: float) -> RunBacklog:
     row = await database.fetchrow(STANDING, run_id, patience)
     assert row is not None
-    return Standing(row["remaining"], row["waiting"])
+    return RunBacklog(row["remaining"], row["waiting"])
 
 
 async def outcomes(database: Database, run: CrawlRun) -> tuple[dict[str, int], int]:

@@ -51,7 +51,7 @@ SELECT b.page_id FROM messor.batch_pages b
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageSlice:
     """Pages that fit, and how far the look came; None at the frontier's end."""
 
     ids: list[int]
@@ -59,7 +59,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class TaskFilter:
     """What is asked of each page or task: SQL over its task `k`, with parameters from $6 on."""
 
     fits: str
@@ -68,19 +68,19 @@ class Filter:
     beside: str = ""  # further parts of the WITH
 
 
-EVERY = Filter("true")
+EVERY = TaskFilter("true")
 
 
 async def look(
     source: Connection | Database,
-    wanted: Filter,
+    wanted: TaskFilter,
     *,
     after: int,
     limit: int,
     domain: str | None = None,
     batch_id: UUID | None = None,
     stretch: int | None = None,
-) -> Look:
+) -> PageSlice:
     """The next pages that fit, `limit` at most; of a domain, a batch, both or all."""
     if stretch is None:
         stretch = OF_SOME if domain is not None or batch_id is not None else OF_ALL
@@ -91,11 +91,11 @@ async def look(
     assert row is not None
     ids: list[int] = row["ids"]
     if len(ids) > limit:
-        return Look(ids[:limit], ids[limit - 1])
-    return Look(ids, row["last"] if row["looked"] == stretch else None)
+        return PageSlice(ids[:limit], ids[limit - 1])
+    return PageSlice(ids, row["last"] if row["looked"] == stretch else None)
 
 
-def _statement(wanted: Filter, domain: str | None, batch_id: UUID | None) -> str:
+def _statement(wanted: TaskFilter, domain: str | None, batch_id: UUID | None) -> str:
     # Every statement has the same parameters, whether it needs them or not.
     fits = f"({wanted.fits}) AND ($4::text IS NULL OR true) AND ($5::uuid IS NULL OR true)"
     if batch_id is not None:

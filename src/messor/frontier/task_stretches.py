@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from messor.frontier import stretches
-from messor.frontier.reading import TASKS, KnownTask
-from messor.frontier.stretches import EVERY, Filter
+from messor.frontier.queries import TASKS, KnownTask
+from messor.frontier.stretches import EVERY, TaskFilter
 from messor.store.database import Connection, Database
 
 SPARE = 200  # tasks that are read in full, besides those wanted: the view may decide otherwise
@@ -32,7 +32,7 @@ HELD = """, held AS MATERIALIZED (
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TaskSlice:
     """Tasks that fit, and where the next stretch begins; None at the frontier's end."""
 
     tasks: list[KnownTask]
@@ -48,9 +48,9 @@ async def read(
     batch_id: UUID | None = None,
     limit: int = 50,
     stretch: int | None = None,
-) -> Stretch:
+) -> TaskSlice:
     """Tasks in the order their pages were found."""
-    wanted = EVERY if status is None else Filter(POSSIBLE, (status,), beside=HELD)
+    wanted = EVERY if status is None else TaskFilter(POSSIBLE, (status,), beside=HELD)
     look = await stretches.look(
         source,
         wanted,
@@ -63,5 +63,5 @@ async def read(
     rows = await source.fetch(TASKS, look.ids) if look.ids else []
     found = [KnownTask(**row) for row in rows if status is None or row["status"] == status]
     if len(found) > limit:
-        return Stretch(found[:limit], found[limit - 1].page_id)
-    return Stretch(found, look.reached)
+        return TaskSlice(found[:limit], found[limit - 1].page_id)
+    return TaskSlice(found, look.reached)

@@ -16,9 +16,9 @@ from uuid import UUID
 
 from asyncpg import Record
 
-from messor.courtesy import lanes
-from messor.frontier.runs import WAKE, Turn
+from messor.frontier.runs import WAKE, RunTask
 from messor.frontier.transitions import HELD_SQL
+from messor.politeness import lanes
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, url_hash
 
@@ -153,14 +153,14 @@ class Task:
     history: int = 1  # see frontier.cadence
     track_level: str | None = None  # of its domain
     wire_tag: int | None = None  # of the bytes of its last good answer, see fetch.wire
-    turns: tuple[Turn, ...] = ()  # its part in runs that are open
+    turns: tuple[RunTask, ...] = ()  # its part in runs that are open
 
     @property
     def ahead(self) -> int:
         """How many links further a run goes on from here."""
         return max((turn.ahead for turn in self.turns), default=0)
 
-    def take_part(self, turns: tuple[Turn, ...]) -> None:
+    def take_part(self, turns: tuple[RunTask, ...]) -> None:
         """Do this task for runs; whoever goes on from a page needs its links, changed or not."""
         self.turns = turns
         if self.ahead > 0:

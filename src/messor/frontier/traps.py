@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from hashlib import blake2b
 
-from messor.frontier.parameters import Role, role
+from messor.frontier.parameters import ParameterRole, role
 from messor.web.canonical import canonical_query
 
 # 160 pages show more than 13 years of months, or a list of thousands of entries; a family
@@ -216,24 +216,24 @@ def _query_family(path: str, query: str, *, varied: bool) -> str | None:
     subset of parameters they use: otherwise every subset would be a family. Two parameters
     that name nothing make a variant; one alone has as many values as the site has links for.
     """
-    roles: dict[Role, list[str]] = {}
+    roles: dict[ParameterRole, list[str]] = {}
     for part in query.replace(";", "&").split("&") if query else ():
         name, _, value = part.partition("=")
         roles.setdefault(role(name, value, path), []).append(part)
-    if Role.SESSION in roles:
+    if ParameterRole.SESSION in roles:
         return "session"
-    if Role.DATE in roles:
+    if ParameterRole.DATE in roles:
         return f"calendar {path}"
-    for everywhere in (Role.ACTION, Role.CODE):
+    for everywhere in (ParameterRole.ACTION, ParameterRole.CODE):
         if everywhere in roles:
             return f"{everywhere.value}s {roles[everywhere][0].partition('=')[0]}"
-    others = roles.get(Role.OTHER, [])
-    names = roles.get(Role.NAME, ())
+    others = roles.get(ParameterRole.OTHER, [])
+    names = roles.get(ParameterRole.NAME, ())
     varied = varied or len(names) > _MAX_NAMES
     page = f"{path}?{'&'.join(names)}" if 0 < len(names) <= _MAX_NAMES else path
-    if varied or Role.VARIANT in roles or len(others) > 1:
+    if varied or ParameterRole.VARIANT in roles or len(others) > 1:
         return f"variants {page}"
-    return f"list {'&'.join([page, *others])}" if Role.POSITION in roles else None
+    return f"list {'&'.join([page, *others])}" if ParameterRole.POSITION in roles else None
 
 
 def _bounded(key: str) -> str:

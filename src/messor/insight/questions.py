@@ -22,7 +22,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchQuery:
     """What is looked for: `words` as PostgreSQL reads them, and beginnings, wanted or not."""
 
     words: str
@@ -46,7 +46,7 @@ def _spelt(part: str) -> str:
     return part
 
 
-def understand(typed: str) -> Question:
+def understand(typed: str) -> SearchQuery:
     """A question as typed; raises with a sentence when nothing can be looked for by it."""
     clean = typed.replace("\x00", " ").strip()
     if len(clean) > MAX_LENGTH:
@@ -69,4 +69,4 @@ def understand(typed: str) -> Question:
     wanted = [part for part in words if not part.startswith("-") and re.search(r"\w", part)]
     if not wanted and not beginnings[""]:
         raise UsageError('Say what to look for: words, "a phrase" or a begin*.')
-    return Question(" ".join(words), tuple(beginnings[""]), tuple(beginnings["-"]))
+    return SearchQuery(" ".join(words), tuple(beginnings[""]), tuple(beginnings["-"]))

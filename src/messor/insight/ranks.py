@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from messor.insight.visibility import Window
+from messor.insight.visibility import TimeSpan
 from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
 from messor.web.urls import url_hash
@@ -81,7 +81,7 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class RankLoss:
     """A place that was lost, and the change of the page that held it, if it is known."""
 
     keyword: str
@@ -96,7 +96,7 @@ class Loss:
 async def history(
     source: Connection | Database,
     applied: Applied,
-    window: Window,
+    window: TimeSpan,
     domain: str,
     *,
     keyword: str | None = None,
@@ -110,11 +110,11 @@ async def history(
 async def losses(
     source: Connection | Database,
     applied: Applied,
-    window: Window,
+    window: TimeSpan,
     domain: str,
     *,
     limit: int = 100,
-) -> list[Loss]:
+) -> list[RankLoss]:
     """What a domain lost since the window before, what it lost altogether first."""
     given = (applied.id, window.since, window.until, domain, window.before.since, limit)
     rows = await source.fetch(LOSSES, *given)
@@ -129,7 +129,7 @@ async def losses(
     )
     changed = {row["number"]: (row["state"], row["seen_at"]) for row in changes}
     return [
-        Loss(
+        RankLoss(
             row["keyword"],
             row["profile"],
             row["before"],

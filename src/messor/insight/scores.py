@@ -19,7 +19,7 @@ DAYS = {"hourly": 1 / 24, "daily": 1, "weekly": 7, "monthly": 30, "quarterly": 9
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SubjectFacts:
     """What is known of a domain, or of all domains of an organisation together."""
 
     pages: int = 0  # with good content
@@ -34,9 +34,9 @@ class Facts:
     visibility: float | None = None  # None: nothing was measured
     leader: float = 0.0  # the greatest visibility of its vertical
 
-    def __add__(self, other: Facts) -> Facts:
+    def __add__(self, other: SubjectFacts) -> SubjectFacts:
         risks = [one.risk for one in (self, other) if one.risk is not None]
-        return Facts(
+        return SubjectFacts(
             self.pages + other.pages,
             self.changed + other.changed,
             self.extracted + other.extracted,
@@ -70,7 +70,7 @@ class Score:
         return [asdict(part) for part in self.parts]
 
 
-def score(facts: Facts, weights: Mapping[str, float]) -> Score | None:
+def score(facts: SubjectFacts, weights: Mapping[str, float]) -> Score | None:
     """The score of what is known; None when nothing is that has any weight."""
     values = {name: measure(facts) for name, measure in MEASURES.items()}
     total = sum(weights[name] for name, (value, _) in values.items() if value is not None)
@@ -109,7 +109,7 @@ def checked_weights(given: Mapping[str, float], usual: Mapping[str, float]) -> d
     return merged
 
 
-def _visibility(facts: Facts) -> tuple[float | None, str]:
+def _visibility(facts: SubjectFacts) -> tuple[float | None, str]:
     if facts.visibility is None:
         return None, "no result page of its vertical was seen well in the window"
     if facts.leader <= 0:
@@ -124,30 +124,30 @@ def _share(part: int, whole: int, sentence: str, unknown: str) -> tuple[float | 
     return min(part / whole, 1.0), sentence.format(part=part, whole=whole)
 
 
-def _content_change(facts: Facts) -> tuple[float | None, str]:
+def _content_change(facts: SubjectFacts) -> tuple[float | None, str]:
     said = "{part} of {whole} pages changed in the window"
     return _share(facts.changed, facts.pages, said, "no page of it was read yet")
 
 
-def _record_yield(facts: Facts) -> tuple[float | None, str]:
+def _record_yield(facts: SubjectFacts) -> tuple[float | None, str]:
     said = "{part} of {whole} extracted pages state a record that is wanted"
     return _share(facts.yielding, facts.extracted, said, "no page of it was extracted yet")
 
 
-def _quality(facts: Facts) -> tuple[float | None, str]:
+def _quality(facts: SubjectFacts) -> tuple[float | None, str]:
     if not facts.records:
         return None, "it states no record whose quality could be told"
     value = min(facts.confidence / facts.records, 1.0)
     return value, f"its {facts.records} records are {value:.2f} sure on average"
 
 
-def _friction(facts: Facts) -> tuple[float | None, str]:
+def _friction(facts: SubjectFacts) -> tuple[float | None, str]:
     if facts.risk is None:
         return None, "none of its hosts was ever visited"
     return 1 - min(facts.risk, 100.0) / 100, f"its riskiest host stands at {facts.risk:.0f} of 100"
 
 
-def _cost(facts: Facts) -> tuple[float | None, str]:
+def _cost(facts: SubjectFacts) -> tuple[float | None, str]:
     if not facts.good_fetches:
         return None, "no page of it was fetched well in the window"
     each = facts.cost / facts.good_fetches

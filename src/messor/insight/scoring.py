@@ -16,8 +16,8 @@ import msgspec
 
 from messor.errors import NotFoundError
 from messor.insight import visibility
-from messor.insight.scores import DAYS, Facts, Score, checked_weights, score
-from messor.insight.visibility import Window
+from messor.insight.scores import DAYS, Score, SubjectFacts, checked_weights, score
+from messor.insight.visibility import TimeSpan
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
@@ -122,7 +122,7 @@ class Scored:
     subject: str
     id: UUID
     name: str
-    facts: Facts
+    facts: SubjectFacts
     score: Score | None
     level_before: str | None = None  # of a domain
 
@@ -168,7 +168,7 @@ async def scored(
     applied: Applied,
     *,
     weights: Mapping[str, float] | None = None,
-    window: Window | None = None,
+    window: TimeSpan | None = None,
 ) -> list[Scored]:
     """Every domain and organisation of a vertical with its score; nothing is written."""
     used = checked_weights(weights or {}, applied.vertical.scoring.weights)
@@ -231,7 +231,7 @@ async def show(source: Connection | Database, name: str) -> list[dict[str, Any]]
     return [{**one, "parts": msgspec.json.decode(one["parts"])} for one in rows]
 
 
-async def _known(connection: Connection, applied: Applied, window: Window) -> list[Scored]:
+async def _known(connection: Connection, applied: Applied, window: TimeSpan) -> list[Scored]:
     kinds = list(applied.vertical.record_kinds)
     rows = await connection.fetch(FACTS, applied.id, window.since, window.until, kinds)
     measured = await visibility.keywords_measured(connection, applied, window) > 0
@@ -253,15 +253,20 @@ async def _known(connection: Connection, applied: Applied, window: Window) -> li
 
 
 async def _organisations(
-    connection: Connection, applied: Applied, window: Window, rows: Sequence[Any], *, measured: bool
+    connection: Connection,
+    applied: Applied,
+    window: TimeSpan,
+    rows: Sequence[Any],
+    *,
+    measured: bool,
 ) -> list[Scored]:
     """Organisations by the facts of all their domains, and by their own visibility."""
-    together: dict[UUID, Facts] = {}
+    together: dict[UUID, SubjectFacts] = {}
     names: dict[UUID, str] = {}
     for row in rows:
         key = row["organisation_id"]
         if key is not None:
-            together[key] = together.get(key, Facts()) + _facts(row)
+            together[key] = together.get(key, SubjectFacts()) + _facts(row)
             names[key] = row["organisation"]
     seen = await visibility.of_organisations(connection, applied, window) if measured else []
     by_key = {one.organisation_id: one.visibility for one in seen}
@@ -278,8 +283,8 @@ async def _organisations(
     ]
 
 
-def _facts(row: Any) -> Facts:
-    return Facts(
+def _facts(row: Any) -> SubjectFacts:
+    return SubjectFacts(
         row["pages"],
         row["changed"],
         row["extracted"],
@@ -292,7 +297,7 @@ def _facts(row: Any) -> Facts:
     )
 
 
-def _seen(facts: Facts, value: float | None, leader: float) -> Facts:
+def _seen(facts: SubjectFacts, value: float | None, leader: float) -> SubjectFacts:
     return replace(facts, visibility=value, leader=leader)
 
 

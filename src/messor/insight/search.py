@@ -1,7 +1,7 @@
 """Search over pages and records: PostgreSQL's full text, with filters, facets and a cursor.
 
 Each document is asked in its own language. Highlights are made for the page of results alone. What
-a question may hold is `insight.questions`; making the documents is `insight.indexing`.
+a question may hold is `insight.questions`; making the documents is `insight.search_index`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 
 from messor.errors import UsageError
 from messor.insight.highlights import START, STOP, Fragment, fragments
-from messor.insight.questions import Question, understand
+from messor.insight.questions import SearchQuery, understand
 from messor.store.database import Connection, Database
 
 MOST = 100
@@ -158,7 +158,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResults:
     """A page of results; `next` is the cursor of the following one."""
 
     hits: list[Hit]
@@ -184,7 +184,7 @@ async def search(
     *,
     after: str | None = None,
     limit: int = 20,
-) -> Found:
+) -> SearchResults:
     """The documents that answer best, a page of them; `after` is the cursor of the page before."""
     question = understand(typed)
     if not 1 <= limit <= MOST:
@@ -193,8 +193,8 @@ async def search(
     rows = await source.fetch(FIND, *_asked(question, filters), rank, last, limit + 1, MARKS)
     hits = [_hit(row) for row in rows[:limit]]
     if len(rows) <= limit:
-        return Found(hits, None)
-    return Found(hits, _sealed(rows[limit - 1], question, filters))
+        return SearchResults(hits, None)
+    return SearchResults(hits, _sealed(rows[limit - 1], question, filters))
 
 
 async def facets(
@@ -215,7 +215,7 @@ async def facets(
     return Facets(min(total, COUNTED), total <= COUNTED, by)
 
 
-def _asked(question: Question, filters: Filters) -> Sequence[Any]:
+def _asked(question: SearchQuery, filters: Filters) -> Sequence[Any]:
     return (
         question.words,
         list(question.beginnings),
@@ -241,17 +241,17 @@ def _price_range(value: str) -> str:
     return f"{currency} {PRICE_EDGES[at - 1]} to {PRICE_EDGES[at]}"
 
 
-def _stamp(question: Question, filters: Filters) -> str:
+def _stamp(question: SearchQuery, filters: Filters) -> str:
     text = repr((question.text, filters.values()))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _sealed(row: Any, question: Question, filters: Filters) -> str:
+def _sealed(row: Any, question: SearchQuery, filters: Filters) -> str:
     place = msgspec.json.encode([row["rank"], row["id"], _stamp(question, filters)])
     return base64.urlsafe_b64encode(place).decode().rstrip("=")
 
 
-def _opened(cursor: str, question: Question, filters: Filters) -> tuple[float, int]:
+def _opened(cursor: str, question: SearchQuery, filters: Filters) -> tuple[float, int]:
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         rank, last, stamp = msgspec.json.decode(raw, type=tuple[float, int, str])

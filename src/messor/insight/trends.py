@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from messor.insight.visibility import Window
+from messor.insight.visibility import TimeSpan
 from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
 
@@ -110,7 +110,7 @@ SELECT k.id AS keyword_id, k.keyword_text AS keyword, p.name AS profile, k.tier,
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class VisibilitySpan:
     """How visible a domain was in one span, and its keywords by how well it stood."""
 
     visibility: float
@@ -131,7 +131,7 @@ class KeywordLooks:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class KeywordRank:
     """Where a domain stands for a keyword, and where it stood on the page before."""
 
     keyword_id: UUID
@@ -145,15 +145,17 @@ class Standing:
     had_before: bool
 
 
-def spans(until: datetime, count: int = SPANS, length: timedelta = WEEK) -> list[Window]:
+def spans(until: datetime, count: int = SPANS, length: timedelta = WEEK) -> list[TimeSpan]:
     """Windows of equal length, oldest first, of which the last ends at `until`."""
-    return [Window(until - length * ago, until - length * (ago - 1)) for ago in range(count, 0, -1)]
+    return [
+        TimeSpan(until - length * ago, until - length * (ago - 1)) for ago in range(count, 0, -1)
+    ]
 
 
 async def visibility(
     source: Connection | Database,
     applied: Applied,
-    windows: Sequence[Window],
+    windows: Sequence[TimeSpan],
     domains: Sequence[str],
 ) -> dict[str, list[float | None]]:
     """The visibility of some domains in each window; None where nothing was seen well."""
@@ -166,14 +168,14 @@ async def visibility(
 
 
 async def places(
-    source: Connection | Database, applied: Applied, windows: Sequence[Window], domain: str
-) -> list[Places | None]:
+    source: Connection | Database, applied: Applied, windows: Sequence[TimeSpan], domain: str
+) -> list[VisibilitySpan | None]:
     """How a domain stood in each window; None where nothing was seen well."""
-    drawn: list[Places | None] = [None] * len(windows)
+    drawn: list[VisibilitySpan | None] = [None] * len(windows)
     for row in await source.fetch(PLACES, *_given(applied, windows), domain):
         span, *figures = row
         if span < len(windows):
-            drawn[span] = Places(*figures)
+            drawn[span] = VisibilitySpan(*figures)
     return drawn
 
 
@@ -199,14 +201,14 @@ async def looks(
 
 
 async def standing(
-    source: Connection | Database, applied: Applied, window: Window, domain: str, limit: int = 50
-) -> list[Standing]:
+    source: Connection | Database, applied: Applied, window: TimeSpan, domain: str, limit: int = 50
+) -> list[KeywordRank]:
     """The keywords on whose last two good pages a domain is, the best places first."""
     given = (applied.id, window.since, window.until, domain, limit, window.before.since)
-    return [Standing(**row) for row in await source.fetch(STANDING, *given)]
+    return [KeywordRank(**row) for row in await source.fetch(STANDING, *given)]
 
 
-def _given(applied: Applied, windows: Sequence[Window]) -> tuple[object, ...]:
+def _given(applied: Applied, windows: Sequence[TimeSpan]) -> tuple[object, ...]:
     first, last, scoring = windows[0], windows[-1], applied.vertical.scoring
     tiers = [scoring.tier_weights[tier] for tier in ("A", "B", "C")]
     length = (first.until - first.since).total_seconds()

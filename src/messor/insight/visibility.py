@@ -140,7 +140,7 @@ IN_MEMORY = "SET LOCAL work_mem = '128MB'"
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TimeSpan:
     """A span of time, its end not in it."""
 
     since: datetime
@@ -151,13 +151,13 @@ class Window:
             raise UsageError(f"A window ends after it begins; {self.since} is not before its end.")
 
     @property
-    def before(self) -> Window:
+    def before(self) -> TimeSpan:
         """The window of the same length that ends where this one begins."""
-        return Window(self.since - (self.until - self.since), self.since)
+        return TimeSpan(self.since - (self.until - self.since), self.since)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Visibility:
     """How visible a domain or an organisation is."""
 
     name: str
@@ -191,18 +191,20 @@ class Competitor:
     visibility: float  # on these pages, of the greatest possible on all
 
 
-async def last_window(source: Connection | Database, length: timedelta = DEFAULT_WINDOW) -> Window:
+async def last_window(
+    source: Connection | Database, length: timedelta = DEFAULT_WINDOW
+) -> TimeSpan:
     """The window that ends now."""
     now: datetime = await source.fetchval(NOW)
-    return Window(now - length, now)
+    return TimeSpan(now - length, now)
 
 
 async def of_domains(
     source: Connection | Database,
     applied: Applied,
-    window: Window,
+    window: TimeSpan,
     classes: Collection[str] | None = None,
-) -> list[Seen]:
+) -> list[Visibility]:
     """Every domain that is seen, the most visible first."""
     return _seen(await _fetch(source, DOMAINS, *_given(applied, window, classes)))
 
@@ -210,21 +212,23 @@ async def of_domains(
 async def of_organisations(
     source: Connection | Database,
     applied: Applied,
-    window: Window,
+    window: TimeSpan,
     classes: Collection[str] | None = None,
-) -> list[Seen]:
+) -> list[Visibility]:
     """Every organisation that is seen; one with several domains counts by its best place."""
     return _seen(await _fetch(source, ORGANISATIONS, *_given(applied, window, classes)))
 
 
-async def keywords_measured(source: Connection | Database, applied: Applied, window: Window) -> int:
+async def keywords_measured(
+    source: Connection | Database, applied: Applied, window: TimeSpan
+) -> int:
     """Keywords with a good snapshot; with none of them nobody's visibility is known."""
     count: int = await source.fetchval(MEASURED, applied.id, window.since, window.until)
     return count
 
 
 async def movers(
-    source: Connection | Database, applied: Applied, window: Window, *, limit: int = 20
+    source: Connection | Database, applied: Applied, window: TimeSpan, *, limit: int = 20
 ) -> list[Moved]:
     """Who gained and lost most since the window before, over keywords seen well in both."""
     given = _given(applied, window, None)
@@ -235,7 +239,7 @@ async def movers(
 async def competitors(
     source: Connection | Database,
     applied: Applied,
-    window: Window,
+    window: TimeSpan,
     domains: Collection[str],
     *,
     limit: int = 20,
@@ -262,7 +266,7 @@ async def _fetch(source: Connection | Database, sql: str, *args: Any) -> Sequenc
     return await source.fetch(sql, *args)
 
 
-def _given(applied: Applied, window: Window, classes: Collection[str] | None) -> tuple[Any, ...]:
+def _given(applied: Applied, window: TimeSpan, classes: Collection[str] | None) -> tuple[Any, ...]:
     scoring: Scoring = applied.vertical.scoring
     tiers = scoring.tier_weights
     return (
@@ -277,10 +281,10 @@ def _given(applied: Applied, window: Window, classes: Collection[str] | None) ->
     )
 
 
-def _seen(rows: Sequence[Any]) -> list[Seen]:
+def _seen(rows: Sequence[Any]) -> list[Visibility]:
     total = sum(row["points"] for row in rows)
     return [
-        Seen(
+        Visibility(
             row["name"],
             row["organisation_id"],
             row["points"] / row["greatest"] if row["greatest"] else 0.0,

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 
 import asyncpg
 
-from messor.kit.masking import mask_text
+from messor.core.masking import mask_text
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 logger = logging.getLogger(__name__)

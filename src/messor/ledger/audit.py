@@ -42,7 +42,7 @@ SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, tx::text::bigint, i
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class AuditFilter:
     """Which events are meant; what is not given does not matter."""
 
     kind: str | None = None  # the first word of the type
@@ -52,7 +52,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class AuditPage:
     """Events that fit, and where the next stretch begins; None at the ledger's end."""
 
     events: list[Recent]
@@ -61,11 +61,11 @@ class Stretch:
 
 async def read(
     source: Connection | Database,
-    wanted: Filter,
+    wanted: AuditFilter,
     *,
     before: Cursor | None = None,
     limit: int = 50,
-) -> Stretch:
+) -> AuditPage:
     rows = await source.fetch(
         READ,
         None if before is None else str(before.tx),
@@ -79,10 +79,10 @@ async def read(
     )
     found = [row for row in rows if row["tx"] is not None]
     if len(found) == limit:
-        return Stretch([_event(row) for row in found], Cursor(found[-1]["tx"], found[-1]["id"]))
+        return AuditPage([_event(row) for row in found], Cursor(found[-1]["tx"], found[-1]["id"]))
     last = next((row for row in rows if row["tx"] is None), None)
     reached = None if last is None else Cursor(last["last_tx"], last["last_id"])
-    return Stretch([_event(row) for row in found], reached)
+    return AuditPage([_event(row) for row in found], reached)
 
 
 def _event(row: Any) -> Recent:

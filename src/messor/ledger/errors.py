@@ -9,7 +9,7 @@ from uuid import UUID
 
 import msgspec
 
-from messor.kit.masking import mask_except_pages, mask_text
+from messor.core.masking import mask_except_pages, mask_text
 from messor.store.database import Connection
 
 LOG = """
@@ -23,7 +23,7 @@ CATEGORIES = ("network", "http", "blocked", "parse", "validation", "storage", "i
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class LoggedError:
     """One error with its circumstances."""
 
     category: str
@@ -37,13 +37,13 @@ class Fault:
     @classmethod
     def of_task(
         cls, page_id: int, category: str, error: Exception, stack: str, detail: dict[str, Any]
-    ) -> Fault:
+    ) -> LoggedError:
         name = type(error).__name__
         message = str(error).replace("\x00", "")
         return cls(category, name, message, stack.replace("\x00", ""), page_id, None, detail)
 
 
-async def log(connection: Connection, faults: Sequence[Fault]) -> None:
+async def log(connection: Connection, faults: Sequence[LoggedError]) -> None:
     await connection.execute(
         LOG,
         [fault.page_id for fault in faults],
@@ -56,7 +56,7 @@ async def log(connection: Connection, faults: Sequence[Fault]) -> None:
     )
 
 
-def _shown_detail(fault: Fault) -> dict[str, Any]:
+def _shown_detail(fault: LoggedError) -> dict[str, Any]:
     """Without secrets; an error of a page still tells the page's own URL."""
     pages = () if fault.page_id is None else ("url",)
     return mask_except_pages(fault.detail or {}, pages)

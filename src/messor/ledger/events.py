@@ -14,7 +14,7 @@ from uuid import UUID
 
 import msgspec
 
-from messor.kit.masking import mask_except_pages, mask_path
+from messor.core.masking import mask_except_pages, mask_path
 from messor.store.database import Connection, Database
 
 RECORD = """

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from messor.ledger.events import data_of
-from messor.ledger.reading import AUDIT
+from messor.ledger.queries import AUDIT
 from messor.store.database import Connection, Database
 
 WINDOW = 500  # of the newest that are looked at, whatever their types

@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from messor.archive import verifying
+from messor.archive import verification
 from messor.archive.snapshots import READER_VERSION
-from messor.archive.verifying import Examined, Finding, Flaw
-from messor.engine.orders import Order, UnreadableError
-from messor.engine.readers import Readers
+from messor.archive.verification import Examined, SnapshotFinding, SnapshotFlaw
+from messor.extraction.reader_pool import ReaderPool
+from messor.extraction.reader_protocol import ReadRequest, UnreadableError
 from messor.store.database import Database
 
 AT_ONCE = 500
 MOST_LISTED = 10_000
 
 # Flaws that only the page's text tells apart.
-_BY_TEXT = (None, Flaw.HASH)
+_BY_TEXT = (None, SnapshotFlaw.HASH)
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class ArchiveReport:
     unread: int = 0  # pages that could not be read again, so that their text was not compared
     known: int = 0  # found before, and marked
     counts: Counter[str] = field(default_factory=Counter)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[SnapshotFinding] = field(default_factory=list)
 
     @property
     def is_clean(self) -> bool:
@@ -57,7 +57,7 @@ class ArchiveReport:
             f"holds: {what}.{known}{elsewhere}"
         )
 
-    def add(self, findings: Iterable[Finding]) -> None:
+    def add(self, findings: Iterable[SnapshotFinding]) -> None:
         for finding in findings:
             self.counts[finding.flaw] += 1
             if len(self.findings) < MOST_LISTED:
@@ -91,12 +91,12 @@ class Verifier:
     def __init__(self, database: Database, archive: Path, *, processes: int | None = None) -> None:
         self._database = database
         self._archive = archive
-        self._readers = Readers(processes)
+        self._readers = ReaderPool(processes)
 
     async def close(self) -> None:
         await self._readers.close()
 
-    async def verify(self, rows: Sequence[Any], report: ArchiveReport) -> list[Finding]:
+    async def verify(self, rows: Sequence[Any], report: ArchiveReport) -> list[SnapshotFinding]:
         """What is wrong with these snapshots; counted in the report, too."""
         examined = await self._examine(rows)
         here = [each for each in examined if each.is_here]
@@ -115,35 +115,37 @@ class Verifier:
         """What records say; where that is bad, looked at twice: bytes may have moved meanwhile."""
 
         def look(rows: Sequence[Any]) -> list[Examined]:
-            return [verifying.examine(self._archive, row) for row in rows]
+            return [verification.examine(self._archive, row) for row in rows]
 
         examined = await asyncio.to_thread(look, rows)
         doubted = [each.row["id"] for each in examined if each.flaw is not None]
         if not doubted:
             return examined
-        again = await verifying.named(self._database, doubted)
+        again = await verification.named(self._database, doubted)
         well = [each for each in examined if each.flaw is None]
         return well + await asyncio.to_thread(look, again)
 
-    async def _compare(self, examined: Examined, report: ArchiveReport) -> Finding | None:
+    async def _compare(self, examined: Examined, report: ArchiveReport) -> SnapshotFinding | None:
         """Whether the bytes say what was kept of them."""
         row = examined.row
         is_same: bool | None = None
         if row["kind"] != "image":
             is_same = await self._says_the_same(row)
             report.unread += is_same is None
-        if examined.flaw is Flaw.HASH:
+        if examined.flaw is SnapshotFlaw.HASH:
             # A hash that is not the bytes': only their text can still prove them the page's.
             if is_same:
                 return examined.finding()
-            return examined.finding(Flaw.MISFILED, "its record holds other content of its page")
+            return examined.finding(
+                SnapshotFlaw.MISFILED, "its record holds other content of its page"
+            )
         if is_same is False and row["reader_version"] == READER_VERSION:
-            return examined.finding(Flaw.TEXT, "its text is not what its bytes say")
+            return examined.finding(SnapshotFlaw.TEXT, "its text is not what its bytes say")
         return None
 
     async def _says_the_same(self, row: Any) -> bool | None:
         """None: the page cannot be read again."""
-        order = Order(
+        order = ReadRequest(
             folder=str(self._archive),
             segment=row["segment"],
             offset=row["segment_offset"],
@@ -163,7 +165,7 @@ class Verifier:
 async def audit_sample(database: Database, archive: Path, size: int) -> ArchiveReport:
     """Hold some snapshots, chosen by chance, against the archive."""
     report = ArchiveReport()
-    rows = await verifying.sample(database, size)
+    rows = await verification.sample(database, size)
     if rows:
         verifier = Verifier(database, archive, processes=1)
         try:
@@ -180,11 +182,11 @@ async def walk(
     *,
     domain_id: UUID | None = None,
     progress: Callable[[int], None] | None = None,
-) -> AsyncIterator[list[Finding]]:
+) -> AsyncIterator[list[SnapshotFinding]]:
     """Hold all snapshots, or a domain's, against the archive; gives findings as they come."""
     verifier, after = Verifier(database, archive), 0
     try:
-        while rows := await verifying.following(database, after, AT_ONCE, domain_id):
+        while rows := await verification.following(database, after, AT_ONCE, domain_id):
             after = rows[-1]["id"]
             yield await verifier.verify(rows, report)
             if progress is not None:

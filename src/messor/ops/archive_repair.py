@@ -17,8 +17,8 @@ from typing import Any, Self
 from messor.archive import records, snapshots, warc
 from messor.archive.records import DamagedRecordError
 from messor.archive.segments import Place, SegmentWriter
-from messor.archive.verifying import Finding, Flaw
-from messor.archive.writing import own_segments
+from messor.archive.verification import SnapshotFinding, SnapshotFlaw
+from messor.archive.writer import own_segments
 from messor.errors import NotFoundError
 from messor.frontier import control
 from messor.ledger.events import Event, record
@@ -57,7 +57,9 @@ SELECT s.page_id FROM messor.page_snapshots s JOIN messor.crawl_tasks t ON t.sna
    AND (t.raw_hash IS NOT NULL OR t.due_at > messor.clock() + interval '1 minute')
 """
 
-_WRONG = frozenset({Flaw.MISFILED, Flaw.DAMAGED, Flaw.LOST, Flaw.TEXT})
+_WRONG = frozenset(
+    {SnapshotFlaw.MISFILED, SnapshotFlaw.DAMAGED, SnapshotFlaw.LOST, SnapshotFlaw.TEXT}
+)
 
 
 class Repair:
@@ -77,14 +79,14 @@ class Repair:
     async def __aexit__(self, *exc: object) -> None:
         await self._stack.aclose()
 
-    async def mend(self, findings: Sequence[Finding]) -> None:
+    async def mend(self, findings: Sequence[SnapshotFinding]) -> None:
         """Mend what can be, and have the rest fetched anew."""
-        by_flaw: dict[Flaw, list[Finding]] = {}
+        by_flaw: dict[SnapshotFlaw, list[SnapshotFinding]] = {}
         for finding in findings:
             by_flaw.setdefault(finding.flaw, []).append(finding)
-        if unrecorded := by_flaw.get(Flaw.UNRECORDED):
+        if unrecorded := by_flaw.get(SnapshotFlaw.UNRECORDED):
             await self._write_records([each.snapshot_id for each in unrecorded])
-        if hashes := by_flaw.get(Flaw.HASH):
+        if hashes := by_flaw.get(SnapshotFlaw.HASH):
             await self._database.fetch(
                 CORRECT, [each.snapshot_id for each in hashes], [each.raw_hash for each in hashes]
             )
@@ -106,7 +108,7 @@ class Repair:
             async with self._database.transaction() as connection:
                 await record(connection, [Event("archive.repaired", actor, data=dict(self.done))])
 
-    async def _fetch_anew(self, findings: Sequence[Finding]) -> None:
+    async def _fetch_anew(self, findings: Sequence[SnapshotFinding]) -> None:
         """Only what stands for a page is worth a request; earlier content cannot come again."""
         current = [each for each in findings if each.is_current]
         asked = [each.page_id for each in current if each.provider != IMPORT]

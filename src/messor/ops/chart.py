@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from messor.ops.report import EARLY, EDGES, LaneReport, Report
+from messor.ops.report import EARLY, EDGES, LaneReport, PolitenessReport
 
 MOST_SHOWN = 40
 LONGEST_NAME = 24
@@ -25,7 +25,7 @@ ROW = 34
 BARS = 72  # height of the histogram's tallest bar
 
 
-def draw(report: Report) -> str:
+def draw(report: PolitenessReport) -> str:
     """The smallest gap of each lane against the delay due, and how all gaps are spread."""
     judged = sorted((lane for lane in report.lanes if lane.smallest), key=_by_gap)
     shown, rest = judged[:MOST_SHOWN], judged[MOST_SHOWN:]
@@ -47,7 +47,7 @@ def _by_gap(lane: LaneReport) -> tuple[bool, float, str]:
     return not lane.early, lane.smallest.ratio if lane.smallest else 0.0, lane.host
 
 
-def _document(report: Report, parts: Iterable[str], height: int) -> str:
+def _document(report: PolitenessReport, parts: Iterable[str], height: int) -> str:
     title = f"Politeness of {report.domain or 'all domains'}"
     described = (
         "For each lane the smallest pause before a request, divided by the delay that was due; "
@@ -63,7 +63,7 @@ def _document(report: Report, parts: Iterable[str], height: int) -> str:
     return "\n".join([opening, named, explained, *parts, "</svg>\n"])
 
 
-def _heading(report: Report) -> Iterable[str]:
+def _heading(report: PolitenessReport) -> Iterable[str]:
     yield _text(LEFT, 20, "Smallest gap ÷ due delay, by lane", size=14, bold=True)
     found = report.found
     early = f"{found[EARLY]:,} of {report.requests:,} requests came early"
@@ -124,7 +124,9 @@ def _diamond(x: float, y: int) -> str:
     return f'<svg x="{x:.2f}%" y="{y}" overflow="visible">{shape}</svg>'
 
 
-def _remarks(report: Report, judged: list[LaneReport], rest: list[LaneReport]) -> Iterable[str]:
+def _remarks(
+    report: PolitenessReport, judged: list[LaneReport], rest: list[LaneReport]
+) -> Iterable[str]:
     """What the picture leaves out, in words."""
     if rest:
         ratios = [lane.smallest.ratio for lane in rest if lane.smallest]

@@ -12,10 +12,10 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from messor.courtesy import clock_steps
-from messor.kit import clock
+from messor.core import clock
+from messor.jobs.poller import wait
 from messor.ledger.alarms import CLOCK, AlarmBoard
-from messor.queue.seeking import wait
+from messor.politeness import clock_steps
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 logger = logging.getLogger(__name__)
@@ -35,14 +35,14 @@ SELECT messor.clock() AS now, (SELECT max(seen_at) FROM messor.clock_watch) AS s
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ClockReading:
     """What the clock said between two moments of ours."""
 
     asked_at: float
     answered_at: float
     time: datetime
 
-    def step_to(self, later: Reading) -> timedelta:
+    def step_to(self, later: ClockReading) -> timedelta:
         """By how much it must have stepped until then; nothing where slow answers explain it."""
         passed_least = later.asked_at - self.answered_at
         passed_most = later.answered_at - self.asked_at
@@ -59,7 +59,7 @@ class ClockWatch:
         self.database = database
         self._board = board
         self._worker_lease = timedelta(seconds=worker_lease)
-        self._last: Reading | None = None
+        self._last: ClockReading | None = None
         self._told_until: float | None = None
         self._stop = asyncio.Event()
 
@@ -77,7 +77,7 @@ class ClockWatch:
         asked_at = clock.now()
         row = await self.database.fetchrow(READ)
         assert row is not None
-        reading = Reading(asked_at, clock.now(), row["now"])
+        reading = ClockReading(asked_at, clock.now(), row["now"])
         step = self._last.step_to(reading) if self._last is not None else timedelta()
         if step > LEAST_STEP:
             await clock_steps.move_forward(self.database, step, reading.time - step)

@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from messor.courtesy.risk import EARLY_STOP, POINTS
-from messor.courtesy.robots import RobotsShelf
-from messor.engine.ingest.request import POLICY_VERSION, Mode
+from messor.ingest.request import POLICY_VERSION, Mode
 from messor.ops import contract_queries as queries
+from messor.politeness.risk import EARLY_STOP, POINTS
+from messor.politeness.robots import RobotsCache
 from messor.store.database import Database
 
 WINDOW = timedelta(days=7)
@@ -29,7 +29,7 @@ State = Literal["pass", "fail", "no data"]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ContractCheck:
     """One line of the contract, how it is asked, and what its figures count."""
 
     id: str
@@ -42,7 +42,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ContractFinding:
     """What the evidence says about a check."""
 
     examined: int = 0
@@ -59,11 +59,11 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ContractVerdict:
     """A check with what was found."""
 
-    check: Check
-    found: Found
+    check: ContractCheck
+    found: ContractFinding
 
     @property
     def state(self) -> State:
@@ -84,12 +84,12 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ContractReport:
     """All checks at one moment."""
 
     judged_at: datetime
     window: timedelta
-    verdicts: list[Verdict]
+    verdicts: list[ContractVerdict]
 
     @property
     def counts(self) -> Counter[str]:
@@ -121,52 +121,52 @@ class Report:
 
 
 CHECKS = (
-    Check(
+    ContractCheck(
         "INGEST_001", "ingestion", "nm_ingest evidence markers present",
         "Every finished run stores all eleven markers, they agree with the run, and every page it "
         "says it fetched is in the log of requests.",
         "runs", "of them blocked", queries.EVIDENCE,
     ),
-    Check(
+    ContractCheck(
         "INGEST_002", "ingestion", "Discovery-first URL acquisition",
         "A page that a run chose itself is fetched after robots.txt and after sitemap or homepage, "
         "and the run names what led to it.",
         "runs that chose pages", "of them with a sitemap", queries.DISCOVERY,
     ),
-    Check(
+    ContractCheck(
         "INGEST_003", "ingestion", "Robots.txt respect and parsing",
         "Every page was fetched under a stored version of robots.txt; that version, read again "
         "now, allows it.",
         "requests", "versions of robots.txt read again", queries.ROBOTS,
     ),
-    Check(
+    ContractCheck(
         "INGEST_004", "ingestion", "Adaptive throttling active",
         "Every pause was as long as was due, and at least 1.2 s from risk 21 and 2 s from 51.",
         "pauses", "at raised risk", queries.THROTTLING,
     ),
-    Check(
+    ContractCheck(
         "INGEST_005", "ingestion", "Friction detection with early stop",
         f"Every 403, 429 and 503 is logged as friction, and after {EARLY_STOP} signals a visit "
         "asks for no other page.",
         "requests that met or followed friction", "after friction in their visit", queries.FRICTION,
     ),
-    Check(
+    ContractCheck(
         "INGEST_006", "ingestion", "URL caching with TTL",
         "What was fetched within 24 hours is taken from the cache, and nothing older is.",
         "pages known before their run", "taken from the cache", queries.CACHING,
     ),
-    Check(
+    ContractCheck(
         "INGEST_007", "ingestion", "Mode selector UI available",
         "The page for website intelligence, as it is drawn now, offers every mode.",
         "modes", "",
     ),
-    Check(
+    ContractCheck(
         "COMPLY_001", "compliance", "Bot protection handling",
         "A run that was blocked says so, names the signals, uses nothing that stood in the way, "
         "and tells of it.",
         "runs that met protection", "ended blocked", queries.PROTECTION,
     ),
-    Check(
+    ContractCheck(
         "COMPLY_002", "compliance", "Domain risk tracking",
         "Every signal adds the points of the contract to its host's score, and the run reports "
         "the score that came of it.",
@@ -181,9 +181,9 @@ async def audit(
     agent: str,
     offered: Collection[str] | None = None,
     window: timedelta = WINDOW,
-) -> Report:
+) -> ContractReport:
     """Ask every check; `offered` are the modes of the caller's selector, None when it has none."""
-    asking: dict[str, Callable[[Check], Awaitable[Found]]] = {
+    asking: dict[str, Callable[[ContractCheck], Awaitable[ContractFinding]]] = {
         "INGEST_001": lambda check: _ask(database, check, window, POLICY_VERSION),
         "INGEST_003": lambda check: _ask_robots(database, check, window, agent),
         "INGEST_005": lambda check: _ask(database, check, window, EARLY_STOP),
@@ -198,33 +198,37 @@ async def audit(
         else:
             ask = asking.get(check.id)
             found = await ask(check) if ask else await _ask(database, check, window)
-        verdicts.append(Verdict(check, found))
-    return Report(await database.fetchval("SELECT messor.clock()"), window, verdicts)
+        verdicts.append(ContractVerdict(check, found))
+    return ContractReport(await database.fetchval("SELECT messor.clock()"), window, verdicts)
 
 
-def judge_modes(offered: Collection[str] | None) -> Found:
+def judge_modes(offered: Collection[str] | None) -> ContractFinding:
     """Whether a selector offers what there is, and nothing else."""
     if offered is None:
-        return Found()
+        return ContractFinding()
     wanted = [mode.value for mode in Mode]
     faults = [f"{mode} is not offered" for mode in wanted if mode not in offered]
     faults += [f"{mode} is offered and unknown" for mode in offered if mode not in wanted]
-    return Found(len(wanted), len(faults), faults[:MOST_EXAMPLES])
+    return ContractFinding(len(wanted), len(faults), faults[:MOST_EXAMPLES])
 
 
-async def _ask(database: Database, check: Check, window: timedelta, *more: object) -> Found:
+async def _ask(
+    database: Database, check: ContractCheck, window: timedelta, *more: object
+) -> ContractFinding:
     assert check.sql is not None
     row = await database.fetchrow(check.sql, window, *more)
     assert row is not None
-    return Found(**{**row, "examples": list(row["examples"])})
+    return ContractFinding(**{**row, "examples": list(row["examples"])})
 
 
-async def _ask_robots(database: Database, check: Check, window: timedelta, agent: str) -> Found:
+async def _ask_robots(
+    database: Database, check: ContractCheck, window: timedelta, agent: str
+) -> ContractFinding:
     """Only the reader of robots.txt can say what a file allows."""
     assert check.sql is not None
     rows = await database.fetch(check.sql, window)
     versions = {row["robots_id"] for row in rows} - {None}
-    robots = await RobotsShelf(database, agent, max(SHELF_SIZE, len(versions))).get(versions)
+    robots = await RobotsCache(database, agent, max(SHELF_SIZE, len(versions))).get(versions)
 
     def faults() -> Iterator[str]:
         for row in rows:
@@ -238,4 +242,4 @@ async def _ask_robots(database: Database, check: Check, window: timedelta, agent
 
     broken = list(faults())
     newest = rows[0]["trace_id"] if rows else None
-    return Found(len(rows), len(broken), broken[:MOST_EXAMPLES], newest, len(versions))
+    return ContractFinding(len(rows), len(broken), broken[:MOST_EXAMPLES], newest, len(versions))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 
+from messor.jobs.poller import wait
 from messor.ledger.alarms import DISK, AlarmBoard
-from messor.queue.seeking import wait
 from messor.store.space import Space
 
 LOOK_SECONDS = 2.0

@@ -76,7 +76,7 @@ class DayRisk:
 
 
 @dataclass(frozen=True, slots=True)
-class RobotsInForce:
+class RobotsSummary:
     """A robots.txt as it was read, and what follows from it."""
 
     id: int
@@ -101,6 +101,6 @@ async def risk(source: Connection | Database, domain_id: UUID, days: int = DAYS)
     return [DayRisk(*row) for row in await source.fetch(RISK, domain_id, days, MOST_HOSTS)]
 
 
-async def robots(source: Connection | Database, domain_id: UUID) -> list[RobotsInForce]:
+async def robots(source: Connection | Database, domain_id: UUID) -> list[RobotsSummary]:
     """The robots.txt in force for each of a domain's hosts."""
-    return [RobotsInForce(*row) for row in await source.fetch(ROBOTS, domain_id, MOST_HOSTS)]
+    return [RobotsSummary(*row) for row in await source.fetch(ROBOTS, domain_id, MOST_HOSTS)]

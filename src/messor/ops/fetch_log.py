@@ -113,7 +113,7 @@ SELECT f.host_id, coalesce(h.host, '#' || f.host_id) AS host, f.fetched_at,
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class LoggedRequest:
     """One row of the log, and what held when it was made."""
 
     host_id: int
@@ -152,7 +152,7 @@ SENT_ERRORS = frozenset({"truncated", "too_large", "bad_encoding"})
 
 async def read(
     connection: Connection, domain_id: UUID | None, since: datetime | None
-) -> AsyncIterator[list[Request]]:
+) -> AsyncIterator[list[LoggedRequest]]:
     """The requests of a period, lane by lane, in order of time; in the caller's transaction."""
     await connection.execute("SET LOCAL statement_timeout = 0")  # sorting a long log takes long
     await connection.execute(
@@ -171,4 +171,4 @@ async def read(
         PENDING_EVENTS,
     )
     while rows := await connection.fetch(f"FETCH {ROWS_PER_FETCH} FROM fetch_log"):
-        yield [Request(*row) for row in rows]
+        yield [LoggedRequest(*row) for row in rows]

@@ -83,7 +83,7 @@ SELECT name, next_run_at, last_run_at, last_outcome FROM messor.schedules
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingWork:
     """Work that waits, and who does it."""
 
     lanes_held: int
@@ -133,7 +133,7 @@ class NextRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class RequestRates:
     """Requests of the last hour: by minute, oldest first, and by outcome."""
 
     by_minute: list[int] = field(default_factory=lambda: [0] * MINUTES)
@@ -144,8 +144,8 @@ class Rates:
         return sum(self.by_minute)
 
 
-async def rates(source: Connection | Database) -> Rates:
-    found = Rates()
+async def rates(source: Connection | Database) -> RequestRates:
+    found = RequestRates()
     for row in await source.fetch(RATES):
         minute = MINUTES - 1 - min(row["minutes_ago"], MINUTES - 1)
         found.by_minute[minute] += row["fetches"]
@@ -154,10 +154,10 @@ async def rates(source: Connection | Database) -> Rates:
     return found
 
 
-async def waiting(source: Connection | Database) -> Waiting:
+async def waiting(source: Connection | Database) -> WaitingWork:
     row = await source.fetchrow(WAITING, MOST_DUE)
     assert row is not None
-    return Waiting(**row)
+    return WaitingWork(**row)
 
 
 async def visited(source: Connection | Database, limit: int = 8) -> list[Visited]:

@@ -51,7 +51,7 @@ SELECT * FROM (
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageFacts:
     """What is known of a page, and how it went last time."""
 
     id: int
@@ -77,7 +77,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ListedSnapshot:
     """A snapshot without its text."""
 
     id: int
@@ -93,7 +93,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextBeginning:
     """The beginning of a snapshot's markdown."""
 
     markdown: str
@@ -105,7 +105,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class PageEvent:
     """Something that happened to a page: a change, a fetch or a refusal."""
 
     at: datetime
@@ -116,27 +116,31 @@ class Moment:
     snapshot_id: int | None
 
 
-async def page(source: Connection | Database, page_id: int) -> Page:
+async def page(source: Connection | Database, page_id: int) -> PageFacts:
     row = await source.fetchrow(PAGE, page_id) if 0 < page_id <= LARGEST else None
     if row is None:
         raise NotFoundError("There is no such page. It may have been purged.")
-    return Page(**row)
+    return PageFacts(**row)
 
 
-async def snapshots(source: Connection | Database, page_id: int, limit: int = 100) -> list[Kept]:
+async def snapshots(
+    source: Connection | Database, page_id: int, limit: int = 100
+) -> list[ListedSnapshot]:
     """A page's snapshots, the newest first."""
-    return [Kept(**row) for row in await source.fetch(SNAPSHOTS, page_id, limit)]
+    return [ListedSnapshot(**row) for row in await source.fetch(SNAPSHOTS, page_id, limit)]
 
 
-async def text(source: Connection | Database, page_id: int, snapshot_id: int, most: int) -> Text:
+async def text(
+    source: Connection | Database, page_id: int, snapshot_id: int, most: int
+) -> TextBeginning:
     """The first `most` characters of a snapshot of this page."""
     good = 0 < snapshot_id <= LARGEST
     row = await source.fetchrow(TEXT, page_id, snapshot_id, most) if good else None
     if row is None:
         raise NotFoundError("This page has no such snapshot.")
-    return Text(**row)
+    return TextBeginning(**row)
 
 
-async def moments(source: Connection | Database, page_id: int, limit: int = 60) -> list[Moment]:
+async def moments(source: Connection | Database, page_id: int, limit: int = 60) -> list[PageEvent]:
     """What happened to a page, the newest first."""
-    return [Moment(**row) for row in await source.fetch(MOMENTS, page_id, limit)]
+    return [PageEvent(**row) for row in await source.fetch(MOMENTS, page_id, limit)]

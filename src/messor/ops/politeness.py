@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
-from messor.courtesy.robots import RobotsInForce, RobotsShelf
 from messor.fetch.retry_after import parse_retry_after
 from messor.ops import fetch_log
-from messor.ops.fetch_log import STAMP_ERROR, Request
-from messor.ops.report import EARLY, Finding, Gap, LaneReport, Report, RobotsUse
+from messor.ops.fetch_log import STAMP_ERROR, LoggedRequest
+from messor.ops.report import EARLY, Gap, LaneReport, PolitenessFinding, PolitenessReport, RobotsUse
+from messor.politeness.robots import RobotsCache, RobotsInForce
 from messor.registry.domains import Domain
 from messor.registry.preflights import MOST_REQUESTS
 from messor.store.database import Database
@@ -39,13 +39,13 @@ async def audit(
     domain: Domain | None = None,
     since: datetime | None = None,
     progress: Progress = lambda _: None,
-) -> Report:
+) -> PolitenessReport:
     """Judge every request in the log, or those of a domain or since a time.
 
     `progress` is told how many rows were read so far. Two connections are used.
     """
-    report = Report(domain.domain if domain else None, since)
-    auditor = _Auditor(report, RobotsShelf(database, agent, SHELF_SIZE), agent)
+    report = PolitenessReport(domain.domain if domain else None, since)
+    auditor = _Auditor(report, RobotsCache(database, agent, SHELF_SIZE), agent)
     read = 0
     async with database.transaction() as connection:
         async for requests in fetch_log.read(connection, domain.id if domain else None, since):
@@ -61,14 +61,14 @@ async def audit(
 class _Auditor:
     """Takes requests lane by lane and fills a report."""
 
-    def __init__(self, report: Report, shelf: RobotsShelf, agent: str) -> None:
+    def __init__(self, report: PolitenessReport, shelf: RobotsCache, agent: str) -> None:
         self._report = report
         self._shelf = shelf
         self._agent = agent
         self._lane: _LaneAuditor | None = None
         self._robots: RobotsInForce | None = None
 
-    async def see(self, request: Request) -> None:
+    async def see(self, request: LoggedRequest) -> None:
         lane = self._lane
         if lane is None or lane.host_id != request.host_id:
             self.close_lane()
@@ -82,7 +82,9 @@ class _Auditor:
         objections += await self._ask_robots(request)
         for kind, why in objections:
             lane.report.found[kind] += 1
-            finding = Finding(kind, request.host, request.url, request.at, why, request.robots_id)
+            finding = PolitenessFinding(
+                kind, request.host, request.url, request.at, why, request.robots_id
+            )
             self._report.list_finding(finding)
 
     def close_lane(self) -> None:
@@ -90,7 +92,7 @@ class _Auditor:
             self._report.lanes.append(self._lane.report)
         self._lane = None
 
-    async def _ask_robots(self, request: Request) -> list[Objection]:
+    async def _ask_robots(self, request: LoggedRequest) -> list[Objection]:
         """Judge a page by the version of robots.txt that was in force; robots.txt is always free."""
         if request.kind == "robots" or request.is_look:  # a look reads robots.txt itself
             return []
@@ -116,11 +118,11 @@ class _LaneAuditor:
         self.host_id = host_id
         self.report = LaneReport(host)
         self.gap: Gap | None = None  # before the request judged last, if it could be judged
-        self._last: Request | None = None  # the newest that surely went out
+        self._last: LoggedRequest | None = None  # the newest that surely went out
         self._robots: dict[int, RobotsUse] = {}
         self._silences: list[tuple[datetime, datetime]] = []  # asked for by the host; disjoint
 
-    def judge(self, request: Request) -> Iterator[Objection]:
+    def judge(self, request: LoggedRequest) -> Iterator[Objection]:
         """What speaks against a request but for robots.txt; requests come in order of time."""
         yield from self._judge_gap(request)
         if request.closed_by is not None:
@@ -136,7 +138,7 @@ class _LaneAuditor:
             yield "critical", f"the host's risk was above 80 since {since}"
         self._hear(request)
 
-    def count(self, request: Request) -> None:
+    def count(self, request: LoggedRequest) -> None:
         report = self.report
         report.requests += 1
         if not request.was_sent:
@@ -149,7 +151,7 @@ class _LaneAuditor:
                 report.smallest = self.gap
         self._count_robots(request)
 
-    def _judge_gap(self, request: Request) -> Iterator[Objection]:
+    def _judge_gap(self, request: LoggedRequest) -> Iterator[Objection]:
         self.gap = None
         if not request.was_sent:
             return
@@ -176,7 +178,7 @@ class _LaneAuditor:
                 return silence
         return None
 
-    def _hear(self, request: Request) -> None:
+    def _hear(self, request: LoggedRequest) -> None:
         """Remember what an answer asks for; it counts from when the answer was there."""
         answered = request.at + timedelta(milliseconds=request.duration_ms)
         seconds = parse_retry_after(request.retry_after, now=answered)
@@ -191,7 +193,7 @@ class _LaneAuditor:
                 apart.append(silence)
         self._silences = [*apart, (begin, end)]
 
-    def _count_robots(self, request: Request) -> None:
+    def _count_robots(self, request: LoggedRequest) -> None:
         if request.robots_id is None:
             return
         use = self._robots.get(request.robots_id)
@@ -203,14 +205,14 @@ class _LaneAuditor:
         use.requests += 1
 
 
-def _due_across(last: Request, request: Request) -> float:
+def _due_across(last: LoggedRequest, request: LoggedRequest) -> float:
     """The pause due between two visits: a raised delay counts once both sides know of it."""
     delay = float(request.delay_ms or 0)
     agreed = min(delay, float(last.delay_ms or 0))
     return max(agreed, min(delay, request.crawl_delay_ms or 0.0))
 
 
-def _judge_look(request: Request) -> Iterator[Objection]:
+def _judge_look(request: LoggedRequest) -> Iterator[Objection]:
     """A pre-flight has few requests, and fewer where its robots.txt keeps it out."""
     place, most = request.look_place or 1, request.look_most
     if place > MOST_REQUESTS:
@@ -221,7 +223,7 @@ def _judge_look(request: Request) -> Iterator[Objection]:
         yield "robots", f"{left}; this was number {place}"
 
 
-def _standing(request: Request) -> str:
+def _standing(request: LoggedRequest) -> str:
     assert request.closed_by is not None
     assert request.closed_at is not None
     standing, when = request.closed_by.removeprefix("domain."), _time(request.closed_at)

@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
-from messor.archive.reading import read_body
+from messor.archive.snapshot_content import read_body
+from messor.content.evidence import NORMALISERS
 from messor.errors import MessorError
-from messor.extract.evidence import NORMALISERS
-from messor.extract.found import clean
-from messor.extract.reading import installed_parsers
 from messor.ops import archive_audit
-from messor.ops.record_checks import CHECKS, Check
+from messor.ops.record_checks import CHECKS, RecordCheck
+from messor.parsers.page_findings import clean
+from messor.parsers.page_reading import installed_parsers
 from messor.store.database import Database
 from messor.web.encodings import decode
 
@@ -43,10 +43,10 @@ SELECT r.id, r.kind, r.data, r.fields, s.content_type, g.name AS segment, s.segm
 
 
 @dataclass(slots=True)
-class Verdict:
+class RecordVerdict:
     """A check with what was found."""
 
-    check: Check
+    check: RecordCheck
     examined: int = 0
     broken: int = 0
     examples: list[str] = field(default_factory=list)
@@ -70,11 +70,11 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RecordReport:
     """All checks of one audit."""
 
     records: int
-    verdicts: list[Verdict]
+    verdicts: list[RecordVerdict]
 
     @property
     def is_clean(self) -> bool:
@@ -104,9 +104,9 @@ async def audit(
     *,
     sample: int = SAMPLE,
     progress: Callable[[int], None] | None = None,
-) -> Report:
+) -> RecordReport:
     """Judge all records, and the proof of some."""
-    verdicts = [Verdict(check) for check in CHECKS]
+    verdicts = [RecordVerdict(check) for check in CHECKS]
     row = await database.fetchrow(RANGE)
     assert row is not None
     first, last = row
@@ -127,7 +127,7 @@ async def audit(
         held = await archive_audit.audit_sample(database, archive, sample)
         told = [f"snapshot {each.snapshot_id} of {each.url}: {each.said}" for each in held.findings]
         by_id[ARCHIVED].add(held.examined, held.counts.total(), told)
-    return Report(verdicts[0].examined, verdicts)
+    return RecordReport(verdicts[0].examined, verdicts)
 
 
 async def _proofs(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class RecordCheck:
     """What must hold of every record, or product, and how it is asked."""
 
     id: str
@@ -78,30 +78,30 @@ PRICED = _asked("""
 """)
 
 CHECKS = (
-    Check(
+    RecordCheck(
         "RECORDS_001", "Everything belongs somewhere",
         "Each record has its page, its domain, its extraction, and while it stands the snapshot "
         "that states it.", BELONGS,
     ),
-    Check(
+    RecordCheck(
         "RECORDS_002", "Every value has evidence",
         "Each value of each record has a quote that it was made of.", PROVEN,
     ),
-    Check(
+    RecordCheck(
         "RECORDS_003", "Products are their records, once",
         "Each product's record has one product of the same page and state, and no two products "
         "have one address.", SOLD,
     ),
-    Check(
+    RecordCheck(
         "RECORDS_004", "Prices are the newest of their history",
         "Each standing product's price and currency are possible, and those last seen.", PRICED,
     ),
-    Check(
+    RecordCheck(
         "RECORDS_005", "Quotes stand in the archive",
         "Of a sample: each quote stands literally in the stored page, and read again it says the "
         "value.", None,
     ),
-    Check(
+    RecordCheck(
         "RECORDS_006", "Snapshots are what the archive holds",
         "Of a sample: the bytes are those of the hash and of the page, the page's address has a "
         "record of its own, and the text is what the bytes say.", None,

@@ -30,7 +30,7 @@ EDGES = (0.5, 0.9, 1.0, 1.1, 1.5, 2.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PolitenessFinding:
     """One request that should not have happened."""
 
     kind: str
@@ -102,20 +102,20 @@ class LaneReport:
 
 
 @dataclass(slots=True)
-class Report:
+class PolitenessReport:
     """An audit's answer."""
 
     domain: str | None
     since: datetime | None
     lanes: list[LaneReport] = field(default_factory=list)  # the worst first
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[PolitenessFinding] = field(default_factory=list)
     histogram: list[int] = field(default_factory=lambda: [0] * (len(EDGES) + 1))
     unknown_robots: int = 0  # requests whose robots version or page is gone: not asked again
 
     def count(self, gap: Gap) -> None:
         self.histogram[bisect_right(EDGES, gap.ratio)] += 1
 
-    def list_finding(self, finding: Finding) -> None:
+    def list_finding(self, finding: PolitenessFinding) -> None:
         if len(self.findings) < MOST_LISTED:
             self.findings.append(finding)
 

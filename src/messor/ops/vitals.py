@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from messor.errors import UnavailableError
 from messor.fetch.proxies import registry
 from messor.frontier import control
+from messor.jobs import jobs, lists
 from messor.ledger import alarms
 from messor.ledger.alarms import Alarm, AlarmBoard
-from messor.queue import jobs, listing
 from messor.registry import review
 from messor.store.database import LOST_CONNECTION, Database
 
@@ -20,7 +20,7 @@ SELECT count(*) FROM messor.worker_leases
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class VitalCheck:
     """One thing that must hold to serve."""
 
     name: str
@@ -42,16 +42,22 @@ class Vitals:
     proxies_failing: int  # whose last use failed, disabled or not
 
 
-async def readiness(database: Database) -> list[Check]:
+async def readiness(database: Database) -> list[VitalCheck]:
     """Whether the database answers, and its schema is the one this release knows."""
     try:
         await database.require_schema()
     except UnavailableError:
         said = "is not the one this release needs"
-        return [Check("database", ok=True, said="answers"), Check("schema", ok=False, said=said)]
+        return [
+            VitalCheck("database", ok=True, said="answers"),
+            VitalCheck("schema", ok=False, said=said),
+        ]
     except LOST_CONNECTION:
-        return [Check("database", ok=False, said="does not answer")]
-    return [Check("database", ok=True, said="answers"), Check("schema", ok=True, said="is current")]
+        return [VitalCheck("database", ok=False, said="does not answer")]
+    return [
+        VitalCheck("database", ok=True, said="answers"),
+        VitalCheck("schema", ok=True, said="is current"),
+    ]
 
 
 async def vitals(database: Database, board: AlarmBoard | None = None) -> Vitals:
@@ -71,4 +77,4 @@ async def vitals(database: Database, board: AlarmBoard | None = None) -> Vitals:
 
 def are_many(found: Vitals) -> bool:
     """Whether there are so many jobs that nobody should wait for their count."""
-    return sum(sum(states.values()) for states in found.jobs.values()) > listing.MANY
+    return sum(sum(states.values()) for states in found.jobs.values()) > lists.MANY

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Any, Unpack
 from uuid import UUID
 
+from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError, UsageError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.registry.life import (
     EVENT_TYPES,

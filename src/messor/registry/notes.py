@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from messor.core.ids import new_id
 from messor.errors import ConflictError, UsageError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.registry import domains
 from messor.registry.domains import COLUMNS, MAX_REASON, Domain, checked

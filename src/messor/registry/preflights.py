@@ -1,6 +1,6 @@
 """Pre-flight reports: what a first look at a domain found, kept for whoever reviews it.
 
-How the look is taken, and within which limits, is `engine.preflight`'s.
+How the look is taken, and within which limits, is `crawl.preflight`'s.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RETURNING p.domain_id
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class PreflightReport:
     """What three requests at most can tell of a site."""
 
     url: str
@@ -67,7 +67,7 @@ class Preflight:
     requested_at: datetime
     finished_at: datetime | None
     requests: int
-    report: Report | None
+    report: PreflightReport | None
 
 
 async def newest(source: Connection | Database, domain: Domain) -> Preflight | None:
@@ -75,12 +75,12 @@ async def newest(source: Connection | Database, domain: Domain) -> Preflight | N
     return None if row is None else Preflight(**{**row, "report": decode(row["report"])})
 
 
-def decode(report: str | None) -> Report | None:
-    return None if report is None else msgspec.json.decode(report, type=Report)
+def decode(report: str | None) -> PreflightReport | None:
+    return None if report is None else msgspec.json.decode(report, type=PreflightReport)
 
 
 async def finish(
-    connection: Connection, preflight_id: UUID, report: Report, requests: int
+    connection: Connection, preflight_id: UUID, report: PreflightReport, requests: int
 ) -> UUID | None:
     """Store a report; answers its domain, None when it was stored before."""
     data: dict[str, Any] = asdict(report)

@@ -14,7 +14,7 @@ from messor.ledger.events import data_of
 from messor.registry import domains, notes, preflights, similar, submissions
 from messor.registry.domains import Domain
 from messor.registry.notes import Note
-from messor.registry.preflights import Preflight, Report
+from messor.registry.preflights import Preflight, PreflightReport
 from messor.registry.similar import Similar
 from messor.registry.submissions import PastSubmission, WaitingUrl
 from messor.store.database import Connection, Database
@@ -61,7 +61,7 @@ MOST_BESIDES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingDomain:
     """One row of the queue."""
 
     id: UUID
@@ -81,11 +81,11 @@ class Waiting:
     urls_waiting: int
     notes: int
     preflight_asked_at: datetime | None
-    report: Report | None
+    report: PreflightReport | None
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class DomainFact:
     """What happened to a domain, once."""
 
     occurred_at: datetime
@@ -104,7 +104,7 @@ class Dossier:
     notes: list[Note]
     preflight: Preflight | None
     similar: list[Similar]
-    history: list[Fact]  # the newest first
+    history: list[DomainFact]  # the newest first
 
 
 async def queue(
@@ -114,11 +114,11 @@ async def queue(
     submitter_type: str | None = None,
     containing: str | None = None,
     limit: int = 50,
-) -> Sequence[Waiting]:
+) -> Sequence[WaitingDomain]:
     """What waits, oldest first; `after` is (created_at, id) of the last row seen."""
     since, last = after if after is not None else (None, None)
     rows = await source.fetch(QUEUE, since, last, submitter_type, containing, limit)
-    return [Waiting(**{**row, "report": preflights.decode(row["report"])}) for row in rows]
+    return [WaitingDomain(**{**row, "report": preflights.decode(row["report"])}) for row in rows]
 
 
 async def count(source: Connection | Database) -> int:
@@ -143,9 +143,11 @@ async def dossier(source: Connection | Database, name: str) -> Dossier:
     )
 
 
-async def history(source: Connection | Database, domain: Domain, limit: int = 100) -> list[Fact]:
+async def history(
+    source: Connection | Database, domain: Domain, limit: int = 100
+) -> list[DomainFact]:
     """What was decided and done about a domain, by whom, the newest first."""
     return [
-        Fact(row["occurred_at"], row["type"], row["actor"], data_of(row["type"], row["data"]))
+        DomainFact(row["occurred_at"], row["type"], row["actor"], data_of(row["type"], row["data"]))
         for row in await source.fetch(HISTORY, domain.id, limit)
     ]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from messor.core.ids import new_id
 from messor.errors import ConflictError, UsageError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.registry import domains
 from messor.registry.domains import MAX_CONTEXT, Domain, Submission, checked
@@ -77,7 +77,7 @@ SELECT EXISTS (SELECT FROM messor.erasures WHERE kind = 'person' AND key = messo
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Submitter:
     """Who asks, as what, and where they can be reached."""
 
     actor: str
@@ -130,7 +130,7 @@ class WaitingUrl:
 async def ask(
     connection: Connection,
     submission: Submission,
-    asker: Asker,
+    asker: Submitter,
     *,
     context: str | None = None,
     max_crawl_depth: int = 3,
@@ -176,7 +176,7 @@ def _as_it_stands(domain: Domain) -> Submitted:
 
 
 async def _resubmit(
-    connection: Connection, domain: Domain, asker: Asker, context: str, depth: int
+    connection: Connection, domain: Domain, asker: Submitter, context: str, depth: int
 ) -> Submitted:
     row = await connection.fetchrow(
         RENEW, domain.id, asker.actor, asker.submitter_type, context, depth
@@ -189,13 +189,13 @@ async def _resubmit(
 
 
 async def _keep(
-    connection: Connection, domain: Domain, asker: Asker, context: str, depth: int
+    connection: Connection, domain: Domain, asker: Submitter, context: str, depth: int
 ) -> None:
     kind, contact = asker.submitter_type, asker.contact
     await connection.execute(ASK, new_id(), domain.id, asker.actor, kind, contact, context, depth)
 
 
-async def _check_crowd(connection: Connection, domain: Domain, asker: Asker) -> None:
+async def _check_crowd(connection: Connection, domain: Domain, asker: Submitter) -> None:
     """The public may not fill the table with one domain."""
     if asker.submitter_type != "public_user":
         return
@@ -210,7 +210,7 @@ def _check_depth(depth: int) -> None:
         raise UsageError(f"The depth must lie between {low} and {high}, not be {depth}.")
 
 
-async def _reachable(connection: Connection, asker: Asker) -> Asker:
+async def _reachable(connection: Connection, asker: Submitter) -> Submitter:
     """Without the contact when its owner had it erased for good."""
     contact = (asker.contact or "").strip() or None
     if contact and await connection.fetchval(FORGOTTEN, contact):
@@ -225,7 +225,7 @@ async def check_erased(connection: Connection, domain: str, url: Url) -> None:
         raise ConflictError(f"{url.href} was erased and must not be kept: {reason}")
 
 
-async def remember(connection: Connection, domain: Domain, url: Url, asker: Asker) -> bool:
+async def remember(connection: Connection, domain: Domain, url: Url, asker: Submitter) -> bool:
     """Keep a URL until its domain is approved; answers whether it was not waiting yet."""
     waiting = await connection.fetchval(
         "SELECT count(*) FROM messor.submitted_urls WHERE domain_id = $1 AND taken_at IS NULL",

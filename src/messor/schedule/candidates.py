@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from messor.engine import block_policy
-from messor.engine import candidates as crawls
-from messor.schedule.orchestrators import Done, Orchestrator, Place
+from messor.governance import block_policy
+from messor.governance import candidate_crawls as crawls
+from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
 from messor.store.database import Connection
 
 PER_STEP = 20
@@ -21,14 +21,14 @@ CHORES: tuple[tuple[str, Chore], ...] = (
 )
 
 
-async def step(connection: Connection, place: Place) -> Done:
+async def step(connection: Connection, place: RunPosition) -> StepResult:
     """One chore until less is left of it than a step does, then the next."""
     name, chore = CHORES[place.chore]
     count = await chore(connection, PER_STEP)
     if count == PER_STEP:
-        return Done({name: count}, place)
+        return StepResult({name: count}, place)
     last = place.chore + 1 == len(CHORES)
-    return Done({name: count}, None if last else Place(place.chore + 1))
+    return StepResult({name: count}, None if last else RunPosition(place.chore + 1))
 
 
 CANDIDATES = Orchestrator(

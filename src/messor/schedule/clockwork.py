@@ -14,24 +14,24 @@ import asyncpg
 
 from messor.errors import LeaseLostError, UnavailableError
 from messor.schedule import leader, plan
-from messor.schedule.auditing import AUDIT, QUALITY
+from messor.schedule.audits import AUDIT, QUALITY
 from messor.schedule.candidates import CANDIDATES
-from messor.schedule.classifying import CLASSIFY
+from messor.schedule.classify import CLASSIFY
 from messor.schedule.daily import DAILY
 from messor.schedule.domain_life import DOMAINS
-from messor.schedule.imaging import imaging
-from messor.schedule.indexing import INDEX
-from messor.schedule.judging import JUDGE
+from messor.schedule.images import imaging
+from messor.schedule.index import INDEX
+from messor.schedule.judge import JUDGE
 from messor.schedule.leader import Leadership
 from messor.schedule.orchestrators import Registry
 from messor.schedule.parsers import PARSERS
-from messor.schedule.refreshing import REFRESH
+from messor.schedule.refresh import REFRESH
 from messor.schedule.robots import ROBOTS
-from messor.schedule.rolling import ROLLUP
-from messor.schedule.runs import Runner, begin_due
-from messor.schedule.scoring import SCORE
+from messor.schedule.rollup import ROLLUP
+from messor.schedule.runs import ScheduleRunner, begin_due
+from messor.schedule.score import SCORE
 from messor.schedule.serp import SERP
-from messor.schedule.sweeping import kept_months, sweeper
+from messor.schedule.sweeper import kept_months, sweeper
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
@@ -116,7 +116,7 @@ class Clockwork:
         async with self._database.transaction() as connection:
             await lead.hold(connection)
             due, wait = await plan.keep(connection, self._registry)
-        runner = Runner(self._database, lead, repair=self._repair, stop=self._stop)
+        runner = ScheduleRunner(self._database, lead, repair=self._repair, stop=self._stop)
         for orchestrator in due:
             if self._stop.is_set():
                 return 0.0

@@ -39,7 +39,7 @@ _PART = re.compile(r"(?P<first>\*|[0-9a-z]+)(?:-(?P<last>[0-9a-z]+))?(?:/(?P<ste
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class CronField:
     """One of the five: its range, and the names that may stand for numbers."""
 
     name: str
@@ -87,11 +87,11 @@ class Field:
 
 
 FIELDS = (
-    Field("minute", 0, 59, {}),
-    Field("hour", 0, 23, {}),
-    Field("day of the month", 1, 31, {}),
-    Field("month", 1, 12, MONTHS),
-    Field("day of the week", 0, 7, WEEKDAYS),  # Sunday is both 0 and 7
+    CronField("minute", 0, 59, {}),
+    CronField("hour", 0, 23, {}),
+    CronField("day of the month", 1, 31, {}),
+    CronField("month", 1, 12, MONTHS),
+    CronField("day of the week", 0, 7, WEEKDAYS),  # Sunday is both 0 and 7
 )
 
 

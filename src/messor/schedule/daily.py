@@ -7,8 +7,8 @@ stays so; a task with a frequency of its own, or that leads to nothing, is left 
 
 from __future__ import annotations
 
-from messor.schedule.orchestrators import Done, Orchestrator, Place
-from messor.schedule.waking import bring_forward
+from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
+from messor.schedule.wake import bring_forward
 from messor.store.database import Connection
 
 HOSTS_PER_STEP = 200
@@ -49,7 +49,7 @@ SELECT (SELECT now FROM moment) AS now,
 """
 
 
-async def step(connection: Connection, place: Place) -> Done:
+async def step(connection: Connection, place: RunPosition) -> StepResult:
     row = await connection.fetchrow(
         LOOK, place.host_id, place.url_hash, HOSTS_PER_STEP, PAGES_PER_STEP
     )
@@ -58,10 +58,10 @@ async def step(connection: Connection, place: Place) -> Done:
     following = None
     if row["pages"] == PAGES_PER_STEP:
         host_id, url_hash = row["last_page"]
-        following = Place(host_id=int(host_id), url_hash=bytes.fromhex(url_hash))
+        following = RunPosition(host_id=int(host_id), url_hash=bytes.fromhex(url_hash))
     elif row["hosts"] == HOSTS_PER_STEP:
-        following = Place(host_id=row["last_host"] + 1)
-    return Done(
+        following = RunPosition(host_id=row["last_host"] + 1)
+    return StepResult(
         {"pages_looked_at": row["pages"], "tasks_due": tasks, "lanes_woken": lanes}, following
     )
 

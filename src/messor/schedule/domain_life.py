@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from messor.engine import erasing, resting, watching
-from messor.schedule.orchestrators import Done, Orchestrator, Place
+from messor.governance import erasure, follow_up, rest
+from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
 from messor.store.database import Connection
 
 PER_STEP = 200
@@ -13,21 +13,21 @@ PER_STEP = 200
 Chore = Callable[[Connection, int], Awaitable[int]]
 
 CHORES: tuple[tuple[str, Chore], ...] = (
-    ("domains_returned", resting.return_rested),
-    ("domains_recovered", watching.recovered),
-    ("domains_failing", watching.failing),
-    ("domains_changed_hands", watching.changed_hands),
-    ("domains_turned_away", watching.turned_away),
+    ("domains_returned", rest.return_rested),
+    ("domains_recovered", follow_up.recovered),
+    ("domains_failing", follow_up.failing),
+    ("domains_changed_hands", follow_up.changed_hands),
+    ("domains_turned_away", follow_up.turned_away),
 )
 
 
-async def step(connection: Connection, place: Place) -> Done:
+async def step(connection: Connection, place: RunPosition) -> StepResult:
     """One chore, then the next; erasures that visits held up come last."""
     if place.chore == len(CHORES):
-        await erasing.finish(connection)
-        return Done({})
+        await erasure.finish(connection)
+        return StepResult({})
     name, chore = CHORES[place.chore]
-    return Done({name: await chore(connection, PER_STEP)}, Place(place.chore + 1))
+    return StepResult({name: await chore(connection, PER_STEP)}, RunPosition(place.chore + 1))
 
 
 DOMAINS = Orchestrator(

@@ -15,7 +15,7 @@ from messor.store.database import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RunPosition:
     """How far a run has come: which chore, which host, which of its pages."""
 
     chore: int = 0
@@ -24,14 +24,14 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class StepResult:
     """What a step did, and where the next one starts; None when it was the last."""
 
     counts: dict[str, int]
-    next: Place | None = None
+    next: RunPosition | None = None
 
 
-Step = Callable[[Connection, Place], Awaitable[Done]]
+Step = Callable[[Connection, RunPosition], Awaitable[StepResult]]
 
 
 @dataclass(frozen=True, slots=True)

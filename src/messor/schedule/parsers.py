@@ -6,11 +6,11 @@ the same parser, kind and domain: the loss lasts until somebody has looked.
 
 from __future__ import annotations
 
-from messor.extract.failures import Failing, failures
-from messor.extract.health import Health, health
+from messor.extraction.parser_failures import Failing, failures
 from messor.ledger import events
 from messor.ledger.events import Event
-from messor.schedule.orchestrators import Done, Orchestrator, Place
+from messor.parsers.health import Health, health
+from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
 from messor.store.database import Connection
 
 ACTOR = "schedule"
@@ -24,7 +24,7 @@ SELECT d.id, d.domain, e.data ->> 'parser' AS parser, e.data ->> 'kind' AS kind
 """
 
 
-async def step(connection: Connection, _: Place) -> Done:
+async def step(connection: Connection, _: RunPosition) -> StepResult:
     """Give the alarms that were not given within a day."""
     alarming = [_lost(one) for one in await health(connection) if one.is_alarming]
     alarming += [_failing(one) for one in await failures(connection) if one.is_alarming]
@@ -37,7 +37,7 @@ async def step(connection: Connection, _: Place) -> Done:
         if (domain, data["parser"], data.get("kind")) not in told
     ]
     await events.record(connection, new)
-    return Done({"parsers_failing": len(new)})
+    return StepResult({"parsers_failing": len(new)})
 
 
 def _lost(one: Health) -> tuple[str, dict[str, str | int]]:

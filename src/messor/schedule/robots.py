@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from messor.courtesy.robots import FRESH_SECONDS
-from messor.schedule.orchestrators import Done, Orchestrator, Place
-from messor.schedule.waking import bring_forward
+from messor.politeness.robots import FRESH_SECONDS
+from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
+from messor.schedule.wake import bring_forward
 from messor.store.database import Connection
 
 HOSTS_PER_STEP = 1000
@@ -33,12 +33,12 @@ SELECT (SELECT now FROM moment) AS now, (SELECT count(*) FROM stale) AS hosts,
 """
 
 
-async def step(connection: Connection, place: Place) -> Done:
+async def step(connection: Connection, place: RunPosition) -> StepResult:
     row = await connection.fetchrow(LOOK, place.host_id, HOSTS_PER_STEP, FRESH_SECONDS)
     assert row is not None
     tasks, _ = await bring_forward(connection, [tuple(task) for task in row["due"]], row["now"])
-    following = Place(host_id=row["last_host"]) if row["hosts"] == HOSTS_PER_STEP else None
-    return Done({"hosts_stale": row["hosts"], "robots_due": tasks}, following)
+    following = RunPosition(host_id=row["last_host"]) if row["hosts"] == HOSTS_PER_STEP else None
+    return StepResult({"hosts_stale": row["hosts"], "robots_due": tasks}, following)
 
 
 ROBOTS = Orchestrator(

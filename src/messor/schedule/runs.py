@@ -17,13 +17,13 @@ from typing import Any
 import msgspec
 
 from messor.errors import LeaseLostError
+from messor.jobs.faults import category_of
 from messor.ledger import errors
-from messor.ledger.errors import Fault
+from messor.ledger.errors import LoggedError
 from messor.ledger.events import Event, record
-from messor.queue.faults import category_of
 from messor.schedule import cron, plan
 from messor.schedule.leader import Fence
-from messor.schedule.orchestrators import Done, Orchestrator, Place
+from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
 from messor.schedule.plan import Plan
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 
@@ -48,7 +48,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 
 
 @dataclass(slots=True)
-class Run:
+class ScheduledRun:
     """A run under way."""
 
     orchestrator: Orchestrator
@@ -65,7 +65,7 @@ class Run:
 
 async def begin_due(
     database: Database, orchestrator: Orchestrator, fence: Fence, holder: str
-) -> Run | None:
+) -> ScheduledRun | None:
     """Begin the run that is due; None when it is not, or no more."""
     async with database.transaction() as connection:
         await fence.hold(connection)
@@ -77,14 +77,14 @@ async def begin_due(
             await _log_interrupted(connection, found)
         await connection.execute(BEGIN, orchestrator.name, now)
         missed = cron.missed(found.in_force(orchestrator), due_at, now) - 1
-        return Run(orchestrator, holder, now, due_at, missed)
+        return ScheduledRun(orchestrator, holder, now, due_at, missed)
 
 
-async def begin_by_hand(database: Database, orchestrator: Orchestrator, actor: str) -> Run:
-    return Run(orchestrator, actor, await database.fetchval(plan.NOW), None, 0)
+async def begin_by_hand(database: Database, orchestrator: Orchestrator, actor: str) -> ScheduledRun:
+    return ScheduledRun(orchestrator, actor, await database.fetchval(plan.NOW), None, 0)
 
 
-class Runner:
+class ScheduleRunner:
     """Carries out runs, a step at a time."""
 
     def __init__(
@@ -100,13 +100,13 @@ class Runner:
         self._repair = repair
         self._stop = stop or asyncio.Event()
 
-    async def carry_out(self, run: Run) -> str:
+    async def carry_out(self, run: ScheduledRun) -> str:
         """Run all steps; answers the outcome: ok, failed or interrupted.
 
         Raises LeaseLostError when another leads, and what LOST_CONNECTION names when there is no
         database to record a failure in. Neither leaves a record; the run stays due.
         """
-        place: Place | None = Place()
+        place: RunPosition | None = RunPosition()
         try:
             while place is not None:
                 if self._stop.is_set():
@@ -118,7 +118,7 @@ class Runner:
             return await self._fail(run, error)
         return "ok"
 
-    async def _persist(self, run: Run, place: Place) -> Place | None:
+    async def _persist(self, run: ScheduledRun, place: RunPosition) -> RunPosition | None:
         for pause in PAUSES:
             try:
                 return await self._step(run, place)
@@ -130,11 +130,11 @@ class Runner:
             await asyncio.sleep(pause)
         return await self._step(run, place)
 
-    async def _step(self, run: Run, place: Place) -> Place | None:
+    async def _step(self, run: ScheduledRun, place: RunPosition) -> RunPosition | None:
         """One step; the last one's transaction holds the record, too."""
         async with self._database.transaction() as connection:
             await self._fence.hold(connection)
-            done: Done = await run.orchestrator.step(connection, place)
+            done: StepResult = await run.orchestrator.step(connection, place)
             counts = run.counts.copy()
             counts.update(done.counts)
             if done.next is None:
@@ -142,13 +142,13 @@ class Runner:
         run.counts = counts  # only now it is so
         return done.next
 
-    async def _end(self, run: Run, outcome: str, detail: dict[str, Any]) -> str:
+    async def _end(self, run: ScheduledRun, outcome: str, detail: dict[str, Any]) -> str:
         async with self._database.transaction() as connection:
             await self._fence.hold(connection)
             await self._record(connection, run, outcome, detail)
         return outcome
 
-    async def _fail(self, run: Run, error: Exception) -> str:
+    async def _fail(self, run: ScheduledRun, error: Exception) -> str:
         sentence = _storable(f"{type(error).__name__}: {error}")[:LONGEST_ERROR]
         detail = {**run.detail(run.counts), "error": sentence}
         name = run.orchestrator.name
@@ -161,7 +161,7 @@ class Runner:
         return "failed"
 
     async def _record(
-        self, connection: Connection, run: Run, outcome: str, detail: dict[str, Any]
+        self, connection: Connection, run: ScheduledRun, outcome: str, detail: dict[str, Any]
     ) -> None:
         name = run.orchestrator.name
         found, now = await plan.lock(connection, run.orchestrator)
@@ -199,8 +199,8 @@ async def _log_interrupted(connection: Connection, found: Plan) -> None:
     )
 
 
-def _fault(run: Run, error: Exception) -> Fault:
-    return Fault(
+def _fault(run: ScheduledRun, error: Exception) -> LoggedError:
+    return LoggedError(
         category_of(error),
         type(error).__name__,
         _storable(str(error)),

@@ -17,8 +17,8 @@ from uuid import UUID
 
 import msgspec
 
+from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError, UsageError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.registry.domains import MAX_REASON, checked
 from messor.scout.judges.model import Judgement, SearchResult

@@ -2,7 +2,7 @@
 
 Each result is judged and kept for itself, so one that fails takes no other with it, and a session
 that was cut off goes on where it stopped: what it holds already is passed over. Asking for the pages
-is `scout.searching`.
+is `scout.search`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from uuid import UUID
 
 import msgspec
 
+from messor.core.ids import new_id
 from messor.errors import NotFoundError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.registry import domains, processing
 from messor.registry.domains import Domain, Submission
@@ -114,7 +114,7 @@ class ProcessingStats:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class DiscoverySession:
     id: UUID
     vertical: str
     vertical_version: int
@@ -126,7 +126,7 @@ class Session:
     statistics: dict[str, Any] | None
 
     @classmethod
-    def of(cls, row: Any) -> Session:
+    def of(cls, row: Any) -> DiscoverySession:
         figures = row["statistics"]
         return cls(**{**row, "statistics": msgspec.json.decode(figures) if figures else None})
 
@@ -163,8 +163,10 @@ async def sessions(
     vertical: str | None = None,
     session_id: UUID | None = None,
     limit: int = 50,
-) -> list[Session]:
-    return [Session.of(row) for row in await source.fetch(LISTING, vertical, session_id, limit)]
+) -> list[DiscoverySession]:
+    return [
+        DiscoverySession.of(row) for row in await source.fetch(LISTING, vertical, session_id, limit)
+    ]
 
 
 async def close_abandoned(

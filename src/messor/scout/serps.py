@@ -17,13 +17,13 @@ from uuid import UUID
 
 import msgspec
 
+from messor.core.ids import new_id
 from messor.errors import NotFoundError
 from messor.fetch.services import budget
-from messor.kit.ids import new_id
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SerpPage, SerpResult
 from messor.scout.engines.registry import engine_class
 from messor.scout.savepoint import BAD_ROW, apart
-from messor.scout.searching import usage_name
+from messor.scout.search import usage_name
 from messor.store.database import Connection, Database
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse as parse_url
@@ -101,7 +101,7 @@ SELECT rank_position, block_type, domain, url, title, snippet, published_at FROM
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class SerpSnapshot:
     """A result page as kept."""
 
     id: UUID
@@ -124,7 +124,7 @@ class KeptResult:
     published_at: datetime | None
 
 
-async def process(connection: Connection, request_id: UUID) -> Snapshot:
+async def process(connection: Connection, request_id: UUID) -> SerpSnapshot:
     """Make the snapshot of a stored answer, in the caller's transaction; once for each answer."""
     row = await connection.fetchrow(ANSWER, request_id)
     if row is None:
@@ -135,7 +135,7 @@ async def process(connection: Connection, request_id: UUID) -> Snapshot:
     return await of_request(connection, request_id)
 
 
-async def process_waiting(database: Database, limit: int = 100) -> list[Snapshot]:
+async def process_waiting(database: Database, limit: int = 100) -> list[SerpSnapshot]:
     """Process the answers that wait, each in its own transaction."""
     made = []
     for row in await database.fetch(WAITING, limit):
@@ -164,11 +164,11 @@ async def record_gap(connection: Connection, request_id: UUID) -> bool:
     return await connection.fetchval(GAPS, new_id(), request_id) is not None
 
 
-async def of_request(source: Connection | Database, request_id: UUID) -> Snapshot:
+async def of_request(source: Connection | Database, request_id: UUID) -> SerpSnapshot:
     row = await source.fetchrow(BY_REQUEST, request_id)
     if row is None:
         raise NotFoundError(f"The search {request_id} has no snapshot yet.")
-    return Snapshot(**row)
+    return SerpSnapshot(**row)
 
 
 async def results_of(source: Connection | Database, snapshot_id: UUID) -> list[KeptResult]:

@@ -14,14 +14,14 @@ from typing import Any
 
 import asyncpg
 
-from messor.store.connecting import connect
+from messor.store.connection import connect
 from messor.store.database import LOST_CONNECTION, SESSION, Database
 
 EVENTS = "messor_events"
 AGAIN_SECONDS = 1.0  # before a lost connection is opened again
 
 
-class Bell:
+class NotificationListener:
     """Rings for everybody who waits, whenever there is a notice on its channel."""
 
     def __init__(self, database: Database, channel: str = EVENTS) -> None:

@@ -14,10 +14,10 @@ from typing import Any, Self
 
 import asyncpg
 
+from messor.core import clock
 from messor.errors import UnavailableError, UsageError
-from messor.kit import clock
 from messor.store import revisions
-from messor.store.connecting import connect
+from messor.store.connection import connect
 
 # What a crash, restart or cut of the server looks like from here; all pass when it is back. So does a
 # full disk of the server: until there is room, nothing can be stored.

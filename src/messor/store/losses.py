@@ -28,7 +28,7 @@ _EXACT_BELOW = 100_000  # rows; more are told by the planner's estimate
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class DowngradeLoss:
     """A table or column that goes, or rows of a table, and how many rows that concerns."""
 
     revision: str
@@ -78,9 +78,9 @@ def _script(revision: str) -> str:
     return re.sub(r"--.*", "", _FUNCTIONS.sub("", text))
 
 
-async def losses(connection: Connection, undone: list[str]) -> list[Loss]:
+async def losses(connection: Connection, undone: list[str]) -> list[DowngradeLoss]:
     """What going back over these revisions, the newest first, takes away of what there is."""
-    found: list[Loss] = []
+    found: list[DowngradeLoss] = []
     gone: set[str] = set()
     for revision in undone:
         tables, columns, deleted = dropped(revision)
@@ -88,16 +88,18 @@ async def losses(connection: Connection, undone: list[str]) -> list[Loss]:
             tables, columns, deleted = await _all_tables(connection), set(), []
         for table in sorted(tables - gone):
             rows = await _rows(connection, table)
-            found.append(Loss(revision, f"table {table}", rows, table in _MADE_AGAIN))
+            found.append(DowngradeLoss(revision, f"table {table}", rows, table in _MADE_AGAIN))
         gone |= tables
         for table, column in sorted(columns):
             if table not in gone:
                 rows = await _rows(connection, table, f"{column} IS NOT NULL")
-                found.append(Loss(revision, f"column {table}.{column}", rows, is_made_again=False))
+                found.append(
+                    DowngradeLoss(revision, f"column {table}.{column}", rows, is_made_again=False)
+                )
         for table, where in deleted:
             if table not in gone:
                 rows = await _rows(connection, table, where or "true")
-                found.append(Loss(revision, f"rows of {table}", rows, is_made_again=False))
+                found.append(DowngradeLoss(revision, f"rows of {table}", rows, is_made_again=False))
     return found
 
 

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from messor.core.full_disk import is_full
 from messor.errors import MessorError, UnavailableError
-from messor.kit.full_disk import is_full
-from messor.store.embedded.folder import Folder
+from messor.store.embedded.folder import DataFolder
 from messor.store.embedded.launch import START_LIMIT_SECONDS, bring_down, bring_up, rotate_password
 from messor.store.embedded.locks import FileLock, count_sharers, held_alone
 from messor.store.embedded.postmaster import find_postmaster
@@ -39,7 +39,7 @@ class EmbeddedServer:
     """A handle may be used from several threads; a forked child starts with a handle unused."""
 
     def __init__(self, data_dir: Path, *, bin_dir: Path | None = None, port: int = 0) -> None:
-        self._folder = Folder(data_dir.absolute() / "postgres")
+        self._folder = DataFolder(data_dir.absolute() / "postgres")
         self._bin_dir = bin_dir
         self._port = port
         self._mutex = threading.Lock()

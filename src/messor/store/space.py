@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from messor.kit import clock
+from messor.core import clock
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -29,7 +29,7 @@ _LEAST = re.compile(r"(\d+(?:\.\d+)?)\s*(%|[KMGT]?B)?", re.IGNORECASE | re.ASCII
 
 
 @dataclass(frozen=True, slots=True)
-class Least:
+class MinimumFree:
     """What must stay free: a share of the disk, or a size."""
 
     share: float
@@ -78,7 +78,7 @@ class Space:
     """The disks that one process writes to."""
 
     def __init__(
-        self, folders: Mapping[str, Path], least: Least, database: Database | None = None
+        self, folders: Mapping[str, Path], least: MinimumFree, database: Database | None = None
     ) -> None:
         self._folders = dict(folders)
         self._least = least
@@ -93,7 +93,7 @@ class Space:
         folders = {"data folder": folder, "archive": folder / "archive"}
         if not settings.database_url:
             folders["database"] = folder / "postgres"
-        return cls(folders, Least.understand(settings.min_free_disk), database)
+        return cls(folders, MinimumFree.understand(settings.min_free_disk), database)
 
     @property
     def is_low(self) -> bool:

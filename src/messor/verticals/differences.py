@@ -10,7 +10,7 @@ from messor.verticals.model import Vertical
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class KeyDifference:
     """One key that is not as it was; None stands for what was not there, or is no longer."""
 
     key: str
@@ -25,12 +25,12 @@ class Difference:
         return f"~ {self.key}: {self.before!r} → {self.after!r}"
 
 
-def between(before: Vertical | None, after: Vertical) -> list[Difference]:
+def between(before: Vertical | None, after: Vertical) -> list[KeyDifference]:
     """The keys that differ, sorted; lists of services and templates are compared by name."""
     old = dict(_leaves(_keyed(before))) if before is not None else {}
     new = dict(_leaves(_keyed(after)))
     return [
-        Difference(key, old.get(key), new.get(key))
+        KeyDifference(key, old.get(key), new.get(key))
         for key in sorted(old.keys() | new.keys())
         if old.get(key) != new.get(key)
     ]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
+from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError, UsageError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.registry.domains import Submission, checked
 from messor.store.database import Connection, Database

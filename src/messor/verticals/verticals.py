@@ -13,11 +13,11 @@ from uuid import UUID
 
 import msgspec
 
+from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError
-from messor.kit.ids import new_id
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
-from messor.verticals.differences import Difference, between
+from messor.verticals.differences import KeyDifference, between
 from messor.verticals.files import VerticalFile
 from messor.verticals.model import Vertical
 
@@ -107,7 +107,7 @@ class Applied:
 
 async def apply(
     connection: Connection, file: VerticalFile, *, actor: str
-) -> tuple[Applied, list[Difference]]:
+) -> tuple[Applied, list[KeyDifference]]:
     """Put a vertical in force; answers it and what changed. The same file again changes nothing."""
     vertical = file.vertical
     before = await find(connection, vertical.name)

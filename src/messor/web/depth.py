@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 
 from messor.web.elements import VOID
-from messor.web.nesting import Nest
+from messor.web.open_elements import OpenElements
 
 MAX_DEPTH = 480
 # A tag opens two elements at most ("<td>" within "<table>" has a body and a row to open), so half
@@ -48,7 +48,7 @@ def is_too_deep(html: str, *, known: bool = False) -> bool:
         return False
     if known and not _may_exceed(_tags(html), _HARMLESS):
         return False
-    return Nest(MAX_DEPTH).is_exceeded_by(html)
+    return OpenElements(MAX_DEPTH).is_exceeded_by(html)
 
 
 def _may_exceed(tags: Iterable[str], limit: int) -> bool:

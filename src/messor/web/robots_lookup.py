@@ -121,7 +121,7 @@ class Spot(Generic[Outcome]):
     def __init__(
         self,
         outcome: Outcome,
-        doubts: Keys[Outcome] | Crowd[Outcome] | None = None,
+        doubts: Keys[Outcome] | SharedPrefix[Outcome] | None = None,
         text: str = "",
         following: Spot[Outcome] | None = None,
     ) -> None:
@@ -131,7 +131,7 @@ class Spot(Generic[Outcome]):
         self.next = following or self
 
 
-class Crowd(Generic[Outcome]):
+class SharedPrefix(Generic[Outcome]):
     """The spots of many literals with the same beginning, found by their sorted texts."""
 
     __slots__ = ("_lookup", "_spots", "_texts")
@@ -202,7 +202,7 @@ class _Plan(Generic[Outcome]):
         spots: dict[str, Spot[Outcome]] = {}
         for literal in literals:
             spots[literal.text] = self._spot(literal, spots.get(literal.parent.text, self.rest))
-        crowd = Crowd(self._lookup, list(spots), [self.rest, *spots.values()])
+        crowd = SharedPrefix(self._lookup, list(spots), [self.rest, *spots.values()])
         return Spot(self.rest.outcome, crowd)
 
     def _spot(self, literal: Literal, following: Spot[Outcome] | None = None) -> Spot[Outcome]:

@@ -37,7 +37,7 @@ _DATES = frozenset((b"lastmod", b"pubdate", b"updated", b"published", b"date"))
 
 
 @dataclass(slots=True)
-class Entry:
+class SitemapEntry:
     """One listed URL, as written."""
 
     loc: str
@@ -49,7 +49,7 @@ class Entry:
 class Scanner:
     """Hands each entry to `take` until that answers False."""
 
-    def __init__(self, take: Callable[[Entry], bool]) -> None:
+    def __init__(self, take: Callable[[SitemapEntry], bool]) -> None:
         self._take = take
         self._data = bytearray()  # from the text or markup on that is not there as a whole
         self._awaited = b"<"  # what ends it
@@ -64,7 +64,7 @@ class Scanner:
         self._container = b""
         self._prefix = b""
         self._foreign = 0
-        self._entry = Entry("")
+        self._entry = SitemapEntry("")
         self._guid = ""
         self._bare = ""
         self._open = b""
@@ -232,7 +232,7 @@ class Scanner:
         for fallback in (self._guid, self._bare):
             if not entry.loc and fallback.startswith(("http://", "https://")):
                 entry.loc = fallback
-        self._entry, self._guid, self._bare, self._open = Entry(""), "", "", b""
+        self._entry, self._guid, self._bare, self._open = SitemapEntry(""), "", "", b""
         entry.is_sitemap = self._container == b"sitemap"
         if self._has_doctype and _UNDEFINED.search(entry.loc):
             self.warnings.append("an entry uses an entity of its own; it was dropped")

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from messor.web import urls
-from messor.web.sitemap_scanner import Entry, Scanner
+from messor.web.sitemap_scanner import Scanner, SitemapEntry
 from messor.web.sitemap_stream import HEAD, Gunzip, ToUtf8
 
 MAX_BYTES = 50 * 1024 * 1024
@@ -145,7 +145,7 @@ class _Collector:
         self._base = base
         self._limit = limit
 
-    def take(self, entry: Entry) -> bool:
+    def take(self, entry: SitemapEntry) -> bool:
         """Add an entry; False when no more are wanted."""
         found = urls.parse(entry.loc.strip(), self._base)
         if found is None:
@@ -171,7 +171,7 @@ class _Collector:
 class _Lines:
     """Hands each line that is a URL to `take` until that answers False."""
 
-    def __init__(self, take: Callable[[Entry], bool]) -> None:
+    def __init__(self, take: Callable[[SitemapEntry], bool]) -> None:
         self._take = take
         self._rest = b""
         self.is_done = False
@@ -191,7 +191,7 @@ class _Lines:
         if len(raw) <= urls.MAX_URL_LENGTH and not self.is_done:
             line = raw.decode("utf-8", "replace").strip()
             if line.startswith(("http://", "https://")):
-                self.is_done = not self._take(Entry(line))
+                self.is_done = not self._take(SitemapEntry(line))
 
 
 def parse_date(text: str) -> datetime | None:

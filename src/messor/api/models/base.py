@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from messor.kit.masking import mask
+from messor.core.masking import mask
 
 NO_NUL = r"^[^\x00]*$"
 _TELLING = re.compile(r"error|reason|message|said|detail|refusal")

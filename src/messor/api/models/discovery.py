@@ -193,7 +193,7 @@ class TiersOut(Out):
     done: RetieredOut | None
 
 
-class SessionOut(Out):
+class DiscoverySessionOut(Out):
     id: UUID
     vertical: str
     vertical_version: int

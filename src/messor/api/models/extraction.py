@@ -196,7 +196,7 @@ class ParsersOut(Out):
     items: list[ParserOut]
 
 
-class LossOut(Out):
+class FieldLossOut(Out):
     """What a parser lost on pages of a domain that are still there."""
 
     domain: str
@@ -209,7 +209,7 @@ class LossOut(Out):
 
 
 class LossesOut(Out):
-    items: list[LossOut]
+    items: list[FieldLossOut]
 
 
 class PinIn(In):

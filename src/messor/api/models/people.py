@@ -49,7 +49,7 @@ class LinkOut(Out):
     expires_at: datetime
 
 
-class SessionOut(Out):
+class LoginSessionOut(Out):
     id: UUID
     member_id: UUID
     opened_by: str
@@ -61,7 +61,7 @@ class SessionOut(Out):
 
 
 class SessionsOut(Out):
-    items: list[SessionOut]
+    items: list[LoginSessionOut]
 
 
 class EndedOut(Out):

@@ -104,7 +104,7 @@ class StandingOut(Out):
     had_before: bool
 
 
-class LossOut(Out):
+class RankLossOut(Out):
     keyword: str
     profile: str
     before: int
@@ -129,5 +129,5 @@ class DomainVisibilityOut(Out):
     until: datetime
     weeks: list[SpanOut]
     standing: list[StandingOut]
-    losses: list[LossOut]
+    losses: list[RankLossOut]
     competitors: list[CompetitorOut]

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated
 
 from messor.api.models.base import In, Out, text
-from messor.courtesy.traffic import LONGEST_REASON
+from messor.politeness.traffic import LONGEST_REASON
 
 
 class HaltIn(In):

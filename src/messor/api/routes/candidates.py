@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL
@@ -19,9 +20,8 @@ from messor.api.models.discovery import (
     StatedRecordOut,
     WholeCandidateOut,
 )
-from messor.api.paging import CursorParam, Listing, Pager, PageSize
 from messor.api.routes.discovery import VerticalFilter
-from messor.scout import candidate_reading, reviewing
+from messor.scout import candidate_queries, candidate_review
 from messor.scout.candidates import TRANSITIONS, Candidate
 
 router = APIRouter(prefix="/candidates", tags=["candidates"], route_class=GatedRoute)
@@ -43,7 +43,7 @@ async def list_candidates(
 ) -> Listing[CandidateOut]:
     """Candidates, the most trusted first."""
     pager = Pager("candidates", vertical, status, session_id, q)
-    rows = await candidate_reading.queue(
+    rows = await candidate_queries.queue(
         source,
         [status] if status else list(TRANSITIONS),
         vertical=vertical,
@@ -54,7 +54,7 @@ async def list_candidates(
     )
     return Listing(
         items=[CandidateOut.model_validate(_facts(row)) for row in rows[:limit]],
-        next=pager.next(rows, limit, candidate_reading.place_of),
+        next=pager.next(rows, limit, candidate_queries.place_of),
     )
 
 
@@ -62,7 +62,7 @@ async def list_candidates(
 @needs(Act.READ)
 async def show_candidate(candidate_id: UUID, source: Source) -> WholeCandidateOut:
     """One candidate: every judge's score with its weight and explanation, and what its pages state."""
-    found = await candidate_reading.dossier(source, candidate_id)
+    found = await candidate_queries.dossier(source, candidate_id)
     return WholeCandidateOut(
         **_facts(found.candidate),
         opinions=[OpinionOut.model_validate(one) for one in found.opinions],
@@ -78,7 +78,7 @@ async def decide_candidate(
     candidate_id: UUID, given: CandidateDecisionIn, unit: Unit, who: Who
 ) -> CandidateOut:
     """Take a candidate up, approve or reject it."""
-    found = await reviewing.decide(
+    found = await candidate_review.decide(
         unit, candidate_id, given.act, actor=who.actor, reason=given.reason, seen=given.seen
     )
     return CandidateOut.model_validate(_facts(found))

@@ -24,8 +24,8 @@ from messor.api.models.domains import (
     VerdictOut,
 )
 from messor.api.routes.domains import name_of
-from messor.engine import deciding, erasing, purging, resting
-from messor.engine.deciding import Decided
+from messor.governance import decisions, erasure, purges, rest
+from messor.governance.decisions import Decided
 from messor.registry import domains as registry
 from messor.registry import notes
 from messor.store.database import Connection
@@ -33,9 +33,9 @@ from messor.store.database import Connection
 router = APIRouter(tags=["decisions"], route_class=GatedRoute)
 
 _ERASE = {
-    "domain": erasing.erase_domain,
-    "url": erasing.erase_url,
-    "person": erasing.erase_person,
+    "domain": erasure.erase_domain,
+    "url": erasure.erase_url,
+    "person": erasure.erase_person,
 }
 
 
@@ -47,26 +47,24 @@ async def _trust(connection: Connection, name: str, *, actor: str, trusted: bool
 
 async def _rest(connection: Connection, name: str, *, actor: str, year: int) -> Decided:
     found = await registry.lock(connection, name)
-    resting_one = await resting.no_funds(connection, found, year, actor=actor)
+    resting_one = await rest.no_funds(connection, found, year, actor=actor)
     return Decided(resting_one, f"{name} rests until {year + 1}.")
 
 
 async def _revive(connection: Connection, name: str, *, actor: str) -> Decided:
     found = await registry.lock(connection, name)
-    return Decided(
-        await resting.revive(connection, found, actor=actor), f"{name} is worked on again."
-    )
+    return Decided(await rest.revive(connection, found, actor=actor), f"{name} is worked on again.")
 
 
 # The other fields of a decision are what these take.
 _ACTS: Mapping[str, Callable[..., Awaitable[Decided]]] = {
-    "approve": deciding.approve,
-    "reject": deciding.reject,
-    "suspend": deciding.suspend,
-    "resume": deciding.resume,
-    "blacklist": deciding.blacklist,
-    "review_again": deciding.review_again,
-    "keep": deciding.keep,
+    "approve": decisions.approve,
+    "reject": decisions.reject,
+    "suspend": decisions.suspend,
+    "resume": decisions.resume,
+    "blacklist": decisions.blacklist,
+    "review_again": decisions.review_again,
+    "keep": decisions.keep,
     "trust": partial(_trust, trusted=True),
     "untrust": partial(_trust, trusted=False),
     "no_funds": _rest,
@@ -107,7 +105,7 @@ async def decide_many(given: BulkIn, source: Source, who: Who) -> BulkOut:
     async def act(connection: Connection, name: str) -> Decided:
         return await decide(connection, name_of(name), given.decision, who.actor)
 
-    verdicts = await deciding.decide_many(source, list(dict.fromkeys(given.domains)), act)
+    verdicts = await decisions.decide_many(source, list(dict.fromkeys(given.domains)), act)
     done = sum(verdict.done for verdict in verdicts)
     return BulkOut(
         done=done,
@@ -121,7 +119,7 @@ async def decide_many(given: BulkIn, source: Source, who: Who) -> BulkOut:
 async def show_holdings(domain: DomainName, source: Source) -> HoldingsOut:
     """How much a purge would remove."""
     found = await registry.get(source, name_of(domain))
-    return HoldingsOut.model_validate(await purging.holdings(source, found))
+    return HoldingsOut.model_validate(await purges.holdings(source, found))
 
 
 @router.post("/domains/{domain}/purge")
@@ -129,7 +127,7 @@ async def show_holdings(domain: DomainName, source: Source) -> HoldingsOut:
 async def purge_domain(domain: DomainName, unit: Unit, who: Who) -> PurgeOut:
     """Forget all that was kept of a domain that is not approved; the log of requests stays."""
     name = name_of(domain)
-    kept = await purging.purge(unit, name, actor=who.actor)
+    kept = await purges.purge(unit, name, actor=who.actor)
     return PurgeOut(domain=name, purged=HoldingsOut.model_validate(kept))
 
 

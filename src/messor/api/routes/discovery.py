@@ -9,12 +9,12 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Here, Source, Unit
-from messor.api.models.discovery import SearchesOut, SessionOut, SessionState, VerticalName
-from messor.api.paging import CursorParam, Listing, Pager, PageSize
+from messor.api.models.discovery import DiscoverySessionOut, SearchesOut, SessionState, VerticalName
 from messor.errors import ConflictError
-from messor.scout import session_reading, tracking
+from messor.scout import session_queries, track
 from messor.verticals import verticals
 
 router = APIRouter(tags=["discovery"], route_class=GatedRoute)
@@ -31,10 +31,10 @@ async def list_discovery_sessions(
     state: SessionState | None = None,
     cursor: CursorParam = None,
     limit: PageSize = 50,
-) -> Listing[SessionOut]:
+) -> Listing[DiscoverySessionOut]:
     """Discovery sessions with their figures, the newest first."""
     pager = Pager("discovery sessions", vertical, state)
-    rows = await session_reading.sessions(
+    rows = await session_queries.sessions(
         source,
         vertical=vertical,
         state=state,
@@ -42,16 +42,16 @@ async def list_discovery_sessions(
         limit=limit + 1,
     )
     return Listing(
-        items=[SessionOut.model_validate(row) for row in rows[:limit]],
+        items=[DiscoverySessionOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: (row.started_at, row.id)),
     )
 
 
 @router.get("/discovery-sessions/{session_id}")
 @needs(Act.READ)
-async def show_discovery_session(session_id: UUID, source: Source) -> SessionOut:
+async def show_discovery_session(session_id: UUID, source: Source) -> DiscoverySessionOut:
     """One discovery session."""
-    return SessionOut.model_validate(await session_reading.get(source, session_id))
+    return DiscoverySessionOut.model_validate(await session_queries.get(source, session_id))
 
 
 @router.post("/verticals/{vertical}/searches", status_code=202)
@@ -61,4 +61,4 @@ async def ask_for_searches(vertical: VerticalName, unit: Unit, here: Here) -> Se
     applied = await verticals.get(unit, vertical)
     if not here.settings.search_engines:
         raise ConflictError("No search engine is configured, so nothing is asked for.")
-    return SearchesOut(new=await tracking.ask_for_jobs(unit, applied.id))
+    return SearchesOut(new=await track.ask_for_jobs(unit, applied.id))

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from messor.access.roles import Act
 from messor.api import etags
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL, DomainName
@@ -31,14 +32,13 @@ from messor.api.models.domains import (
     TermsIn,
     WaitingOut,
 )
-from messor.api.paging import CursorParam, Listing, Pager, PageSize
-from messor.engine import backfill, preflight, submitting
 from messor.errors import UsageError
+from messor.governance import backfill, intake, preflight
 from messor.registry import domains as registry
-from messor.registry import notes, reading, review
+from messor.registry import notes, queries, review
 from messor.registry.domains import Submission
-from messor.registry.reading import Order, Place, Wanted
-from messor.registry.submissions import Asker
+from messor.registry.queries import DomainFilter, DomainPosition, Order
+from messor.registry.submissions import Submitter
 from messor.registry.terms import COLUMNS, Terms
 
 router = APIRouter(prefix="/domains", tags=["domains"], route_class=GatedRoute)
@@ -71,12 +71,12 @@ async def list_domains(
     limit: PageSize = 50,
 ) -> Listing[DomainOut]:
     """Domains, filtered and in an order."""
-    wanted = Wanted(
+    wanted = DomainFilter(
         status, processing, submitter_type, trusted, q.lower() if q else None, domain_class, waiting
     )
     pager = Pager("domains", wanted, sort)
-    after = pager.read(cursor, Place)
-    rows = await reading.listing(source, wanted, order=sort, after=after, limit=limit + 1)
+    after = pager.read(cursor, DomainPosition)
+    rows = await queries.listing(source, wanted, order=sort, after=after, limit=limit + 1)
     return Listing(
         items=[DomainOut.model_validate(domain) for domain, _ in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row[1]),
@@ -89,10 +89,10 @@ async def submit_domain(
     given: SubmissionIn, unit: Unit, who: Who, response: Response
 ) -> SubmittedOut:
     """Ask for a domain: 201 when it waits for review now, 200 with what stands otherwise."""
-    answer = await submitting.submit_domain(
+    answer = await intake.submit_domain(
         unit,
         given.domain,
-        Asker(who.actor, contact=given.contact),
+        Submitter(who.actor, contact=given.contact),
         context=given.context,
         max_crawl_depth=given.max_crawl_depth,
         look=given.preflight,
@@ -178,7 +178,7 @@ async def add_note(domain: DomainName, given: NoteIn, unit: Unit, who: Who) -> N
 async def ask_preflight(domain: DomainName, unit: Unit, who: Who) -> PreflightAskedOut:
     """Have a worker take a first look at a domain that waits: three requests at most."""
     found = await registry.lock(unit, name_of(domain))
-    opened = await preflight.ask(unit, found, actor=who.actor)
+    opened = await preflight.request(unit, found, actor=who.actor)
     return PreflightAskedOut(domain=found.domain, preflight=opened)
 
 
@@ -187,7 +187,7 @@ async def ask_preflight(domain: DomainName, unit: Unit, who: Who) -> PreflightAs
 async def rescrape(domain: DomainName, unit: Unit, who: Who) -> RescrapedOut:
     """Make every page of an approved domain due now."""
     name = name_of(domain)
-    return RescrapedOut(domain=name, pages=await submitting.rescrape(unit, name, actor=who.actor))
+    return RescrapedOut(domain=name, pages=await intake.rescrape(unit, name, actor=who.actor))
 
 
 @queue.get("")

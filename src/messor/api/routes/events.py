@@ -16,18 +16,18 @@ from messor.access.errors import AccessError
 from messor.access.principal import Principal
 from messor.access.roles import Act
 from messor.api.credentials import identify
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Here, House, Source, Who
+from messor.api.house import ApiContext, Here, Source, Who
 from messor.api.models.base import BIGGEST
-from messor.api.models.running import EventOut
-from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
+from messor.api.models.operations import EventOut
 from messor.api.routes.domains import name_of
 from messor.api.routes.tasks import DomainFilter
+from messor.core import clock
 from messor.errors import UsageError
-from messor.kit import clock
-from messor.ledger import reading
+from messor.ledger import queries
 from messor.ledger.events import Cursor, RecordedEvent
-from messor.ledger.reading import Wanted
+from messor.ledger.queries import EventFilter
 from messor.registry import domains as registry
 from messor.store.database import LOST_CONNECTION
 
@@ -71,10 +71,10 @@ async def list_events(
     domain_id: UUID | None = None
     if domain is not None:
         domain_id = (await registry.get(source, name_of(domain))).id
-    wanted = Wanted(types, domain_id, page_id, with_audit=who.may(Act.AUDIT_READ))
+    wanted = EventFilter(types, domain_id, page_id, with_audit=who.may(Act.AUDIT_READ))
     pager = Pager("events", types, domain_id, page_id, order)
     at = pager.read(cursor, tuple[PositiveInt, PositiveInt])
-    found = await reading.look(
+    found = await queries.look(
         source,
         wanted,
         beyond=Cursor(*at) if at else None,
@@ -120,9 +120,9 @@ async def stream_events(
     last_event_id: Annotated[str | None, Header(pattern=r"^[0-9]{1,19}-[0-9]{1,19}$")] = None,
 ) -> StreamingResponse:
     """What happens from now on, or from Last-Event-ID on, as it is committed."""
-    cursor = _given(last_event_id) or await reading.newest(here.database)
+    cursor = _given(last_event_id) or await queries.newest(here.database)
     here.streams.require_room(_caller(who))
-    wanted = Wanted(types, with_audit=who.may(Act.AUDIT_READ))
+    wanted = EventFilter(types, with_audit=who.may(Act.AUDIT_READ))
     body = _held(here, who, _follow(request, here, who, wanted, cursor))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
@@ -144,7 +144,7 @@ def _caller(who: Principal) -> str:
 
 
 async def _held(
-    here: House, who: Principal, frames: AsyncGenerator[bytes, None]
+    here: ApiContext, who: Principal, frames: AsyncGenerator[bytes, None]
 ) -> AsyncIterator[bytes]:
     """The same, counted as long as it is open."""
     with here.streams.holding(_caller(who)):
@@ -154,7 +154,7 @@ async def _held(
 
 
 async def _follow(
-    request: Request, here: House, who: Principal, wanted: Wanted, cursor: Cursor
+    request: Request, here: ApiContext, who: Principal, wanted: EventFilter, cursor: Cursor
 ) -> AsyncGenerator[bytes, None]:
     """Until the caller goes, their session or key ends, or the application does."""
     told = checked = clock.now()
@@ -163,7 +163,7 @@ async def _follow(
     async with here.bell.listening():
         while not here.is_closing:
             try:
-                found = await reading.look(here.database, wanted, beyond=cursor, limit=BATCH)
+                found = await queries.look(here.database, wanted, beyond=cursor, limit=BATCH)
             except LOST_CONNECTION:
                 return
             if found.events or clock.now() - checked > CHECK_SECONDS:
@@ -184,7 +184,7 @@ async def _follow(
             heard = await here.bell.wait(heard, POLL_SECONDS)
 
 
-async def _is_still(request: Request, here: House, who: Principal) -> bool:
+async def _is_still(request: Request, here: ApiContext, who: Principal) -> bool:
     """Whether what let the caller in still holds, and is still theirs."""
     try:
         now = await identify(here, request)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from messor.access.roles import Act
 from messor.api.gate import GatedRoute, is_public, needs
 from messor.api.house import Here, Source
-from messor.api.models.running import CheckOut, LiveOut, ReadyOut, VitalsOut
+from messor.api.models.operations import CheckOut, LiveOut, ReadyOut, VitalsOut
 from messor.ops import vitals
 
 router = APIRouter(prefix="/health", tags=["health"], route_class=GatedRoute)

@@ -12,19 +12,19 @@ from fastapi import APIRouter, Header, Path, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Here, Source, Who
-from messor.api.models.running import (
+from messor.api.models.operations import (
     IngestIn,
     IngestOut,
     OrbitOut,
     RunOut,
     RunWithTilesOut,
 )
-from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
-from messor.engine.ingest import IngestRequest, Progress, ingest, reading
-from messor.engine.ingest.result import Ingestion
 from messor.errors import MessorError, NotFoundError, UnavailableError
+from messor.ingest import IngestRequest, Progress, ingest, queries
+from messor.ingest.result import Ingestion
 from messor.store.database import Database
 
 orbit = APIRouter(prefix="/api/orbit", tags=["ingestion"], route_class=GatedRoute)
@@ -81,7 +81,7 @@ def _wants_async(prefer: str | None) -> bool:
 
 
 async def _under_way(database: Database, trace_id: str) -> Response:
-    run = RunOut.model_validate(await reading.run(database, trace_id))
+    run = RunOut.model_validate(await queries.run(database, trace_id))
     headers = {
         "Location": f"/api/v1/ingestions/{trace_id}",
         "Preference-Applied": "respond-async",
@@ -104,7 +104,7 @@ async def _outcome(
 
 async def _evidence(database: Database, trace_id: str) -> dict[str, Any]:
     try:
-        run = await reading.run(database, trace_id)
+        run = await queries.run(database, trace_id)
     except NotFoundError:
         return {"traceId": trace_id}
     return run.evidence or {"traceId": trace_id}
@@ -122,7 +122,7 @@ async def list_ingestions(
     """Ingestions, the newest first."""
     pager = Pager("ingestions", orbit_slug)
     before = pager.read(cursor, PositiveInt)
-    rows = await reading.runs(source, orbit=orbit_slug, before=before, limit=limit + 1)
+    rows = await queries.runs(source, orbit=orbit_slug, before=before, limit=limit + 1)
     return Listing(
         items=[RunOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row.id),
@@ -133,13 +133,13 @@ async def list_ingestions(
 @needs(Act.READ)
 async def show_ingestion(trace_id: TraceId, source: Source) -> RunWithTilesOut:
     """How far an ingestion is, or what it came to."""
-    run = await reading.run(source, trace_id)
+    run = await queries.run(source, trace_id)
     shown = RunOut.model_validate(run).model_dump()
-    return RunWithTilesOut.model_validate({**shown, "tiles": await reading.tiles(source, run.id)})
+    return RunWithTilesOut.model_validate({**shown, "tiles": await queries.tiles(source, run.id)})
 
 
 @router.get("/orbits/{slug}")
 @needs(Act.READ)
 async def show_orbit(slug: Slug, source: Source) -> OrbitOut:
     """An orbit and its tiles."""
-    return OrbitOut.model_validate(await reading.orbit(source, slug))
+    return OrbitOut.model_validate(await queries.orbit(source, slug))

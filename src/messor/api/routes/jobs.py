@@ -9,10 +9,11 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Here, Source, Unit, Who
 from messor.api.models.base import NO_NUL
-from messor.api.models.running import (
+from messor.api.models.operations import (
     Category,
     ChoiceIn,
     CountOut,
@@ -25,13 +26,12 @@ from messor.api.models.running import (
     PatternOut,
     PatternsOut,
 )
-from messor.api.paging import CursorParam, Listing, Pager, PageSize
 from messor.errors import NotFoundError, UsageError
+from messor.jobs import dead_letters, lists, patterns, queries
+from messor.jobs import jobs as queue
+from messor.jobs.dead_letters import DeadLetterFilter
+from messor.jobs.redaction import shown_job
 from messor.ledger.events import Event, record
-from messor.queue import jobs as queue
-from messor.queue import letters, listing, patterns, reading
-from messor.queue.letters import Choice
-from messor.queue.showing import shown_job
 
 router = APIRouter(tags=["jobs"], route_class=GatedRoute)
 
@@ -53,7 +53,7 @@ async def list_jobs(
     """Jobs, the newest first; those in the history are not listed."""
     pager = Pager("jobs", state, job_type)
     before = pager.read(cursor, UUID)
-    found = await reading.jobs(source, state=state, job_type=job_type, before=before, limit=limit)
+    found = await queries.jobs(source, state=state, job_type=job_type, before=before, limit=limit)
     return Listing(
         items=[JobLineOut.model_validate(row) for row in found.jobs],
         next=pager.write(found.reached) if found.reached else None,
@@ -72,7 +72,7 @@ async def show_job_stats(here: Here) -> JobStatsOut:
 @needs(Act.READ)
 async def show_job(job_id: UUID, source: Source, who: Who) -> JobOut:
     """One job, in the queue or in the history, with its latest errors."""
-    found = await listing.get(source, job_id)
+    found = await lists.get(source, job_id)
     job = shown_job(found, in_full=who.may(Act.JOBS_CONTROL))
     told = JobErrorOut.model_fields
     errors = [JobErrorOut(**{name: one[name] for name in told}) for one in job["errors"]]
@@ -103,7 +103,7 @@ async def list_letters(
     """Jobs that will not be tried again by themselves, the newest first."""
     pager = Pager("letters", job_type, category)
     before = pager.read(cursor, tuple[datetime, UUID])
-    rows = await reading.letters(
+    rows = await queries.letters(
         source, job_type=job_type, category=category, before=before, limit=limit + 1
     )
     return Listing(
@@ -132,19 +132,19 @@ async def list_patterns(
 @needs(Act.JOBS_CONTROL, own_transactions=True)
 async def requeue(given: ChoiceIn, source: Source, who: Who) -> CountOut:
     """Give dead letters all their attempts again."""
-    return CountOut(jobs=await letters.requeue(source, _choice(given), actor=who.actor))
+    return CountOut(jobs=await dead_letters.requeue(source, _choice(given), actor=who.actor))
 
 
 @router.post("/dead-letters/purge")
 @needs(Act.JOBS_CONTROL, own_transactions=True)
 async def purge(given: ChoiceIn, source: Source, who: Who) -> CountOut:
     """Move dead letters to the history, and so free their keys."""
-    return CountOut(jobs=await letters.purge(source, _choice(given), actor=who.actor))
+    return CountOut(jobs=await dead_letters.purge(source, _choice(given), actor=who.actor))
 
 
-def _choice(given: ChoiceIn) -> Choice:
+def _choice(given: ChoiceIn) -> DeadLetterFilter:
     chosen = given.model_dump(exclude={"everything"})
     is_named = any(value is not None for value in chosen.values())
     if is_named == given.everything:
         raise UsageError("Say which: by ids, type, category or pattern, or everything.")
-    return Choice(**chosen)
+    return DeadLetterFilter(**chosen)

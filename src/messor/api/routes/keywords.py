@@ -9,6 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL
@@ -31,11 +32,10 @@ from messor.api.models.discovery import (
     VerticalName,
     WholeKeywordOut,
 )
-from messor.api.paging import CursorParam, Listing, Pager, PageSize
 from messor.insight import trends
 from messor.insight.trends import KeywordLooks
-from messor.scout import expansion, keyword_reading, keywords, tiers
-from messor.scout.keyword_reading import KeywordLook
+from messor.scout import expansion, keyword_queries, keywords, tiers
+from messor.scout.keyword_queries import KeywordLook
 from messor.verticals import verticals
 
 router = APIRouter(tags=["keywords"], route_class=GatedRoute)
@@ -63,7 +63,7 @@ async def list_keywords(
     look = KeywordLook(tier, kind, keywords.normal(q) or None if q else None, state)
     pager = Pager("keywords", vertical, look)
     after = pager.read(cursor, str) or ""
-    rows = await keyword_reading.grid(
+    rows = await keyword_queries.grid(
         source, applied, look, after=after.replace("\x00", ""), limit=limit + 1
     )
     items = [
@@ -144,7 +144,7 @@ async def tier_keywords(
 @needs(Act.READ)
 async def show_keyword(keyword_id: UUID, source: Source) -> WholeKeywordOut:
     """One keyword, and who stood where on its last pages."""
-    found = await keyword_reading.get(source, keyword_id)
+    found = await keyword_queries.get(source, keyword_id)
     seen = await trends.looks(source, keyword_id)
     facts = {name: getattr(found, name) for name in WholeKeywordOut.model_fields if name != "looks"}
     return WholeKeywordOut(**facts, looks=_looks(seen))

@@ -9,19 +9,19 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Here, Source
 from messor.api.models.base import BIGGEST, NO_NUL, BigId
-from messor.api.models.crawling import DiffOut, FetchOut, PageOut, SnapshotOut
-from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
+from messor.api.models.crawl import DiffOut, FetchOut, PageOut, SnapshotOut
 from messor.api.routes.domains import name_of
 from messor.api.routes.tasks import DomainFilter
-from messor.archive import reading as archive
+from messor.archive import snapshot_content as archive
 from messor.errors import UsageError
-from messor.fetch import reading as fetches
+from messor.fetch import queries as fetches
 from messor.frontier import page_stretches
-from messor.frontier import reading as frontier
-from messor.frontier.page_stretches import Wanted
+from messor.frontier import queries as frontier
+from messor.frontier.page_stretches import PageFilter
 from messor.web.urls import Url, parse
 
 router = APIRouter(tags=["pages"], route_class=GatedRoute)
@@ -60,7 +60,7 @@ async def list_pages(
     pager = Pager("pages", name, outcome, category, kind, q)
     found = await page_stretches.read(
         source,
-        Wanted(outcome, category, kind, q),
+        PageFilter(outcome, category, kind, q),
         after=pager.read(cursor, PositiveInt) or 0,
         domain=name,
         limit=limit,

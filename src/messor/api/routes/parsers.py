@@ -12,9 +12,9 @@ from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL
 from messor.api.models.extraction import (
+    FieldLossOut,
     LiftedOut,
     LossesOut,
-    LossOut,
     ParserOut,
     ParsersOut,
     PinIn,
@@ -27,10 +27,10 @@ from messor.api.models.extraction import (
 )
 from messor.api.routes.domains import name_of
 from messor.api.routes.tasks import DomainFilter
-from messor.engine import shadowing
 from messor.errors import UsageError
-from messor.extract import parser_figures, pins, trials
-from messor.extract.reading import installed_parsers
+from messor.extraction import parser_figures, shadow_trials
+from messor.parsers import pins, trials
+from messor.parsers.page_reading import installed_parsers
 from messor.registry import domains
 from messor.store.database import Connection
 
@@ -73,7 +73,7 @@ async def show_parser_health(
 ) -> LossesOut:
     """What parsers lost on pages that are still there, the greatest losses first."""
     found = await parser_figures.losses(source, hours=hours)
-    return LossesOut(items=[LossOut.model_validate(one) for one in found])
+    return LossesOut(items=[FieldLossOut.model_validate(one) for one in found])
 
 
 @router.get("/pins")
@@ -124,7 +124,7 @@ async def list_trials(
 async def shadow_parser(given: ShadowIn, unit: Unit, who: Who, response: Response) -> TrialOut:
     """Have a candidate read pages as they come in, beside what reads now, and be compared."""
     domain_id = await _domain_id(unit, name_of(given.domain) if given.domain is not None else None)
-    trial_id = await shadowing.begin(
+    trial_id = await shadow_trials.begin(
         unit, given.parser, given.version, domain_id=domain_id, most=given.most, actor=who.actor
     )
     response.headers["Location"] = f"/api/v1/parsers/trials/{trial_id}"

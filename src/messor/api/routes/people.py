@@ -18,12 +18,12 @@ from messor.api.models.people import (
     KeyOut,
     KeysOut,
     LinkOut,
+    LoginSessionOut,
     MemberChangeIn,
     MemberIn,
     MemberOut,
     MembersOut,
     NewKeyOut,
-    SessionOut,
     SessionsOut,
     WhoOut,
 )
@@ -107,7 +107,7 @@ async def list_sessions(member_id: UUID, source: Source, who: Who) -> SessionsOu
     """A member's open sessions; those of others are for admins."""
     _check_sight(who, member_id)
     found = await sessions.listing(source, member_id, by=who)
-    return SessionsOut(items=[SessionOut.model_validate(one) for one in found])
+    return SessionsOut(items=[LoginSessionOut.model_validate(one) for one in found])
 
 
 @router.delete("/members/{member_id}/sessions", response_model=EndedOut)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source
 from messor.api.models.base import NO_NUL, BigId
@@ -19,14 +20,13 @@ from messor.api.models.extraction import (
     RecordOut,
     WholeProductOut,
 )
-from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.routes.domains import name_of
 from messor.api.routes.records import Standing
 from messor.api.routes.search import Few, Question, answer, exact
 from messor.api.routes.tasks import DomainFilter
-from messor.extract import browsing, product_browsing
-from messor.extract.product_browsing import Wanted
 from messor.insight.search import Filters
+from messor.records import product_queries, queries
+from messor.records.product_queries import ProductFilter
 
 router = APIRouter(prefix="/products", tags=["products"], route_class=GatedRoute)
 
@@ -59,7 +59,7 @@ async def list_products(
     limit: PageSize = 20,
 ) -> Listing[ProductOut]:
     """Products, filtered and in an order; an answer may be short and still go on."""
-    wanted = Wanted(
+    wanted = ProductFilter(
         name_of(domain) if domain else None,
         brand,
         category,
@@ -72,7 +72,7 @@ async def list_products(
     )
     pager = Pager("products", wanted, sort)
     after = pager.read(cursor, tuple[str, PositiveInt])
-    shelf = await product_browsing.products(source, wanted, order=sort, after=after, limit=limit)
+    shelf = await product_queries.products(source, wanted, order=sort, after=after, limit=limit)
     return Listing(
         items=[ProductOut.model_validate(row) for row in shelf.products],
         next=None if shelf.reached is None else pager.write(shelf.reached),
@@ -116,9 +116,9 @@ async def search_products(
 @needs(Act.READ)
 async def show_product(product_id: BigId, source: Source) -> WholeProductOut:
     """One product with its images, offers and variants; its record has the evidence."""
-    found = await product_browsing.product(source, product_id)
-    parts = await browsing.parts(source, found.page_id, ("product_offer", "product_variant"))
-    images = await product_browsing.images(source, found.id)
+    found = await product_queries.product(source, product_id)
+    parts = await queries.parts(source, found.page_id, ("product_offer", "product_variant"))
+    images = await product_queries.images(source, found.id)
     told = {name: getattr(found, name) for name in ProductOut.model_fields}
     return WholeProductOut(
         **told,
@@ -136,10 +136,10 @@ async def list_prices(
     product_id: BigId, source: Source, *, cursor: CursorParam = None, limit: PageSize = 50
 ) -> Listing[PriceOut]:
     """What a product cost over time, the newest first: a row for each change of price or stock."""
-    await product_browsing.product(source, product_id)
+    await product_queries.product(source, product_id)
     pager = Pager("prices", product_id)
     before = pager.read(cursor, datetime)
-    rows = await product_browsing.prices(source, product_id, before=before, limit=limit + 1)
+    rows = await product_queries.prices(source, product_id, before=before, limit=limit + 1)
     return Listing(
         items=[PriceOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row.seen_at),

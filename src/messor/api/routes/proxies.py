@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Response
 from messor.access.roles import Act
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Here, Source, Unit, Who
-from messor.api.models.running import ProxiesOut, ProxyIn, ProxyOut, ProxySwitchIn
+from messor.api.models.operations import ProxiesOut, ProxyIn, ProxyOut, ProxySwitchIn
 from messor.errors import UsageError
 from messor.fetch.proxies import placement, registry
 from messor.fetch.proxies.proxy import check_password, understand

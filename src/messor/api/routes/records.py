@@ -7,15 +7,15 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source
 from messor.api.models.base import NO_NUL, BigId
 from messor.api.models.extraction import RecordChangeOut, RecordOut, WholeRecordOut
-from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.routes.domains import name_of
 from messor.api.routes.tasks import DomainFilter
-from messor.extract import browsing
-from messor.extract.browsing import Wanted
+from messor.records import queries
+from messor.records.queries import RecordFilter
 
 router = APIRouter(prefix="/records", tags=["records"], route_class=GatedRoute)
 
@@ -40,7 +40,7 @@ async def list_records(
     limit: PageSize = 50,
 ) -> Listing[RecordOut]:
     """Records, the newest first; an answer may be short and still go on."""
-    wanted = Wanted(
+    wanted = RecordFilter(
         kind,
         name_of(domain) if domain else None,
         parser,
@@ -51,7 +51,7 @@ async def list_records(
     )
     pager = Pager("records", wanted)
     before = pager.read(cursor, PositiveInt)
-    found = await browsing.records(source, wanted, before=before, limit=limit)
+    found = await queries.records(source, wanted, before=before, limit=limit)
     return Listing(
         items=[RecordOut.model_validate(row) for row in found.records],
         next=None if found.reached is None else pager.write(found.reached),
@@ -62,7 +62,7 @@ async def list_records(
 @needs(Act.READ)
 async def show_record(record_id: BigId, source: Source) -> WholeRecordOut:
     """One record: each field with its confidence and evidence."""
-    return WholeRecordOut.model_validate(await browsing.record(source, record_id))
+    return WholeRecordOut.model_validate(await queries.record(source, record_id))
 
 
 @router.get("/{record_id}/changes")
@@ -71,10 +71,10 @@ async def list_record_changes(
     record_id: BigId, source: Source, *, cursor: CursorParam = None, limit: PageSize = 50
 ) -> Listing[RecordChangeOut]:
     """What became of a record and of its fields, the newest first."""
-    await browsing.record(source, record_id)
+    await queries.record(source, record_id)
     pager = Pager("record changes", record_id)
     before = pager.read(cursor, PositiveInt)
-    rows = await browsing.history(source, record_id, before=before, limit=limit + 1)
+    rows = await queries.history(source, record_id, before=before, limit=limit + 1)
     return Listing(
         items=[RecordChangeOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row.id),

@@ -10,9 +10,9 @@ from messor.access.roles import Act
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Here, Source
 from messor.api.models.base import NO_NUL
-from messor.api.models.running import RobotsCheckIn, RobotsOut, WhyOut
-from messor.engine import robots_check, why
-from messor.engine.inspect import inspect_robots
+from messor.api.models.operations import RobotsCheckIn, RobotsOut, WhyOut
+from messor.explain import robots_check, why
+from messor.explain.inspect import inspect_robots
 
 router = APIRouter(tags=["rules"], route_class=GatedRoute)
 

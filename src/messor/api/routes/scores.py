@@ -9,6 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL
@@ -26,9 +27,8 @@ from messor.api.models.scores import (
     Subject,
     WeightsIn,
 )
-from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
-from messor.insight import calibration, score_reading, scoring, weighing
-from messor.insight.score_reading import Given, ScoreRow
+from messor.insight import calibration, reweigh, score_queries, scoring
+from messor.insight.score_queries import PastScore, ScoreRow
 from messor.verticals import verticals
 
 router = APIRouter(prefix="/verticals/{vertical}", tags=["scores"], route_class=GatedRoute)
@@ -52,7 +52,7 @@ async def list_scores(
     """The scores of the last scoring with their parts, the highest first."""
     applied = await verticals.get(source, vertical)
     pager = Pager("scores", vertical, subject, level, q)
-    rows = await score_reading.newest(
+    rows = await score_queries.newest(
         source,
         applied,
         subject=subject,
@@ -74,7 +74,7 @@ async def score_vertical(
 ) -> ScoringOut:
     """Score a vertical now, and give its domains their track levels."""
     weights = {str(part): weight for part, weight in given.weights.items()}
-    applied, done = await weighing.apply(unit, vertical, weights, actor=who.actor, seen=given.seen)
+    applied, done = await reweigh.apply(unit, vertical, weights, actor=who.actor, seen=given.seen)
     return ScoringOut(version=applied.vertical.version, **asdict(done))
 
 
@@ -100,7 +100,7 @@ async def simulate_scores(vertical: VerticalName, given: WeightsIn, unit: Unit) 
 async def show_scores(vertical: VerticalName, subject_id: UUID, source: Source) -> ScoreHistoryOut:
     """The scores of a domain or an organisation over time, each with its parts."""
     applied = await verticals.get(source, vertical)
-    given = await score_reading.over_time(source, applied, subject_id)
+    given = await score_queries.over_time(source, applied, subject_id)
     last = given[-1]
     return ScoreHistoryOut(
         subject=last.subject,  # type: ignore[arg-type]  # the database allows no other
@@ -123,6 +123,6 @@ def _score(row: ScoreRow) -> ScoreOut:
     return ScoreOut(**{name: facts[name] for name in ScoreOut.model_fields})
 
 
-def _given(one: Given) -> GivenScoreOut:
+def _given(one: PastScore) -> GivenScoreOut:
     facts = asdict(one)
     return GivenScoreOut(**{name: facts[name] for name in GivenScoreOut.model_fields})

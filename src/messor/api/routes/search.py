@@ -8,11 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source
 from messor.api.models.base import NO_NUL
 from messor.api.models.extraction import FacetsOut, FoundOut, HitOut
-from messor.api.paging import CursorParam
 from messor.api.routes.domains import name_of
 from messor.insight import search as searching
 from messor.insight.search import MOST, Filters

@@ -10,6 +10,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source
 from messor.api.models.base import NO_NUL, DomainName
@@ -17,8 +18,8 @@ from messor.api.models.discovery import Outcome, VerticalName
 from messor.api.models.serps import (
     CompetitorOut,
     DomainVisibilityOut,
-    LossOut,
     MovedOut,
+    RankLossOut,
     SeenOut,
     SeenResultOut,
     SerpOut,
@@ -27,12 +28,11 @@ from messor.api.models.serps import (
     VisibilityOut,
     WholeSerpOut,
 )
-from messor.api.paging import CursorParam, Listing, Pager, PageSize
 from messor.api.routes.domains import name_of
 from messor.insight import ranks, trends, visibility
-from messor.insight.trends import Places
-from messor.insight.visibility import Window
-from messor.scout import serp_reading
+from messor.insight.trends import VisibilitySpan
+from messor.insight.visibility import TimeSpan
+from messor.scout import serp_queries
 from messor.verticals import verticals
 
 router = APIRouter(tags=["result pages"], route_class=GatedRoute)
@@ -57,7 +57,7 @@ async def list_serps(
     """Result pages and gaps, the newest first."""
     applied = await verticals.get(source, vertical)
     pager = Pager("serps", vertical, outcome, keyword_id, q)
-    rows = await serp_reading.pages(
+    rows = await serp_queries.pages(
         source,
         applied,
         outcome=outcome,
@@ -76,8 +76,8 @@ async def list_serps(
 @needs(Act.READ)
 async def show_serp(serp_id: UUID, source: Source) -> WholeSerpOut:
     """One result page as it was seen; a gap says why there is none, and has no results."""
-    found = await serp_reading.get(source, serp_id)
-    seen = [] if found.is_gap else await serp_reading.results(source, serp_id)
+    found = await serp_queries.get(source, serp_id)
+    seen = [] if found.is_gap else await serp_queries.results(source, serp_id)
     facts = {name: getattr(found, name) for name in WholeSerpOut.model_fields if name != "results"}
     return WholeSerpOut(**facts, results=[SeenResultOut.model_validate(one) for one in seen])
 
@@ -89,7 +89,7 @@ async def show_visibility(vertical: VerticalName, source: Source, days: Days = 7
     async with source.transaction() as connection:
         applied = await verticals.get(connection, vertical)
         window = await visibility.last_window(connection, timedelta(days=days))
-        pages = await serp_reading.tally(connection, applied, window.since, window.until)
+        pages = await serp_queries.tally(connection, applied, window.since, window.until)
         domains = await visibility.of_domains(connection, applied, window)
         owners = await visibility.of_organisations(connection, applied, window)
         moved = await visibility.movers(connection, applied, window)
@@ -124,12 +124,12 @@ async def show_domain_visibility(
         until=window.until,
         weeks=[_span(span, one) for span, one in zip(weeks, stood, strict=True)],
         standing=[StandingOut.model_validate(one) for one in standing],
-        losses=[LossOut.model_validate(one) for one in losses],
+        losses=[RankLossOut.model_validate(one) for one in losses],
         competitors=[CompetitorOut.model_validate(one) for one in beside],
     )
 
 
-def _span(span: Window, one: Places | None) -> SpanOut:
+def _span(span: TimeSpan, one: VisibilitySpan | None) -> SpanOut:
     """A week; without a good page all its figures are null, not zero."""
-    figures = asdict(one) if one is not None else dict.fromkeys(Places.__dataclass_fields__)
+    figures = asdict(one) if one is not None else dict.fromkeys(VisibilitySpan.__dataclass_fields__)
     return SpanOut(since=span.since, until=span.until, **figures)

@@ -12,10 +12,11 @@ import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
 from messor.access.roles import Act
+from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL, BigId
-from messor.api.models.crawling import (
+from messor.api.models.crawl import (
     ActIn,
     BadLineOut,
     BatchIn,
@@ -28,16 +29,15 @@ from messor.api.models.crawling import (
     WishIn,
 )
 from messor.api.models.domains import SubmittedUrlOut, UrlIn
-from messor.api.paging import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.routes.domains import name_of
-from messor.engine import submitting
 from messor.errors import ConflictError, UsageError
-from messor.frontier import batches, control, reading, task_stretches
+from messor.frontier import batches, control, queries, task_stretches
 from messor.frontier.batch_lines import Line, LineReader
-from messor.frontier.batches import Submitter
+from messor.frontier.batches import BatchSubmitter
 from messor.frontier.cadence import parse_interval
 from messor.frontier.control import Scope
-from messor.registry.submissions import Asker
+from messor.governance import intake
+from messor.registry.submissions import Submitter
 from messor.store.database import Database
 
 router = APIRouter(tags=["tasks"], route_class=GatedRoute)
@@ -52,8 +52,8 @@ DomainFilter = Annotated[str | None, Query(min_length=1, max_length=253, pattern
 @needs(Act.DOMAINS_SUBMIT)
 async def submit_url(given: UrlIn, unit: Unit, who: Who) -> SubmittedUrlOut:
     """Submit a URL: crawled now if its domain is approved, else remembered until it is."""
-    answer = await submitting.submit_url(
-        unit, given.url, Asker(who.actor), context=given.context, submit=given.submit
+    answer = await intake.submit_url(
+        unit, given.url, Submitter(who.actor), context=given.context, submit=given.submit
     )
     return SubmittedUrlOut.model_validate(answer)
 
@@ -114,14 +114,14 @@ async def _scope(source: Database, given: ScopedActIn) -> Scope:
 @needs(Act.READ)
 async def show_task(page_id: BigId, source: Source) -> TaskOut:
     """The crawl task of one page."""
-    return TaskOut.model_validate(await reading.task(source, page_id))
+    return TaskOut.model_validate(await queries.task(source, page_id))
 
 
 @router.post("/tasks/{page_id}/acts")
 @needs(Act.CRAWL_CONTROL, own_transactions=True)
 async def act_on_task(page_id: BigId, given: ActIn, source: Source, who: Who) -> DoneOut:
     """Pause, resume, stop, retry or recrawl one page."""
-    found = await reading.task(source, page_id)
+    found = await queries.task(source, page_id)
     scope = await Scope.url(source, found.url)
     if scope.key != page_id:
         raise ConflictError("This task is a first look at a domain; decide on the domain instead.")
@@ -135,7 +135,7 @@ async def list_batches(
 ) -> Listing[BatchOut]:
     """Batches, the newest first."""
     pager = Pager("batches")
-    rows = await reading.batches(source, before=pager.read(cursor, UUID), limit=limit + 1)
+    rows = await queries.batches(source, before=pager.read(cursor, UUID), limit=limit + 1)
     return Listing(
         items=[BatchOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row.id),
@@ -148,7 +148,7 @@ async def submit_batch(
     given: BatchIn, source: Source, who: Who, response: Response
 ) -> BatchTakenOut:
     """Submit pages together; each is checked, the good ones are due at once."""
-    submitter = Submitter(
+    submitter = BatchSubmitter(
         source, actor=who.actor, priority=given.priority, frequency=_every(given.every)
     )
     return await _take(submitter, _lines_of(given.urls), response, given.name, "jsonl")
@@ -177,7 +177,7 @@ async def upload_batch(
     every: Annotated[str | None, Query(max_length=30, pattern=NO_NUL)] = None,
 ) -> BatchTakenOut:
     """Submit a file: CSV with a header, JSON lines, a sitemap, or one address per line."""
-    submitter = Submitter(source, actor=who.actor, priority=priority, frequency=_every(every))
+    submitter = BatchSubmitter(source, actor=who.actor, priority=priority, frequency=_every(every))
     lines = batches.lines_of(io.BytesIO(await request.body()), form)
     return await _take(submitter, lines, response, name, form)
 
@@ -198,7 +198,7 @@ async def _lines_of(urls: Sequence[str | WishIn]) -> AsyncIterator[Line]:
 
 
 async def _take(
-    submitter: Submitter, lines: AsyncIterator[Line], response: Response, name: str, form: str
+    submitter: BatchSubmitter, lines: AsyncIterator[Line], response: Response, name: str, form: str
 ) -> BatchTakenOut:
     report = await submitter.submit(lines, name=name, source="api", form=form)
     response.headers["Location"] = f"/api/v1/batches/{report.id}"
@@ -210,7 +210,7 @@ async def _take(
 @needs(Act.READ)
 async def show_batch(batch_id: UUID, source: Source) -> BatchOut:
     """One batch and what came of its lines."""
-    return BatchOut.model_validate(await reading.batch(source, batch_id))
+    return BatchOut.model_validate(await queries.batch(source, batch_id))
 
 
 @router.get("/batches/{batch_id}/errors")
@@ -221,7 +221,7 @@ async def list_batch_errors(
     """The lines of a batch that were not taken, each with its reason."""
     pager = Pager("batch-errors", batch_id)
     after = pager.read(cursor, PositiveInt) or 0
-    rows = await reading.batch_errors(source, batch_id, after=after, limit=limit + 1)
+    rows = await queries.batch_errors(source, batch_id, after=after, limit=limit + 1)
     return Listing(
         items=[BadLineOut(**row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row["line"]),

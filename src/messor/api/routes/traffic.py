@@ -8,8 +8,8 @@ from messor.access.roles import Act
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source, Unit, Who
 from messor.api.models.traffic import HaltIn, HaltOut, TrafficOut
-from messor.courtesy import traffic
-from messor.courtesy.traffic import Halt
+from messor.politeness import traffic
+from messor.politeness.traffic import Halt
 
 router = APIRouter(prefix="/traffic", tags=["traffic"], route_class=GatedRoute)
 

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from messor.access.roles import Act
+from messor.api.cursors import Listing, PageSize
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Source, Unit, Who
 from messor.api.models.discovery import (
@@ -21,7 +22,6 @@ from messor.api.models.discovery import (
     VerticalOut,
     WholeVerticalOut,
 )
-from messor.api.paging import Listing, PageSize
 from messor.errors import UsageError
 from messor.verticals import differences, files, organisations, verticals
 from messor.verticals.files import VerticalFile

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from messor.access.roles import Act
 from messor.api.gate import GatedRoute, needs
 from messor.api.house import Here, Source, Unit, Who
-from messor.api.models.running import (
+from messor.api.models.operations import (
     DeliveriesOut,
     DeliveryOut,
     NewWebhookOut,
@@ -21,7 +21,7 @@ from messor.api.models.running import (
 )
 from messor.errors import UsageError
 from messor.fetch.guard import AddressGuard
-from messor.ops.webhooks import deliveries, dispatching, registry
+from messor.ops.webhooks import deliveries, dispatch, registry
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"], route_class=GatedRoute)
 
@@ -84,7 +84,7 @@ async def remove_webhook(webhook_id: UUID, unit: Unit, who: Who) -> None:
 @needs(Act.WEBHOOKS_MANAGE)
 async def ping_webhook(webhook_id: UUID, unit: Unit, who: Who) -> PingOut:
     """Try it: one event of the type webhook.ping, to this webhook alone."""
-    job = await dispatching.ping(unit, await registry.get(unit, webhook_id), actor=who.actor)
+    job = await dispatch.ping(unit, await registry.get(unit, webhook_id), actor=who.actor)
     return PingOut(job_id=job.id)
 
 

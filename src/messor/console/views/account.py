@@ -12,17 +12,17 @@ from messor.access.keys import MOST_DAYS, USUAL_DAYS
 from messor.access.roles import Act, key_acts_of
 from messor.access.secret import Secret
 from messor.console import cookies
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
 from messor.errors import ConflictError, NotFoundError, UsageError
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     return await _page(call)
 
 
-async def change_password(call: Call) -> Response:
+async def change_password(call: ConsoleRequest) -> Response:
     """All sessions end; this browser gets a new one."""
     form = call.form
     try:
@@ -40,7 +40,7 @@ async def change_password(call: Call) -> Response:
     return response
 
 
-async def end_session(call: Call) -> Response:
+async def end_session(call: ConsoleRequest) -> Response:
     """One session, or all but this one."""
     which = call.form.text("session")
     async with call.desk.database.transaction() as connection:
@@ -53,7 +53,7 @@ async def end_session(call: Call) -> Response:
     return call.go("/account", "The session has ended.")
 
 
-async def make_key(call: Call) -> Response:
+async def make_key(call: ConsoleRequest) -> Response:
     """A new key; the page that follows shows it, and nothing else ever does."""
     form = call.form
     try:
@@ -75,7 +75,7 @@ async def make_key(call: Call) -> Response:
     return await _page(call, secret=secret)
 
 
-async def revoke_key(call: Call) -> Response:
+async def revoke_key(call: ConsoleRequest) -> Response:
     async with call.desk.database.transaction() as connection:
         key = await keys.get(connection, _uuid(call.part("key_id")), by=call.member)
         await keys.revoke(connection, key, by=call.member)
@@ -83,13 +83,13 @@ async def revoke_key(call: Call) -> Response:
     return call.go(back, f"The key {key.name} does not work any more.")
 
 
-async def show_all_keys(call: Call) -> Response:
+async def show_all_keys(call: ConsoleRequest) -> Response:
     """The keys of everybody, for admins."""
     rows = await keys.listing(call.desk.database, by=call.member, limit=500)
     return await call.page("members/keys.html", rows=rows)
 
 
-def _me(call: Call) -> UUID:
+def _me(call: ConsoleRequest) -> UUID:
     member_id = call.member.member_id
     assert member_id is not None, "the console knows members only"
     return member_id
@@ -103,7 +103,11 @@ def _uuid(text: str) -> UUID:
 
 
 async def _page(
-    call: Call, *, wrong: str | None = None, secret: Secret | None = None, status: int = 200
+    call: ConsoleRequest,
+    *,
+    wrong: str | None = None,
+    secret: Secret | None = None,
+    status: int = 200,
 ) -> Response:
     database, member = call.desk.database, call.member
     return await call.page(

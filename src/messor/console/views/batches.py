@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 from messor.access.roles import Act
 from messor.console.addresses import with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.forms import Form
 from messor.console.screens import get, upload
 from messor.console.views.tasks import as_uuid
 from messor.errors import UsageError
-from messor.frontier import batches, reading
+from messor.frontier import batches, queries
 from messor.frontier.batch_lines import FORMATS, guess_format
 from messor.frontier.cadence import parse_interval
 from messor.frontier.tasks import DEFAULT_PRIORITY, LOWEST_PRIORITY
@@ -23,9 +23,9 @@ PER_PAGE = 50
 PASTED = "pasted"
 
 
-async def show_all(call: Call) -> Response:
+async def show_all(call: ConsoleRequest) -> Response:
     before = as_uuid(call.query("before"))
-    rows = await reading.batches(call.desk.database, before=before, limit=PER_PAGE + 1)
+    rows = await queries.batches(call.desk.database, before=before, limit=PER_PAGE + 1)
     more = with_query("/batches", before=rows[PER_PAGE - 1].id) if len(rows) > PER_PAGE else None
     names = await call.names({row.submitted_by for row in rows})
     return await call.page(
@@ -37,13 +37,13 @@ async def show_all(call: Call) -> Response:
     )
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     """One batch, and the lines that were not taken."""
     batch_id, after = as_uuid(call.part("batch_id")), call.query("after")
     assert batch_id is not None
-    batch = await reading.batch(call.desk.database, batch_id)
+    batch = await queries.batch(call.desk.database, batch_id)
     start = int(after) if after.isdecimal() and len(after) < 10 else 0
-    rows = await reading.batch_errors(call.desk.database, batch_id, after=start, limit=PER_PAGE + 1)
+    rows = await queries.batch_errors(call.desk.database, batch_id, after=start, limit=PER_PAGE + 1)
     path = f"/batches/{batch_id}"
     more = with_query(path, after=rows[PER_PAGE - 1]["line"]) if len(rows) > PER_PAGE else None
     return await call.page(
@@ -56,11 +56,11 @@ async def show(call: Call) -> Response:
     )
 
 
-async def show_form(call: Call) -> Response:
+async def show_form(call: ConsoleRequest) -> Response:
     return await _form(call)
 
 
-async def submit(call: Call) -> Response:
+async def submit(call: ConsoleRequest) -> Response:
     """Take the lines in; the page that follows tells of each that was not taken."""
     try:
         report = await _take(call)
@@ -73,14 +73,14 @@ async def submit(call: Call) -> Response:
     return call.go(f"/batches/{report.id}", said, tone)
 
 
-async def _take(call: Call) -> batches.Report:
+async def _take(call: ConsoleRequest) -> batches.BatchReport:
     form = call.form
     body, source = _body(form)
     given = form.text("format")
     if given and given not in FORMATS:
         raise UsageError(f"The format can be {', '.join(FORMATS)}.")
     kind = given or guess_format(source, body[:2_000])
-    submitter = batches.Submitter(
+    submitter = batches.BatchSubmitter(
         call.desk.database, actor=call.actor, priority=_priority(form), frequency=_rhythm(form)
     )
     lines = batches.lines_of(BytesIO(body), kind)
@@ -113,7 +113,7 @@ def _rhythm(form: Form) -> timedelta | None:
     return None if typed is None else parse_interval(typed)
 
 
-async def _form(call: Call, *, wrong: str | None = None, status: int = 200) -> Response:
+async def _form(call: ConsoleRequest, *, wrong: str | None = None, status: int = 200) -> Response:
     return await call.page(
         "tasks/submit.html", status=status, wrong=wrong, form=call.form, formats=FORMATS
     )

@@ -8,14 +8,14 @@ from uuid import UUID
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import finding
+from messor.console import discovery_labels
 from messor.console.addresses import with_query, within
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
 from messor.registry.life import THRESHOLD
-from messor.scout import candidate_reading, reviewing
-from messor.scout.candidate_reading import CandidateDossier, Place
+from messor.scout import candidate_queries, candidate_review
+from messor.scout.candidate_queries import CandidateDossier, Place
 from messor.scout.candidates import IN_REVIEW, PENDING_REVIEW, TRANSITIONS, Candidate
 
 PER_PAGE = 50
@@ -28,13 +28,13 @@ SHOWS = {
 }
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     """The queue, with the dossier of the one that is looked at, or of the first."""
-    _, values = await finding.about(call)
+    _, values = await discovery_labels.about(call)
     asked = call.query("vertical") or None
     shown = call.query("show") if call.query("show") in SHOWS else "waiting"
     q = call.query("q").strip().lower()[:200]
-    rows = await candidate_reading.queue(
+    rows = await candidate_queries.queue(
         call.desk.database,
         SHOWS[shown],
         vertical=asked,
@@ -51,13 +51,13 @@ async def show(call: Call) -> Response:
     values |= {"rows": rows, "at": at, "show": shown, "q": q, "more": more, "asked": asked}
     values |= {"keep": keep, "shows": SHOWS, "link": with_query}
     values |= await _dossier(call, at, rows, keep) if at else {"dossier": None}
-    counts = await candidate_reading.counts(call.desk.database, asked)
+    counts = await candidate_queries.counts(call.desk.database, asked)
     return await call.page("candidates/queue.html", counts=counts, **values)
 
 
-async def show_one(call: Call) -> Response:
+async def show_one(call: ConsoleRequest) -> Response:
     """The right side alone, for those who step through the queue; else the queue at this place."""
-    key = finding.uuid_of(call.part("candidate_id"), "candidate")
+    key = discovery_labels.uuid_of(call.part("candidate_id"), "candidate")
     if not call.is_partial:
         return call.go(with_query("/candidates", at=key, show="all"))
     keep = {
@@ -66,16 +66,16 @@ async def show_one(call: Call) -> Response:
         "q": call.query("q")[:200],
     }
     values = await _dossier(call, key, [], keep)
-    return call.bare("candidates/dossier.html", find=finding.WORDS, keep=keep, **values)
+    return call.bare("candidates/dossier.html", find=discovery_labels.WORDS, keep=keep, **values)
 
 
-async def decide(call: Call) -> Response:
+async def decide(call: ConsoleRequest) -> Response:
     """Take one up, approve or reject it; what speaks against it is said on the page one came from."""
-    key = finding.uuid_of(call.part("candidate_id"), "candidate")
+    key = discovery_labels.uuid_of(call.part("candidate_id"), "candidate")
     act = call.form.text("act")
     try:
         async with call.desk.database.transaction() as connection:
-            found = await reviewing.decide(
+            found = await candidate_review.decide(
                 connection,
                 key,
                 act,
@@ -86,13 +86,13 @@ async def decide(call: Call) -> Response:
     except (ConflictError, UsageError) as error:
         here = within(call.form.text("here"), with_query("/candidates", at=key, show="all"))
         return call.go(here, str(error), "danger")
-    words = finding.CANDIDATE[found.status][0]
+    words = discovery_labels.CANDIDATE[found.status][0]
     default = with_query("/candidates", at=key, show="all")
     back = default if act == "take" else within(call.form.text("back"), default)
     return call.go(back, f"{found.url} is {words}.")
 
 
-async def decide_many(call: Call) -> Response:
+async def decide_many(call: ConsoleRequest) -> Response:
     """One act over all that were ticked, each for itself."""
     keys, act = call.form.every("candidate")[:MOST_AT_ONCE], call.form.text("act")
     reason = call.form.words("reason")
@@ -103,10 +103,10 @@ async def decide_many(call: Call) -> Response:
         return call.go(back, "Say why: to reject needs a reason.", "danger")
     refused: list[str] = []
     for text in keys:
-        key = finding.uuid_of(text, "candidate")
+        key = discovery_labels.uuid_of(text, "candidate")
         try:
             async with call.desk.database.transaction() as connection:
-                await reviewing.decide(connection, key, act, actor=call.actor, reason=reason)
+                await candidate_review.decide(connection, key, act, actor=call.actor, reason=reason)
         except (ConflictError, UsageError) as error:
             refused.append(str(error))
     said = f"{len(keys) - len(refused)} of {len(keys)} candidates: {act} done."
@@ -114,10 +114,10 @@ async def decide_many(call: Call) -> Response:
 
 
 async def _dossier(
-    call: Call, key: UUID, rows: list[Candidate], keep: dict[str, Any]
+    call: ConsoleRequest, key: UUID, rows: list[Candidate], keep: dict[str, Any]
 ) -> dict[str, Any]:
     async with call.desk.database.connection() as connection:
-        dossier = await candidate_reading.dossier(connection, key)
+        dossier = await candidate_queries.dossier(connection, key)
     following = _following([row.id for row in rows], key) or _uuid(call.query("then"))
     return {
         "dossier": dossier,
@@ -142,8 +142,8 @@ def _following(keys: list[UUID], key: UUID) -> UUID | None:
     return others[0] if others else None
 
 
-def _at(call: Call) -> UUID | None:
-    return finding.uuid_of(call.query("at"), "candidate") if call.query("at") else None
+def _at(call: ConsoleRequest) -> UUID | None:
+    return discovery_labels.uuid_of(call.query("at"), "candidate") if call.query("at") else None
 
 
 def _uuid(text: str) -> UUID | None:
@@ -153,7 +153,7 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-def _after(call: Call) -> Place | None:
+def _after(call: ConsoleRequest) -> Place | None:
     score, _, key = call.query("after").partition("_")
     try:
         return float(score), UUID(key)

@@ -7,14 +7,14 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import charts, finding
+from messor.console import charts, discovery_labels
 from messor.console.addresses import with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.charts import Bars
 from messor.console.screens import get, post
-from messor.scout import candidate_reading, session_reading, spending, tracking
+from messor.scout import candidate_queries, costs, session_queries, track
 from messor.scout.candidates import TRANSITIONS
-from messor.scout.session_reading import SessionSeen
+from messor.scout.session_queries import SessionSeen
 
 PER_PAGE = 20
 MOST_DUE = 1_000
@@ -28,44 +28,44 @@ FATES = {
 }
 
 
-async def show_all(call: Call) -> Response:
+async def show_all(call: ConsoleRequest) -> Response:
     """The sessions of a vertical, and what searches cost."""
-    applied, values = await finding.about(call)
+    applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("discovery/list.html", **values)
     database = call.desk.database
-    rows = await session_reading.sessions(
+    rows = await session_queries.sessions(
         database,
         vertical=applied.vertical.name,
-        before=finding.place_of(call.query("before")),
+        before=discovery_labels.place_of(call.query("before")),
         limit=PER_PAGE + 1,
     )
     shown = rows[:PER_PAGE]
     more = None
     if len(rows) > PER_PAGE:
-        mark = finding.mark_of(shown[-1].started_at, shown[-1].id)
+        mark = discovery_labels.mark_of(shown[-1].started_at, shown[-1].id)
         more = with_query("/discovery", vertical=applied.vertical.name, before=mark)
     return await call.page(
         "discovery/list.html",
         rows=shown,
         more=more,
         chart=_chart(shown),
-        due=len(await tracking.due(database, applied.id, MOST_DUE)),
+        due=len(await track.due(database, applied.id, MOST_DUE)),
         most_due=MOST_DUE,
-        spent=await spending.by_month(database, 12),
+        spent=await costs.by_month(database, 12),
         engines=tuple(call.desk.settings.search_engines),
         names=await call.names({one.started_by for one in shown}),
         **values,
     )
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     """One session with its candidates."""
     database = call.desk.database
-    key = finding.uuid_of(call.part("session_id"), "discovery session")
-    session = await session_reading.get(database, key)
-    _, values = await finding.about(call, session.vertical)
-    rows = await candidate_reading.queue(
+    key = discovery_labels.uuid_of(call.part("session_id"), "discovery session")
+    session = await session_queries.get(database, key)
+    _, values = await discovery_labels.about(call, session.vertical)
+    rows = await candidate_queries.queue(
         database, list(TRANSITIONS), session_id=key, limit=PER_PAGE * 5
     )
     return await call.page(
@@ -79,15 +79,15 @@ async def show(call: Call) -> Response:
     )
 
 
-async def ask(call: Call) -> Response:
+async def ask(call: ConsoleRequest) -> Response:
     """A search for every keyword that is due, as jobs."""
-    applied = await finding.required(call, call.form.text("vertical"))
+    applied = await discovery_labels.required(call, call.form.text("vertical"))
     back = with_query("/discovery", vertical=applied.vertical.name)
     if not call.desk.settings.search_engines:
         said = "No search engine is configured, so nothing is asked for. Set search_engines first."
         return call.go(back, said, "warning")
     async with call.desk.database.transaction() as connection:
-        new = await tracking.ask_for_jobs(connection, applied.id, MOST_DUE)
+        new = await track.ask_for_jobs(connection, applied.id, MOST_DUE)
     return call.go(back, f"{new:,} searches are asked for; workers make them.")
 
 

@@ -10,21 +10,21 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import charts, evidence, wording
+from messor.console import charts, evidence, labels
 from messor.console.addresses import domain_path, with_query
-from messor.console.call import Call
-from messor.console.charts import Bars, Line
+from messor.console.call import ConsoleRequest
+from messor.console.charts import Bars, LineChart
 from messor.console.screens import get
-from messor.courtesy import hosts
-from messor.engine import purging
-from messor.extract import browsing as records
-from messor.extract.browsing import Wanted
-from messor.fetch import reading as fetch_log
-from messor.fetch.reading import LAST_ID, Place
-from messor.frontier import browsing, sitemaps
-from messor.frontier.browsing import MOST_COUNTED
+from messor.fetch import queries as fetch_log
+from messor.fetch.queries import LAST_ID, Place
+from messor.frontier import page_queries, sitemaps
+from messor.frontier.page_queries import MOST_COUNTED
+from messor.governance import purges
 from messor.ops import domain_figures
 from messor.ops.domain_figures import DAYS, DayOutcomes, DayRisk
+from messor.politeness import hosts
+from messor.records import queries as records
+from messor.records.queries import RecordFilter
 from messor.registry import domains, notes, review
 from messor.registry.domains import Domain
 from messor.registry.terms import CHOICES, RANGES
@@ -35,13 +35,13 @@ MOST_ROBOTS = 20_000  # characters of a robots.txt that are shown
 MOST_SITEMAPS = 100
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     database, domain = call.desk.database, await _domain(call)
     history = await review.history(database, domain, 50)
     noted = await notes.of_domain(database, domain, 50)
     # Of an approved domain nothing can be purged, so nobody needs to know.
     may_purge = call.may(Act.DATA_ERASE) and domain.status != "approved"
-    kept = await purging.holdings(database, domain) if may_purge else None
+    kept = await purges.holdings(database, domain) if may_purge else None
     actors = {fact.actor for fact in history} | {one.author for one in noted}
     actors |= {domain.submitted_by, domain.reviewed_by or ""}
     return await _page(
@@ -50,7 +50,7 @@ async def show(call: Call) -> Response:
         "domain/overview.html",
         history=history,
         notes=noted,
-        outcomes=await browsing.outcomes(database, domain.domain),
+        outcomes=await page_queries.outcomes(database, domain.domain),
         requests=_by_day(await domain_figures.outcomes(database, domain.id)),
         most_counted=MOST_COUNTED,
         risk=_risk(await domain_figures.risk(database, domain.id)),
@@ -60,12 +60,12 @@ async def show(call: Call) -> Response:
     )
 
 
-async def show_pages(call: Call) -> Response:
+async def show_pages(call: ConsoleRequest) -> Response:
     """As a list that is searched, or as folders."""
     database, domain = call.desk.database, await _domain(call)
     if call.query("as") == "tree":
         within = call.query("in")
-        folders = await browsing.folders(database, domain.domain, within)
+        folders = await page_queries.folders(database, domain.domain, within)
         return await _page(
             call,
             domain,
@@ -77,7 +77,7 @@ async def show_pages(call: Call) -> Response:
         )
     after, outcome, q = call.query("after"), call.query("outcome"), call.query("q").strip()
     kept = call.query("kept") == "yes"
-    found = await browsing.pages(
+    found = await page_queries.pages(
         database,
         domain.domain,
         after=int(after) if after.isdecimal() and len(after) < 19 else 0,
@@ -95,16 +95,16 @@ async def show_pages(call: Call) -> Response:
         rows=found.pages,
         more=with_query(path, after=found.reached, **keeping) if found.reached else None,
         is_first=not after,
-        outcomes=await browsing.outcomes(database, domain.domain),
+        outcomes=await page_queries.outcomes(database, domain.domain),
         most_counted=MOST_COUNTED,
         **{**keeping, "kept": kept},
     )
 
 
-async def show_records(call: Call) -> Response:
+async def show_records(call: ConsoleRequest) -> Response:
     """What its pages state: how much of each kind, and the newest."""
     database, domain = call.desk.database, await _domain(call)
-    newest = await records.records(database, Wanted(domain=domain.domain), limit=NEWEST)
+    newest = await records.records(database, RecordFilter(domain=domain.domain), limit=NEWEST)
     return await _page(
         call,
         domain,
@@ -115,7 +115,7 @@ async def show_records(call: Call) -> Response:
     )
 
 
-async def show_courtesy(call: Call) -> Response:
+async def show_courtesy(call: ConsoleRequest) -> Response:
     """Pace, risk, robots.txt and sitemaps."""
     database, domain = call.desk.database, await _domain(call)
     robots = await domain_figures.robots(database, domain.id)
@@ -133,7 +133,7 @@ async def show_courtesy(call: Call) -> Response:
     )
 
 
-async def show_fetches(call: Call) -> Response:
+async def show_fetches(call: ConsoleRequest) -> Response:
     domain, outcome = await _domain(call), call.query("outcome")
     log = await fetch_log.of_domain(
         call.desk.database,
@@ -151,12 +151,12 @@ async def show_fetches(call: Call) -> Response:
     )
 
 
-async def show_settings(call: Call) -> Response:
+async def show_settings(call: ConsoleRequest) -> Response:
     return await settings_page(call, await _domain(call))
 
 
 async def settings_page(
-    call: Call, domain: Domain, *, wrong: str | None = None, status: int = 200
+    call: ConsoleRequest, domain: Domain, *, wrong: str | None = None, status: int = 200
 ) -> Response:
     """The terms of a domain as a form, with what was wrong about the last try."""
     return await _page(
@@ -170,12 +170,12 @@ async def settings_page(
     )
 
 
-async def _domain(call: Call) -> Domain:
+async def _domain(call: ConsoleRequest) -> Domain:
     return await domains.get(call.desk.database, call.part("name"))
 
 
 async def _page(
-    call: Call, domain: Domain, template: str, *, status: int = 200, **values: Any
+    call: ConsoleRequest, domain: Domain, template: str, *, status: int = 200, **values: Any
 ) -> Response:
     base = domain_path(domain.domain)
     return await call.page(template, status=status, domain=domain, base=base, **values)
@@ -184,20 +184,20 @@ async def _page(
 def _by_day(rows: Sequence[DayOutcomes]) -> Bars:
     days: dict[date, Counter[str]] = defaultdict(Counter)
     for row in rows:
-        days[row.day][wording.meaning(row.outcome)] += row.fetches
+        days[row.day][labels.meaning(row.outcome)] += row.fetches
     today = datetime.now(UTC).date()
     span = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]
     total = sum(row.fetches for row in rows)
     blocked = sum(counts["blocked"] for counts in days.values())
     said = f"{total:,} requests in {DAYS} days, {blocked:,} of them blocked"
     columns = [(f"{day:%d %b}", days[day]) for day in span]
-    return charts.bars(columns, wording.TONES, said)
+    return charts.bars(columns, labels.TONES, said)
 
 
-def _risk(rows: Sequence[DayRisk]) -> Line:
+def _risk(rows: Sequence[DayRisk]) -> LineChart:
     values = [row.risk for row in rows]
     now, peak = (values[-1], max(values)) if values else (0.0, 0.0)
-    said = f"risk {now:.0f} today ({wording.risk_level(now)}), {peak:.0f} at most in {DAYS} days"
+    said = f"risk {now:.0f} today ({labels.risk_level(now)}), {peak:.0f} at most in {DAYS} days"
     guides = {20.0: "medium", 50.0: "high", 80.0: "critical"}
     return charts.line(values, said, top=100.0, guides=guides, height=charts.HEIGHT)
 

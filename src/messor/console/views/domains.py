@@ -9,22 +9,22 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console import saved
 from messor.console.addresses import with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get
-from messor.extract import browsing as extracted
-from messor.extract.browsing import LISTED
-from messor.registry import browsing
-from messor.registry.browsing import MOST, ORDERS, VIEWS, Look
+from messor.records import queries as extracted
+from messor.records.queries import LISTED
+from messor.registry import console_queries
+from messor.registry.console_queries import MOST, ORDERS, VIEWS, DomainView
 from messor.registry.submissions import SUBMITTERS
 
 PER_PAGE = 50
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     if (opened := await saved.opening(call, "domains")) is not None:
         return opened
     look, number = _look(call), _page_number(call)
-    rows, found = await browsing.look_through(
+    rows, found = await console_queries.look_through(
         call.desk.database, look, limit=PER_PAGE, offset=(number - 1) * PER_PAGE
     )
     records = await extracted.by_domain(call.desk.database, [row.id for row in rows])
@@ -42,14 +42,14 @@ async def show(call: Call) -> Response:
     }
     if call.is_partial:
         return call.bare("domains/rows.html", **values)
-    counts = await browsing.counts(call.desk.database)
+    counts = await console_queries.counts(call.desk.database)
     return await call.page("domains/list.html", counts=counts, **values)
 
 
-def _look(call: Call) -> Look:
+def _look(call: ConsoleRequest) -> DomainView:
     """What the address asks for; what it does not know is as if it was not there."""
     view, order, submitter = call.query("view"), call.query("order"), call.query("submitter")
-    return Look(
+    return DomainView(
         view=view if view in VIEWS else "all",
         order=order if order in ORDERS else "name",
         containing=call.query("q").strip().lower()[:253] or None,
@@ -58,17 +58,17 @@ def _look(call: Call) -> Look:
     )
 
 
-def _page_number(call: Call) -> int:
+def _page_number(call: ConsoleRequest) -> int:
     typed = call.query("page")
     number = int(typed) if typed.isdecimal() and len(typed) < 6 else 1
     return min(max(number, 1), MOST // PER_PAGE)
 
 
-def _link(look: Look, **changes: object) -> str:
+def _link(look: DomainView, **changes: object) -> str:
     return with_query("/domains", **{**_narrowed(look), **changes})
 
 
-def _narrowed(look: Look) -> dict[str, object]:
+def _narrowed(look: DomainView) -> dict[str, object]:
     """What is not as usual, as addresses and saved views name it."""
     return {
         "view": look.view if look.view != "all" else "",

@@ -7,15 +7,15 @@ import re
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get
-from messor.console.views.ingesting import mode_values
+from messor.console.views.ingest import mode_values
 from messor.ops import contract
 
 OFFERED = re.compile(r'type="radio" name="mode" value="([^"]*)"')
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     report = await contract.audit(
         call.desk.database, agent=call.desk.settings.agent_token, offered=offered_modes(call)
     )
@@ -25,7 +25,7 @@ async def show(call: Call) -> Response:
     return await call.page(template, report=report)
 
 
-def offered_modes(call: Call) -> list[str]:
+def offered_modes(call: ConsoleRequest) -> list[str]:
     """The modes that the selector holds, read off the selector as it is drawn."""
     asked = {"mode": "", "pages": ""}
     return OFFERED.findall(call.draw("import/modes.html", asked=asked, **mode_values()))

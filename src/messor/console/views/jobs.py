@@ -8,24 +8,24 @@ from starlette.responses import Response
 
 from messor.access.roles import Act
 from messor.console.addresses import place_from, place_of, with_query, within
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
 from messor.errors import NotFoundError, UsageError
+from messor.jobs import dead_letters, jobs, lists, queries
+from messor.jobs.dead_letters import DeadLetterFilter
+from messor.jobs.lists import STATES
+from messor.jobs.redaction import shown_job
 from messor.ledger.errors import CATEGORIES
 from messor.ledger.events import Event, record
-from messor.queue import jobs, letters, listing, reading
-from messor.queue.letters import Choice
-from messor.queue.listing import STATES
-from messor.queue.showing import shown_job
 
 PER_PAGE = 50
 MOST_AT_ONCE = 500
 
 
-async def show_all(call: Call) -> Response:
+async def show_all(call: ConsoleRequest) -> Response:
     state, job_type = call.query("state"), call.query("type")
-    found = await reading.jobs(
+    found = await queries.jobs(
         call.desk.database,
         state=state if state in STATES else None,
         job_type=job_type or None,
@@ -44,19 +44,19 @@ async def show_all(call: Call) -> Response:
     )
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     job_id = as_uuid(call.part("job_id"))
     if job_id is None:
         raise NotFoundError("There is no such job.")
-    found = await listing.get(call.desk.database, job_id)
+    found = await lists.get(call.desk.database, job_id)
     job = shown_job(found, in_full=call.may(Act.JOBS_CONTROL))
     return await call.page("jobs/job.html", job=job)
 
 
-async def show_dead(call: Call) -> Response:
+async def show_dead(call: ConsoleRequest) -> Response:
     """The letters one by one, and grouped by their reasons."""
     job_type, category = call.query("type"), call.query("category")
-    rows = await reading.letters(
+    rows = await queries.letters(
         call.desk.database,
         job_type=job_type or None,
         category=category if category in CATEGORIES else None,
@@ -79,7 +79,7 @@ async def show_dead(call: Call) -> Response:
     )
 
 
-async def bury(call: Call) -> Response:
+async def bury(call: ConsoleRequest) -> Response:
     """Requeue or purge: those ticked, or all of one kind."""
     act = call.form.text("act")
     if act not in ("requeue", "purge"):
@@ -89,13 +89,13 @@ async def bury(call: Call) -> Response:
     if choice is None:
         return call.go(back, "Tick the letters that are meant, or choose a group.", "warning")
     if act == "requeue":
-        count = await letters.requeue(call.desk.database, choice, actor=call.actor)
+        count = await dead_letters.requeue(call.desk.database, choice, actor=call.actor)
         return call.go(back, f"{count:,} jobs are queued again ({choice}).")
-    count = await letters.purge(call.desk.database, choice, actor=call.actor)
+    count = await dead_letters.purge(call.desk.database, choice, actor=call.actor)
     return call.go(back, f"{count:,} dead letters were put away ({choice}).")
 
 
-async def cancel(call: Call) -> Response:
+async def cancel(call: ConsoleRequest) -> Response:
     job_id = as_uuid(call.part("job_id"))
     assert job_id is not None
     async with call.desk.database.transaction() as connection:
@@ -107,19 +107,19 @@ async def cancel(call: Call) -> Response:
     return call.go(f"/jobs/{job_id}", "The job was called off.")
 
 
-def _choice(call: Call) -> Choice | None:
+def _choice(call: ConsoleRequest) -> DeadLetterFilter | None:
     """Which letters a form means; None when it names none."""
     form = call.form
     if form.text("which") == "all":
-        return Choice()
+        return DeadLetterFilter()
     if form.text("which") == "group":
-        return Choice(
+        return DeadLetterFilter(
             job_type=form.words("type"),
             category=form.words("category"),
             pattern=form.words("pattern"),
         )
     ids = [_required_uuid(text) for text in form.every("id")[:MOST_AT_ONCE]]
-    return Choice(job_ids=ids) if ids else None
+    return DeadLetterFilter(job_ids=ids) if ids else None
 
 
 def _required_uuid(text: str) -> UUID:
@@ -129,7 +129,7 @@ def _required_uuid(text: str) -> UUID:
     return found
 
 
-def _job_before(call: Call) -> UUID | None:
+def _job_before(call: ConsoleRequest) -> UUID | None:
     try:
         return UUID(call.query("before")) if call.query("before") else None
     except ValueError:

@@ -8,28 +8,28 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import charts, curves, finding
+from messor.console import charts, curves, discovery_labels
 from messor.console.addresses import with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.curves import Axis, Curves
 from messor.console.screens import get, post
 from messor.errors import UsageError
 from messor.insight import trends
 from messor.insight.trends import KeywordLooks
-from messor.scout import keyword_reading, keywords, serp_reading
-from messor.scout.keyword_reading import SOURCES, STATES, KeywordLook, TierCount
+from messor.scout import keyword_queries, keywords, serp_queries
+from messor.scout.keyword_queries import SOURCES, STATES, KeywordLook, TierCount
 from messor.verticals import verticals
 
 PER_PAGE = 50
 
 
-async def show_all(call: Call) -> Response:
+async def show_all(call: ConsoleRequest) -> Response:
     """The grid, a page of texts at a time."""
-    applied, values = await finding.about(call)
+    applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("keywords/list.html", **values)
     look, after = _look(call), call.query("after")
-    rows = await keyword_reading.grid(
+    rows = await keyword_queries.grid(
         call.desk.database, applied, look, after=after, limit=PER_PAGE + 1
     )
     keep = {"vertical": applied.vertical.name, **_asked(look)}
@@ -47,20 +47,20 @@ async def show_all(call: Call) -> Response:
     }
     if call.is_partial:
         return call.bare("keywords/rows.html", **values)
-    counts = await keyword_reading.counts(call.desk.database, applied)
+    counts = await keyword_queries.counts(call.desk.database, applied)
     return await call.page("keywords/list.html", counts=counts, shares=_shares(counts), **values)
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     """One keyword: where it came from, what it is worth, and who stood where on its pages."""
     database = call.desk.database
-    key = finding.uuid_of(call.part("keyword_id"), "keyword")
-    keyword = await keyword_reading.get(database, key)
-    applied, values = await finding.about(call, keyword.vertical)
+    key = discovery_labels.uuid_of(call.part("keyword_id"), "keyword")
+    keyword = await keyword_queries.get(database, key)
+    applied, values = await discovery_labels.about(call, keyword.vertical)
     assert applied is not None
     domain = call.query("domain")[:253].lower() or None
     seen = await trends.looks(database, key, domain=domain)
-    pages = await serp_reading.pages(database, applied, keyword_id=key, limit=PER_PAGE)
+    pages = await serp_queries.pages(database, applied, keyword_id=key, limit=PER_PAGE)
     return await call.page(
         "keywords/keyword.html",
         keyword=keyword,
@@ -72,13 +72,13 @@ async def show(call: Call) -> Response:
     )
 
 
-async def add(call: Call) -> Response:
+async def add(call: ConsoleRequest) -> Response:
     """A keyword by hand, for every profile or one."""
     name, tier = call.form.text("vertical"), call.form.text("tier", "C")
     profile = call.form.words("profile")
     back = with_query("/keywords", vertical=name[:63])
-    if tier not in finding.TIERS:
-        raise UsageError(f"A tier is {', '.join(finding.TIERS)}.")
+    if tier not in discovery_labels.TIERS:
+        raise UsageError(f"A tier is {', '.join(discovery_labels.TIERS)}.")
     try:
         async with call.desk.database.transaction() as connection:
             applied = await verticals.get(connection, name[:63])
@@ -112,11 +112,11 @@ def _told(ranks: Sequence[int | None]) -> str:
     return f"from {known[0]} to {known[-1]}" if known else "never seen"
 
 
-def _look(call: Call) -> KeywordLook:
+def _look(call: ConsoleRequest) -> KeywordLook:
     """What the address asks for; what it does not know is as if it was not there."""
     tier, source, state = call.query("tier"), call.query("source"), call.query("state")
     return KeywordLook(
-        tier if tier in finding.TIERS else None,
+        tier if tier in discovery_labels.TIERS else None,
         source if source in SOURCES else None,
         keywords.normal(call.query("q"))[:200] or None,
         state if state in STATES else "active",
@@ -132,14 +132,16 @@ def _asked(look: KeywordLook) -> dict[str, Any]:
     }
 
 
-def _profiles(rows: Sequence[keyword_reading.GridRow]) -> list[str]:
+def _profiles(rows: Sequence[keyword_queries.GridRow]) -> list[str]:
     return sorted({profile for row in rows for profile in row.cells})
 
 
 def _shares(counts: Sequence[TierCount]) -> list[tuple[str, str, int, float]]:
     by_tier = {f"tier {one.tier}": one.keywords for one in counts if one.active}
     by_tier["pruned"] = sum(one.keywords for one in counts if not one.active)
-    tones = {f"tier {tier}": tone for tier, tone in finding.TIERS.items()} | {"pruned": "red"}
+    tones = {f"tier {tier}": tone for tier, tone in discovery_labels.TIERS.items()} | {
+        "pruned": "red"
+    }
     return charts.shares(by_tier, tones)
 
 

@@ -10,11 +10,11 @@ from messor.access import links, members, second_factor
 from messor.access.links import MadeLink
 from messor.access.members import Member
 from messor.access.roles import Act, Role
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
 from messor.errors import ConflictError, NotFoundError, UsageError
-from messor.serve.hosts import link_base
+from messor.runtime.server.hosts import link_base
 from messor.store.database import Connection
 
 MOST = 500
@@ -26,11 +26,11 @@ MEANINGS = {
 }
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     return await _page(call)
 
 
-async def add(call: Call) -> Response:
+async def add(call: ConsoleRequest) -> Response:
     """Take somebody in; a link lets them in, and they choose a password."""
     form = call.form
     try:
@@ -48,7 +48,7 @@ async def add(call: Call) -> Response:
     return await _page(call, link=made, linked=member)
 
 
-async def change(call: Call) -> Response:
+async def change(call: ConsoleRequest) -> Response:
     """One act on one member."""
     acts = {"role": _set_role, "disable": _disable, "enable": _enable, "two_factor": _reset}
     act = call.form.text("act")
@@ -63,7 +63,7 @@ async def change(call: Call) -> Response:
     return call.go("/members", said)
 
 
-async def make_link(call: Call) -> Response:
+async def make_link(call: ConsoleRequest) -> Response:
     """A link that logs a member in once; it is shown on this page and nowhere else."""
     try:
         async with call.desk.database.transaction() as connection:
@@ -74,24 +74,24 @@ async def make_link(call: Call) -> Response:
     return await _page(call, link=made, linked=member)
 
 
-async def _set_role(connection: Connection, call: Call, member: Member) -> str:
+async def _set_role(connection: Connection, call: ConsoleRequest, member: Member) -> str:
     changed = await members.set_role(
         connection, member, _role(call.form.text("role")), by=call.member
     )
     return f"{changed.name} is {changed.role} now, and has to log in again."
 
 
-async def _disable(connection: Connection, call: Call, member: Member) -> str:
+async def _disable(connection: Connection, call: ConsoleRequest, member: Member) -> str:
     await members.disable(connection, member, by=call.member)
     return f"{member.name} is shut out: sessions, links and keys stopped working."
 
 
-async def _enable(connection: Connection, call: Call, member: Member) -> str:
+async def _enable(connection: Connection, call: ConsoleRequest, member: Member) -> str:
     await members.enable(connection, member, by=call.member)
     return f"{member.name} may come in again."
 
 
-async def _reset(connection: Connection, call: Call, member: Member) -> str:
+async def _reset(connection: Connection, call: ConsoleRequest, member: Member) -> str:
     if not await second_factor.remove(connection, member, by=call.member):
         raise ConflictError(f"{member.name} has no two-factor login.")
     return f"{member.name} logs in without a second factor until they set one up again."
@@ -104,7 +104,7 @@ def _role(text: str) -> Role:
         raise UsageError(f"A role is {', '.join(Role)}.") from error
 
 
-def _member_id(call: Call) -> UUID:
+def _member_id(call: ConsoleRequest) -> UUID:
     member_id = as_uuid(call.part("member_id"))
     if member_id is None:
         raise NotFoundError("There is no such member.")
@@ -112,7 +112,7 @@ def _member_id(call: Call) -> UUID:
 
 
 async def _page(
-    call: Call,
+    call: ConsoleRequest,
     *,
     wrong: str | None = None,
     link: MadeLink | None = None,

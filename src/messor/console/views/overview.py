@@ -14,9 +14,9 @@ from starlette.responses import Response, StreamingResponse
 from messor.access import sessions
 from messor.access.errors import SessionEndedError
 from messor.access.roles import Act
-from messor.console import charts, cookies, wording
-from messor.console.call import Call
-from messor.console.live import Figures
+from messor.console import charts, cookies, labels
+from messor.console.call import ConsoleRequest
+from messor.console.live import LiveFigures
 from messor.console.screens import get
 from messor.ops.overview import MOST_DUE
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
@@ -28,11 +28,11 @@ AGES_SECONDS = 10.0  # after which "3 minutes ago" is drawn again
 LONGEST_SECONDS = 3_600.0  # of one stream; the browser then opens another
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     return await call.page("overview/page.html", **_drawn(await call.desk.board.figures()))
 
 
-async def live(call: Call) -> Response:
+async def live(call: ConsoleRequest) -> Response:
     """The figures as server-sent events, whenever they change."""
     call.desk.rates.streams.require_room(call.actor)
     return StreamingResponse(
@@ -40,15 +40,15 @@ async def live(call: Call) -> Response:
     )
 
 
-async def _stream(call: Call) -> AsyncIterator[str]:
+async def _stream(call: ConsoleRequest) -> AsyncIterator[str]:
     with call.desk.rates.streams.holding(call.actor):
         async with aclosing(_follow(call)) as events:
             async for event in events:
                 yield event
 
 
-async def _follow(call: Call) -> AsyncGenerator[str, None]:
-    shown: Figures | None = None
+async def _follow(call: ConsoleRequest) -> AsyncGenerator[str, None]:
+    shown: LiveFigures | None = None
     began = checked = time.monotonic()
     drawn_at, heard, bell = 0.0, 0, call.desk.board.bell
     async with bell.listening():
@@ -76,7 +76,7 @@ def as_event(name: str, text: str) -> str:
     return f"event: {name}\n{lines}\n"
 
 
-def _drawn(figures: Figures) -> dict[str, Any]:
+def _drawn(figures: LiveFigures) -> dict[str, Any]:
     rates = figures.rates
     busiest = max(rates.by_minute)
     said = (
@@ -85,11 +85,11 @@ def _drawn(figures: Figures) -> dict[str, Any]:
     )
     meanings: Counter[str] = Counter()
     for outcome, count in rates.by_outcome.items():
-        meanings[wording.meaning(outcome)] += count
+        meanings[labels.meaning(outcome)] += count
     return {
         "figures": figures,
         "spark": charts.line([float(count) for count in rates.by_minute], said, height=72),
-        "shares": charts.shares(meanings, wording.TONES),
+        "shares": charts.shares(meanings, labels.TONES),
         "most_due": MOST_DUE,
     }
 

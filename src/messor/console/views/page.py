@@ -12,22 +12,22 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console import differences, markdown
 from messor.console.addresses import within
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
-from messor.engine import why
-from messor.engine.why import Explanation
 from messor.errors import UsageError
+from messor.explain import why
+from messor.explain.why import Explanation
 from messor.frontier import control
 from messor.frontier.control import Scope
 from messor.ops import page_story
-from messor.ops.page_story import Kept, Page
+from messor.ops.page_story import ListedSnapshot, PageFacts
 
 MOST_SHOWN = 100_000  # characters of a snapshot that are drawn
 MOST_COMPARED = 300_000
 ACTOR = re.compile(r"\b(?:member|key):[0-9a-f-]{36}\b")  # as sentences name who did something
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     database, found = call.desk.database, await _found(call)
     return await call.page(
         "page/story.html",
@@ -37,7 +37,7 @@ async def show(call: Call) -> Response:
     )
 
 
-async def show_snapshot(call: Call) -> Response:
+async def show_snapshot(call: ConsoleRequest) -> Response:
     """A snapshot's markdown, drawn; or as it is, with `as=text`."""
     database, found = call.desk.database, await _found(call)
     kept, chosen = await _snapshots(call, found, call.number("snapshot_id"))
@@ -55,7 +55,7 @@ async def show_snapshot(call: Call) -> Response:
     )
 
 
-async def show_difference(call: Call) -> Response:
+async def show_difference(call: ConsoleRequest) -> Response:
     """What changed between two snapshots, the older one first."""
     database, found = call.desk.database, await _found(call)
     older, newer = _id(call, "older"), _id(call, "newer")
@@ -73,7 +73,7 @@ async def show_difference(call: Call) -> Response:
     )
 
 
-async def show_why(call: Call) -> Response:
+async def show_why(call: ConsoleRequest) -> Response:
     found = await _found(call)
     explained = await _explain(call, found.url)
     return await call.page(
@@ -81,7 +81,7 @@ async def show_why(call: Call) -> Response:
     )
 
 
-async def explain(call: Call) -> Response:
+async def explain(call: ConsoleRequest) -> Response:
     """The same for any address, known or not."""
     url = call.query("url").strip()
     values: dict[str, Any] = {"page": None, "explained": None, "url": url, "wrong": None}
@@ -93,7 +93,7 @@ async def explain(call: Call) -> Response:
     return await call.page("page/why.html", status=422 if values["wrong"] else 200, **values)
 
 
-async def _explain(call: Call, url: str) -> Explanation:
+async def _explain(call: ConsoleRequest, url: str) -> Explanation:
     """The chain, with people called by their names."""
     explained = await why.explain(call.desk.database, call.desk.settings, url)
     actors = {actor for fact in explained.facts for actor in ACTOR.findall(fact.sentence)}
@@ -107,7 +107,7 @@ async def _explain(call: Call, url: str) -> Explanation:
     return replace(explained, facts=facts)
 
 
-async def recrawl(call: Call) -> Response:
+async def recrawl(call: ConsoleRequest) -> Response:
     found = await _found(call)
     scope = await Scope.url(call.desk.database, found.url)
     done = await control.act(call.desk.database, "recrawl", scope, actor=call.actor)
@@ -115,11 +115,13 @@ async def recrawl(call: Call) -> Response:
     return call.go(within(call.form.text("back"), f"/pages/{found.id}"), said)
 
 
-async def _found(call: Call) -> Page:
+async def _found(call: ConsoleRequest) -> PageFacts:
     return await page_story.page(call.desk.database, call.number("page_id"))
 
 
-async def _snapshots(call: Call, found: Page, snapshot_id: int) -> tuple[list[Kept], Kept]:
+async def _snapshots(
+    call: ConsoleRequest, found: PageFacts, snapshot_id: int
+) -> tuple[list[ListedSnapshot], ListedSnapshot]:
     kept = await page_story.snapshots(call.desk.database, found.id)
     chosen = next((one for one in kept if one.id == snapshot_id), None)
     if chosen is None:
@@ -127,7 +129,7 @@ async def _snapshots(call: Call, found: Page, snapshot_id: int) -> tuple[list[Ke
     return kept, chosen
 
 
-def _id(call: Call, name: str) -> int:
+def _id(call: ConsoleRequest, name: str) -> int:
     typed = call.query(name)
     if not typed.isdecimal() or len(typed) > 18:
         raise UsageError("Choose two snapshots to compare.")

@@ -12,16 +12,16 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console import charts
 from messor.console.addresses import within
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.charts import Bars
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
-from messor.engine import repairing, shadowing
 from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
-from messor.extract import parser_figures, pins, trials
-from messor.extract.parser_figures import DAYS, Movement
-from messor.extract.parsers.registry import UnknownParserError
-from messor.extract.reading import installed_parsers
+from messor.extraction import parser_figures, repair, shadow_trials
+from messor.extraction.parser_figures import DAYS, Movement
+from messor.parsers import pins, trials
+from messor.parsers.page_reading import installed_parsers
+from messor.parsers.registry import UnknownParserError
 from messor.registry import domains
 from messor.store.database import Connection
 
@@ -34,7 +34,7 @@ STATES = {
 }  # fmt: skip
 
 
-async def show_all(call: Call) -> Response:
+async def show_all(call: ConsoleRequest) -> Response:
     database, parser = call.desk.database, call.query("parser").strip()[:100]
     pinned = await pins.listing(database)
     known = installed_parsers()
@@ -59,7 +59,7 @@ async def show_all(call: Call) -> Response:
     )
 
 
-async def show_trial(call: Call) -> Response:
+async def show_trial(call: ConsoleRequest) -> Response:
     trial = await parser_figures.trial(call.desk.database, _trial_id(call))
     return await call.page(
         "parsers/trial.html",
@@ -69,15 +69,15 @@ async def show_trial(call: Call) -> Response:
     )
 
 
-async def show_repairs(call: Call) -> Response:
+async def show_repairs(call: ConsoleRequest) -> Response:
     """Where the values that were lost on a domain's pages may stand now; nothing is applied."""
     domain = await domains.get(call.desk.database, call.part("name"))
     archive = call.desk.settings.data_dir / "archive"
-    found = await repairing.propose_repairs(call.desk.database, archive, domain.id)
+    found = await repair.propose_repairs(call.desk.database, archive, domain.id)
     return await call.page("parsers/repairs.html", domain=domain.domain, proposals=found)
 
 
-async def decide(call: Call) -> Response:
+async def decide(call: ConsoleRequest) -> Response:
     """Promote, reject or roll back a candidate; what speaks against it is said on its page."""
     trial_id, act = _trial_id(call), call.form.text("act")
     here = within(call.form.text("back"), f"/parsers/trials/{trial_id}")
@@ -104,7 +104,7 @@ async def decide(call: Call) -> Response:
     return call.go(here, said)
 
 
-async def pin(call: Call) -> Response:
+async def pin(call: ConsoleRequest) -> Response:
     """Pin a version, lift a pin, or have a version shadow: everywhere, or for one domain."""
     act = {"pin": _pin, "lift": _lift, "shadow": _shadow}.get(call.form.text("act"))
     if act is None:
@@ -119,7 +119,7 @@ async def pin(call: Call) -> Response:
     return call.go("/parsers", said)
 
 
-async def _pin(connection: Connection, call: Call) -> str:
+async def _pin(connection: Connection, call: ConsoleRequest) -> str:
     name, _, version = call.form.text("version").partition("=")
     installed_parsers().get(name, version)
     domain_id, where = await _where(connection, call)
@@ -127,23 +127,23 @@ async def _pin(connection: Connection, call: Call) -> str:
     return f"{name} {version} reads {where} from now on."
 
 
-async def _lift(connection: Connection, call: Call) -> str:
+async def _lift(connection: Connection, call: ConsoleRequest) -> str:
     name = call.form.text("parser")
     domain_id, where = await _where(connection, call)
     version = await pins.lift(connection, name, domain_id=domain_id, actor=call.actor)
     return f"{name}: {version or 'the newest version'} reads {where} from now on."
 
 
-async def _shadow(connection: Connection, call: Call) -> str:
+async def _shadow(connection: Connection, call: ConsoleRequest) -> str:
     name, _, version = call.form.text("version").partition("=")
     domain_id, where = await _where(connection, call)
-    await shadowing.begin(
+    await shadow_trials.begin(
         connection, name, version, domain_id=domain_id, most=SHADOWED, actor=call.actor
     )
     return f"{name} {version} reads {where} beside what reads them now; its trial tells the rest."
 
 
-async def _where(connection: Connection, call: Call) -> tuple[UUID | None, str]:
+async def _where(connection: Connection, call: ConsoleRequest) -> tuple[UUID | None, str]:
     name = (call.form.words("domain") or "").lower()
     if not name:
         return None, "everywhere"
@@ -165,7 +165,7 @@ def _by_day(rows: Sequence[Movement], parser: str) -> Bars:
     return charts.bars(columns, TONES, f"{said}, by {parser}" if parser else said)
 
 
-def _trial_id(call: Call) -> UUID:
+def _trial_id(call: ConsoleRequest) -> UUID:
     found = as_uuid(call.part("trial_id"))
     if found is None:
         raise NotFoundError("There is no such trial.")

@@ -11,12 +11,18 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console import evidence, price_chart
 from messor.console.addresses import with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get
 from messor.console.views import records
 from messor.errors import NotFoundError, UsageError
-from messor.extract import browsing, product_browsing
-from messor.extract.product_browsing import AVAILABILITIES, ORDERS, Place, Shelf, Wanted
+from messor.records import product_queries, queries
+from messor.records.product_queries import (
+    AVAILABILITIES,
+    ORDERS,
+    Place,
+    ProductFilter,
+    ProductSlice,
+)
 
 PER_PAGE = 50
 MOST_PRICES = 500  # that are drawn
@@ -32,11 +38,11 @@ LABELS = {
 }
 
 
-async def show_all(call: Call) -> Response:
+async def show_all(call: ConsoleRequest) -> Response:
     given, wrong = _narrowed(call), None
-    shelf = Shelf([], None)
+    shelf = ProductSlice([], None)
     try:
-        shelf = await product_browsing.products(
+        shelf = await product_queries.products(
             call.desk.database,
             _wanted(given),
             order=given["order"] or "newest",
@@ -68,13 +74,13 @@ async def show_all(call: Call) -> Response:
     )
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     database = call.desk.database
-    product = await product_browsing.product(database, call.number("product_id"))
-    prices = await product_browsing.prices(database, product.id, limit=MOST_PRICES)
-    parts = await browsing.parts(database, product.page_id, PARTS)
+    product = await product_queries.product(database, call.number("product_id"))
+    prices = await product_queries.prices(database, product.id, limit=MOST_PRICES)
+    parts = await queries.parts(database, product.page_id, PARTS)
     try:
-        record = await browsing.record(database, product.record_id)
+        record = await queries.record(database, product.record_id)
     except NotFoundError:
         fields = []
     else:
@@ -86,14 +92,14 @@ async def show(call: Call) -> Response:
         chart=price_chart.draw(prices[::-1], datetime.now(UTC)),
         offers=[one for one in parts if one.kind == "product_offer"],
         variants=[one for one in parts if one.kind == "product_variant"],
-        images=await product_browsing.images(database, product.id),
+        images=await product_queries.images(database, product.id),
         fields=fields,
         told=evidence.said,
         tone=evidence.tone,
     )
 
 
-def _narrowed(call: Call) -> dict[str, str]:
+def _narrowed(call: ConsoleRequest) -> dict[str, str]:
     """What the address asks for; what it does not know is as if it was not there."""
     given = {
         name: call.query(name).strip()[:500]
@@ -107,9 +113,9 @@ def _narrowed(call: Call) -> dict[str, str]:
     return given
 
 
-def _wanted(given: dict[str, str]) -> Wanted:
+def _wanted(given: dict[str, str]) -> ProductFilter:
     states: dict[str, str | None] = {"": "current", "removed": "removed", "all": None}
-    return Wanted(
+    return ProductFilter(
         domain=given["domain"] or None,
         brand=given["brand"] or None,
         category=given["category"] or None,
@@ -135,7 +141,7 @@ def figure(typed: str, label: str) -> Decimal | None:
     return number
 
 
-def _place(call: Call) -> Place | None:
+def _place(call: ConsoleRequest) -> Place | None:
     key, _, value = call.query("after").partition("_")
     return (value, int(key)) if key.isdecimal() and key.isascii() and len(key) < 19 else None
 

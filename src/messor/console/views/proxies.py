@@ -5,18 +5,18 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UnavailableError, UsageError
 from messor.fetch.proxies import placement, registry
 from messor.fetch.proxies.proxy import check_password, understand
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     return await _page(call)
 
 
-async def add(call: Call) -> Response:
+async def add(call: ConsoleRequest) -> Response:
     form = call.form
     try:
         endpoint, password = understand(form.text("url").strip())
@@ -32,7 +32,7 @@ async def add(call: Call) -> Response:
     return call.go("/proxies", f"{endpoint.name} is in the pool.")
 
 
-async def change(call: Call) -> Response:
+async def change(call: ConsoleRequest) -> Response:
     act = call.form.text("act")
     if act not in ("enable", "disable", "remove"):
         raise UsageError("What can be done with a proxy: enable, disable, remove.")
@@ -48,7 +48,7 @@ async def change(call: Call) -> Response:
     return call.go("/proxies", f"{known.endpoint.name} {said}")
 
 
-async def _page(call: Call, *, wrong: str | None = None, status: int = 200) -> Response:
+async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int = 200) -> Response:
     return await call.page(
         "proxies/page.html",
         status=status,

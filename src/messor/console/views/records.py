@@ -9,13 +9,13 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console import evidence
 from messor.console.addresses import with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get
+from messor.content.products.pool import NORMALISER_OF
 from messor.errors import UsageError
-from messor.extract import browsing, corrections
-from messor.extract.browsing import Wanted
-from messor.extract.products.pool import NORMALISER_OF
-from messor.extract.reading import installed_parsers
+from messor.parsers.page_reading import installed_parsers
+from messor.records import corrections, queries
+from messor.records.queries import RecordFilter
 from messor.registry.domains import Submission
 
 PER_PAGE = 50
@@ -24,9 +24,9 @@ STATES = {"": "standing", "removed": "gone", "all": "both"}
 SURE = {"": (0.0, 1.0), "high": (0.8, 1.0), "middle": (0.5, 0.8), "low": (0.0, 0.5)}
 
 
-async def show_all(call: Call) -> Response:
+async def show_all(call: ConsoleRequest) -> Response:
     given = narrowed(call)
-    found = await browsing.records(
+    found = await queries.records(
         call.desk.database, _wanted(given), before=number(call, "before"), limit=PER_PAGE
     )
     more = with_query("/records", before=found.reached, **given) if found.reached else None
@@ -36,23 +36,25 @@ async def show_all(call: Call) -> Response:
         more=more,
         first=with_query("/records", **given) if call.query("before") else None,
         given=given,
-        kinds=await browsing.kinds(call.desk.database),
+        kinds=await queries.kinds(call.desk.database),
         parsers=sorted({parser.name for parser in installed_parsers()}),
         states=STATES,
         tone=evidence.tone,
     )
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     return await record_page(call, call.number("record_id"))
 
 
-async def record_page(call: Call, record_id: int, *, wrong: str | None = None) -> Response:
+async def record_page(
+    call: ConsoleRequest, record_id: int, *, wrong: str | None = None
+) -> Response:
     """One record; a product with what reviewers said of it."""
     database = call.desk.database
-    record = await browsing.record(database, record_id)
+    record = await queries.record(database, record_id)
     said = await corrections.listing(database, record_id=record.id)
-    history = await browsing.history(
+    history = await queries.history(
         database, record.id, before=number(call, "before"), limit=HISTORY + 1
     )
     older = history[HISTORY - 1].id if len(history) > HISTORY else None
@@ -73,7 +75,7 @@ async def record_page(call: Call, record_id: int, *, wrong: str | None = None) -
     )
 
 
-def narrowed(call: Call) -> dict[str, str]:
+def narrowed(call: ConsoleRequest) -> dict[str, str]:
     """What the address asks for; what it does not know is as if it was not there."""
     state, sure = call.query("state"), call.query("sure")
     return {
@@ -85,7 +87,7 @@ def narrowed(call: Call) -> dict[str, str]:
     }
 
 
-def domain(call: Call) -> str:
+def domain(call: ConsoleRequest) -> str:
     """The domain that is meant, by its name, a host of it or an address; else what was typed."""
     typed = call.query("domain").strip()[:2_000]
     try:
@@ -94,16 +96,16 @@ def domain(call: Call) -> str:
         return typed.lower()[:253]
 
 
-def number(call: Call, name: str) -> int | None:
+def number(call: ConsoleRequest, name: str) -> int | None:
     """A whole number of the address, None for anything else."""
     typed = call.query(name)
     return int(typed) if typed.isdecimal() and typed.isascii() and len(typed) < 19 else None
 
 
-def _wanted(given: dict[str, str]) -> Wanted:
+def _wanted(given: dict[str, str]) -> RecordFilter:
     states: dict[str, Any] = {"": "current", "removed": "removed", "all": None}
     least, most = SURE[given["sure"]]
-    return Wanted(
+    return RecordFilter(
         kind=given["kind"] or None,
         domain=given["domain"] or None,
         parser=given["parser"] or None,

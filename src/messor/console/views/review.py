@@ -13,12 +13,12 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console import saved
 from messor.console.addresses import with_query, within
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
-from messor.engine import deciding
 from messor.errors import UsageError
+from messor.governance import decisions
 from messor.registry import review as reviews
-from messor.registry.review import Dossier, Waiting
+from messor.registry.review import Dossier, WaitingDomain
 from messor.registry.submissions import SUBMITTERS
 
 PER_PAGE = 50
@@ -26,7 +26,7 @@ MOST_AT_ONCE = 200
 BULK = ("approve", "reject", "blacklist", "keep")
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     """The queue, with the dossier of the one that is looked at, or of the first."""
     if (opened := await saved.opening(call, "review")) is not None:
         return opened
@@ -48,7 +48,7 @@ async def show(call: Call) -> Response:
     return await call.page("review/queue.html", **values)
 
 
-async def show_dossier(call: Call) -> Response:
+async def show_dossier(call: ConsoleRequest) -> Response:
     """The right side alone, for those who step through the queue."""
     name = call.part("name")
     if not call.is_partial:
@@ -56,7 +56,7 @@ async def show_dossier(call: Call) -> Response:
     return call.bare("review/dossier.html", **await _dossier(call, name, []))
 
 
-async def _dossier(call: Call, name: str, rows: list[Waiting]) -> dict[str, Any]:
+async def _dossier(call: ConsoleRequest, name: str, rows: list[WaitingDomain]) -> dict[str, Any]:
     async with call.desk.database.connection() as connection:
         dossier = await reviews.dossier(connection, name)
     actors = {row.submitted_by for row in rows} | _actors(dossier)
@@ -68,14 +68,14 @@ async def _dossier(call: Call, name: str, rows: list[Waiting]) -> dict[str, Any]
     }
 
 
-def _place(call: Call, name: str, then: str | None = None) -> str:
+def _place(call: ConsoleRequest, name: str, then: str | None = None) -> str:
     """The queue at a domain, narrowed down as it is; with `then`, the domain's dossier alone."""
     if then is None:
         return with_query("/review", at=name, **_narrowed(call))
     return with_query(f"/review/{quote(name, safe='')}", then=then, **_narrowed(call))
 
 
-def _narrowed(call: Call) -> dict[str, str]:
+def _narrowed(call: ConsoleRequest) -> dict[str, str]:
     return {"submitter": call.query("submitter"), "q": call.query("q")}
 
 
@@ -97,7 +97,7 @@ def _following(names: list[str], name: str) -> str:
     return others[0] if others else ""
 
 
-def _after(call: Call) -> tuple[datetime, UUID] | None:
+def _after(call: ConsoleRequest) -> tuple[datetime, UUID] | None:
     """A place in the queue, from the address."""
     try:
         moment, _, key = call.query("after").partition("_")
@@ -106,23 +106,23 @@ def _after(call: Call) -> tuple[datetime, UUID] | None:
         return None
 
 
-def _more(call: Call, last: Waiting) -> str:
+def _more(call: ConsoleRequest, last: WaitingDomain) -> str:
     after = f"{last.created_at.isoformat()}_{last.id}"
     return with_query("/review", after=after, **_narrowed(call))
 
 
-async def decide_many(call: Call) -> Response:
+async def decide_many(call: ConsoleRequest) -> Response:
     """One act over all that were ticked, each for itself."""
     names, act = call.form.every("domain")[:MOST_AT_ONCE], call.form.text("act")
     if not names:
         return call.go("/review", "Tick the domains that you decide on.", "warning")
     acting = partial(_act_named(act), actor=call.actor, **_why(act, call.form.words("reason")))
-    verdicts = await deciding.decide_many(call.desk.database, names, acting)
+    verdicts = await decisions.decide_many(call.desk.database, names, acting)
     done = [verdict.name for verdict in verdicts if verdict.done]
     refused = [verdict.said for verdict in verdicts if not verdict.done]
     said = f"{len(done)} of {len(names)} domains: {act} done."
     if act == "approve" and done:
-        said += f" {await deciding.started(call.desk.database)}"
+        said += f" {await decisions.started(call.desk.database)}"
     back = within(call.form.text("back"), "/review")
     return call.go(back, " ".join([said, *refused[:5]]), "warning" if refused else "success")
 
@@ -130,7 +130,7 @@ async def decide_many(call: Call) -> Response:
 def _act_named(act: str) -> Any:
     if act not in BULK:
         raise UsageError(f"What can be done with many domains at once: {', '.join(BULK)}.")
-    return getattr(deciding, act)
+    return getattr(decisions, act)
 
 
 def _why(act: str, reason: str | None) -> dict[str, str]:

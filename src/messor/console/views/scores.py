@@ -9,15 +9,15 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import charts, curves, finding
+from messor.console import charts, curves, discovery_labels
 from messor.console.addresses import with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.charts import Bars
 from messor.console.curves import Axis, Curves
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
-from messor.insight import calibration, score_reading, scoring, weighing
-from messor.insight.score_reading import BINS, LEVELS, SUBJECTS, Bin, Given, LevelCount, Place
+from messor.insight import calibration, reweigh, score_queries, scoring
+from messor.insight.score_queries import BINS, LEVELS, SUBJECTS, Bin, LevelCount, PastScore, Place
 from messor.insight.scores import LEVELS as LEAST
 from messor.insight.scoring import Simulated
 from messor.verticals.model import SCORE_PARTS
@@ -27,9 +27,9 @@ PER_PAGE = 50
 MOST_CHANGES = 200
 
 
-async def show_all(call: Call) -> Response:
+async def show_all(call: ConsoleRequest) -> Response:
     """The last scoring: levels, the cadence that follows, and each score in its parts."""
-    applied, values = await finding.about(call)
+    applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("scores/list.html", **values)
     database, name = call.desk.database, applied.vertical.name
@@ -37,7 +37,7 @@ async def show_all(call: Call) -> Response:
     subject = subject if subject in SUBJECTS else "domain"
     level = level if level in LEVELS else ""
     q = call.query("q").strip().lower()[:253]
-    rows = await score_reading.newest(
+    rows = await score_queries.newest(
         database,
         applied,
         subject=subject,
@@ -46,7 +46,7 @@ async def show_all(call: Call) -> Response:
         after=_after(call),
         limit=PER_PAGE + 1,
     )
-    summary = await score_reading.summary(database, applied, subject)
+    summary = await score_queries.summary(database, applied, subject)
     keep = {"vertical": name, "subject": subject, "level": level, "q": q}
     more = None
     if len(rows) > PER_PAGE:
@@ -67,13 +67,13 @@ async def show_all(call: Call) -> Response:
     )
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     """One subject: its newest score in its parts, and its scores over time."""
-    applied, values = await finding.about(call)
-    key = finding.uuid_of(call.part("subject_id"), "domain or organisation with a score")
+    applied, values = await discovery_labels.about(call)
+    key = discovery_labels.uuid_of(call.part("subject_id"), "domain or organisation with a score")
     if applied is None:
         return await call.page("scores/subject.html", **values)
-    given = await score_reading.over_time(call.desk.database, applied, key)
+    given = await score_queries.over_time(call.desk.database, applied, key)
     return await call.page(
         "scores/subject.html",
         newest=given[-1],
@@ -84,9 +84,9 @@ async def show(call: Call) -> Response:
     )
 
 
-async def simulate(call: Call) -> Response:
+async def simulate(call: ConsoleRequest) -> Response:
     """What other weights would do; nothing is written."""
-    applied, values = await finding.about(call)
+    applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("scores/simulate.html", **values)
     usual = dict(applied.vertical.scoring.weights)
@@ -96,13 +96,13 @@ async def simulate(call: Call) -> Response:
     return await call.page("scores/simulate.html", parts=SCORE_PARTS, **values)
 
 
-async def show_calibration(call: Call) -> Response:
+async def show_calibration(call: ConsoleRequest) -> Response:
     """Judges and scores against what reviewers decided."""
-    applied, values = await finding.about(call)
+    applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("scores/calibration.html", **values)
     database = call.desk.database
-    bins = await score_reading.reliability(database, applied)
+    bins = await score_queries.reliability(database, applied)
     return await call.page(
         "scores/calibration.html",
         rows=await calibration.calibrate(database, applied),
@@ -111,14 +111,14 @@ async def show_calibration(call: Call) -> Response:
     )
 
 
-async def apply(call: Call) -> Response:
+async def apply(call: ConsoleRequest) -> Response:
     """Score now; with other weights, after they became the vertical's next version."""
     name, form = call.form.text("vertical")[:63], call.form
-    given = {part: form.decimal(part, finding.PARTS[part][0]) for part in SCORE_PARTS}
+    given = {part: form.decimal(part, discovery_labels.PARTS[part][0]) for part in SCORE_PARTS}
     weights = {part: weight for part, weight in given.items() if weight is not None}
     try:
         async with call.desk.database.transaction() as connection:
-            applied, done = await weighing.apply(
+            applied, done = await reweigh.apply(
                 connection,
                 name,
                 weights,
@@ -136,7 +136,9 @@ async def apply(call: Call) -> Response:
     return call.go(with_query("/scores", vertical=name), said)
 
 
-async def _simulated(call: Call, applied: Applied, usual: dict[str, float]) -> dict[str, Any]:
+async def _simulated(
+    call: ConsoleRequest, applied: Applied, usual: dict[str, float]
+) -> dict[str, Any]:
     try:
         weights = {**usual, **_weights(call)}
         async with call.desk.database.transaction() as connection:
@@ -153,7 +155,7 @@ async def _simulated(call: Call, applied: Applied, usual: dict[str, float]) -> d
     }
 
 
-def _weights(call: Call) -> dict[str, float]:
+def _weights(call: ConsoleRequest) -> dict[str, float]:
     given: dict[str, float] = {}
     for part in SCORE_PARTS:
         typed = call.query(part).strip()
@@ -161,7 +163,7 @@ def _weights(call: Call) -> dict[str, float]:
             if typed:
                 given[part] = float(typed[:50])
         except ValueError:
-            label = finding.PARTS[part][0]
+            label = discovery_labels.PARTS[part][0]
             raise UsageError(f"{label}: give a number, not {typed[:50]!r}.") from None
     return given
 
@@ -178,7 +180,7 @@ def cadence_of(
             cadence[level],
             known[level].count if level in known else 0,
             pages := known[level].pages if level in known else 0,
-            score_reading.looks_per_day(applied, level, pages),
+            score_queries.looks_per_day(applied, level, pages),
         )
         for level in LEVELS
     ]
@@ -189,7 +191,7 @@ def moves_of(rows: Sequence[Simulated]) -> dict[tuple[str | None, str | None], i
     return dict(Counter((row.level_now, row.level_then) for row in rows))
 
 
-def score_chart(given: Sequence[Given]) -> Curves:
+def score_chart(given: Sequence[PastScore]) -> Curves:
     values = [one.score for one in given]
     labels = [f"{one.scored_at:%d %b %Y}" for one in given]
     said = f"Score {values[-1]:.2f}, between {min(values):.2f} and {max(values):.2f} up to then"
@@ -209,7 +211,7 @@ def reliability_chart(bins: Sequence[Bin]) -> Bars:
     return charts.bars(columns, {"approved": "green", "rejected": "red"}, said)
 
 
-def _after(call: Call) -> Place | None:
+def _after(call: ConsoleRequest) -> Place | None:
     score, _, key = call.query("after").partition("_")
     try:
         place = float(score), int(key[:19])

@@ -11,13 +11,13 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console import evidence
 from messor.console.addresses import with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get
 from messor.console.views import records
 from messor.console.views.products import figure
 from messor.errors import UsageError
 from messor.insight import search
-from messor.insight.search import Facets, Filters, Found, Hit
+from messor.insight.search import Facets, Filters, Hit, SearchResults
 
 PER_PAGE = 20
 WORDS = ("kind", "domain", "brand", "category", "availability")
@@ -35,7 +35,7 @@ _PRICE = re.compile(r"([A-Z]{3}) (?:under (\d+)|(\d+) to (\d+)|(\d+) and more)")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FacetChoice:
     """One value of a facet, and where choosing it, or letting it go, leads."""
 
     label: str
@@ -44,9 +44,9 @@ class Choice:
     is_chosen: bool
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     typed, given = call.query("q").strip(), _given(call)
-    found, counted, wrong = Found([], None), Facets(0, is_exact=True), None
+    found, counted, wrong = SearchResults([], None), Facets(0, is_exact=True), None
     if typed:
         try:
             filters = _filters(given)
@@ -76,7 +76,7 @@ async def show(call: Call) -> Response:
     )
 
 
-def _given(call: Call) -> dict[str, str]:
+def _given(call: ConsoleRequest) -> dict[str, str]:
     given = {name: call.query(name).strip()[:300] for name in NAMES}
     return given | {"domain": records.domain(call)}
 
@@ -97,7 +97,9 @@ def _filters(given: dict[str, str]) -> Filters:
     )
 
 
-def _facets(counted: Facets, given: dict[str, str], link: Any) -> list[tuple[str, list[Choice]]]:
+def _facets(
+    counted: Facets, given: dict[str, str], link: Any
+) -> list[tuple[str, list[FacetChoice]]]:
     """Those facets by which the answer can be narrowed down, or is."""
     made = []
     for name, label in FACETS.items():
@@ -108,7 +110,7 @@ def _facets(counted: Facets, given: dict[str, str], link: Any) -> list[tuple[str
             choices = _ratings(values, given, link)
         else:
             choices = [
-                Choice(
+                FacetChoice(
                     value.replace("_", " "),
                     count,
                     link(**{name: "" if given[name] == value else value}),
@@ -121,7 +123,7 @@ def _facets(counted: Facets, given: dict[str, str], link: Any) -> list[tuple[str
     return made
 
 
-def _prices(values: dict[str, int], given: dict[str, str], link: Any) -> list[Choice]:
+def _prices(values: dict[str, int], given: dict[str, str], link: Any) -> list[FacetChoice]:
     choices = []
     for label, count in values.items():
         found = _PRICE.fullmatch(label)
@@ -135,18 +137,18 @@ def _prices(values: dict[str, int], given: dict[str, str], link: Any) -> list[Ch
         }
         is_chosen = all(given[name] == value for name, value in wanted.items())
         to = dict.fromkeys(wanted, "") if is_chosen else wanted
-        choices.append(Choice(label, count, link(**to), is_chosen))
+        choices.append(FacetChoice(label, count, link(**to), is_chosen))
     return choices
 
 
-def _ratings(values: dict[str, int], given: dict[str, str], link: Any) -> list[Choice]:
+def _ratings(values: dict[str, int], given: dict[str, str], link: Any) -> list[FacetChoice]:
     """A rating stands for itself and all above."""
     choices, above = [], 0
     for value in sorted(values, key=int, reverse=True):
         above += values[value]
         is_chosen = given["rating"] == value
         to = "" if is_chosen else value
-        choices.append(Choice(f"{value} and more", above, link(rating=to), is_chosen))
+        choices.append(FacetChoice(f"{value} and more", above, link(rating=to), is_chosen))
     return choices
 
 

@@ -11,25 +11,25 @@ from messor.access.errors import AccessError, ThrottledError, WrongCredentialsEr
 from messor.access.members import Member
 from messor.access.roles import Act
 from messor.access.second_factor import Enrolment
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.errors import ConflictError, NotFoundError
 
 PLACE = "/account/two-factor"
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     return await _page(call)
 
 
-async def begin(call: Call) -> Response:
+async def begin(call: ConsoleRequest) -> Response:
     """A new secret; the page that follows shows it until it is confirmed."""
     async with call.desk.database.transaction() as connection:
         await second_factor.begin(connection, call.desk.seal, await _me(call))
     return call.go(PLACE)
 
 
-async def confirm(call: Call) -> Response:
+async def confirm(call: ConsoleRequest) -> Response:
     """A first code turns it on; the recovery codes are shown this once."""
     try:
         async with call.desk.database.transaction() as connection:
@@ -45,7 +45,7 @@ async def confirm(call: Call) -> Response:
     return await call.page("account/recovery_codes.html", codes=codes)
 
 
-async def remove(call: Call) -> Response:
+async def remove(call: ConsoleRequest) -> Response:
     """Off again, for who shows a code."""
     try:
         await call.desk.door.remove_second_factor(
@@ -58,12 +58,12 @@ async def remove(call: Call) -> Response:
     return call.go("/account", "Two-factor login is off.", "warning")
 
 
-async def _me(call: Call) -> Member:
+async def _me(call: ConsoleRequest) -> Member:
     assert call.member.member_id is not None, "the console knows members only"
     return await members.get(call.desk.database, call.member.member_id)
 
 
-async def _page(call: Call, *, wrong: str | None = None, status: int = 200) -> Response:
+async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int = 200) -> Response:
     database, member = call.desk.database, await _me(call)
     enrolment: Enrolment | None = None
     left = await second_factor.recovery_codes_left(database, member.id)

@@ -9,19 +9,19 @@ from itertools import groupby
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import charts, curves, finding
+from messor.console import charts, curves, discovery_labels
 from messor.console.addresses import with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.charts import Bars
 from messor.console.curves import Axis, Curves
 from messor.console.screens import get
 from messor.errors import UsageError
 from messor.insight import ranks, trends, visibility
-from messor.insight.trends import Places
-from messor.insight.visibility import Window
+from messor.insight.trends import VisibilitySpan
+from messor.insight.visibility import TimeSpan
 from messor.registry.domains import Submission
-from messor.scout import serp_reading
-from messor.scout.serp_reading import OUTCOMES, SeenResult
+from messor.scout import serp_queries
+from messor.scout.serp_queries import OUTCOMES, SeenResult
 from messor.store.database import Connection
 
 PER_PAGE = 50
@@ -31,14 +31,14 @@ WINDOWS = {"7": "a week", "28": "four weeks", "91": "a quarter"}
 PLACES = {"1 to 3": "green", "4 to 10": "azure", "below 10": "yellow", "not found": "gray"}
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     """Visibility of all, who moved, and how much was seen at all."""
-    applied, values = await finding.about(call)
+    applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("serps/overview.html", **values)
     async with call.desk.database.transaction() as connection:
         window = await _window(connection, call)
-        tally = await serp_reading.tally(connection, applied, window.since, window.until)
+        tally = await serp_queries.tally(connection, applied, window.since, window.until)
         seen = await visibility.of_domains(connection, applied, window)
         moved = await visibility.movers(connection, applied, window, limit=SHOWN)
         length = min(window.until - window.since, timedelta(days=28))
@@ -60,44 +60,44 @@ async def show(call: Call) -> Response:
     )
 
 
-async def show_pages(call: Call) -> Response:
+async def show_pages(call: ConsoleRequest) -> Response:
     """The pages one by one, gaps among them."""
-    applied, values = await finding.about(call)
+    applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("serps/pages.html", **values)
     outcome, q = call.query("outcome"), call.query("q").strip().lower()[:200]
-    rows = await serp_reading.pages(
+    rows = await serp_queries.pages(
         call.desk.database,
         applied,
         outcome=outcome if outcome in OUTCOMES else None,
         containing=q or None,
-        before=finding.place_of(call.query("before")),
+        before=discovery_labels.place_of(call.query("before")),
         limit=PER_PAGE + 1,
     )
     keep = {"vertical": applied.vertical.name, "outcome": outcome, "q": q}
     more = None
     if len(rows) > PER_PAGE:
         last = rows[PER_PAGE - 1]
-        mark = finding.mark_of(last.captured_at, last.id)
+        mark = discovery_labels.mark_of(last.captured_at, last.id)
         more = with_query("/serps/pages", before=mark, **keep)
     first = with_query("/serps/pages", **keep) if call.query("before") else None
     values |= {"rows": rows[:PER_PAGE], "more": more, "first": first, "outcome": outcome, "q": q}
     return await call.page("serps/pages.html", outcomes=OUTCOMES, **values)
 
 
-async def show_page(call: Call) -> Response:
+async def show_page(call: ConsoleRequest) -> Response:
     """One page as it was seen; a gap says why there is none."""
     database = call.desk.database
-    key = finding.uuid_of(call.part("snapshot_id"), "result page")
-    page = await serp_reading.get(database, key)
-    results = await serp_reading.results(database, key) if not page.is_gap else []
-    _, values = await finding.about(call, page.vertical)
+    key = discovery_labels.uuid_of(call.part("snapshot_id"), "result page")
+    page = await serp_queries.get(database, key)
+    results = await serp_queries.results(database, key) if not page.is_gap else []
+    _, values = await discovery_labels.about(call, page.vertical)
     return await call.page("serps/page.html", page=page, blocks=blocks_of(results), **values)
 
 
-async def show_domain(call: Call) -> Response:
+async def show_domain(call: ConsoleRequest) -> Response:
     """One domain on the result pages: how visible, where it stands, what it lost, who is beside it."""
-    applied, values = await finding.about(call)
+    applied, values = await discovery_labels.about(call)
     name = _domain(call)
     values["name"] = name
     if applied is None:
@@ -121,7 +121,7 @@ async def show_domain(call: Call) -> Response:
 
 
 def visibility_chart(
-    drawn: Mapping[str, Sequence[float | None]], spans: Sequence[Window]
+    drawn: Mapping[str, Sequence[float | None]], spans: Sequence[TimeSpan]
 ) -> Curves:
     """A curve per domain; a span in which nothing was seen well is a gap."""
     rows = dict(drawn)
@@ -133,13 +133,13 @@ def visibility_chart(
     return curves.curves(rows, labels, Axis.of_shares(every), said, gaps=gaps)
 
 
-def places_chart(counted: Sequence[Places | None], spans: Sequence[Window]) -> Bars:
+def places_chart(counted: Sequence[VisibilitySpan | None], spans: Sequence[TimeSpan]) -> Bars:
     """Keywords by how well a domain stood; nothing where nothing was seen well."""
     columns = [
         (f"{span.until:%d %b}", _tally(one)) for one, span in zip(counted, spans, strict=True)
     ]
     known = [one for one in counted if one is not None]
-    now = known[-1] if known else Places(0.0, 0, 0, 0, 0)
+    now = known[-1] if known else VisibilitySpan(0.0, 0, 0, 0, 0)
     said = (
         f"Keywords by place: lately {now.first_three} among the first three, {now.first_ten} down "
         f"to the tenth, {now.below} below, {now.absent} without it; "
@@ -151,16 +151,20 @@ def places_chart(counted: Sequence[Places | None], spans: Sequence[Window]) -> B
 def blocks_of(results: Sequence[SeenResult]) -> list[tuple[str, list[SeenResult]]]:
     """Results by block, in the order in which pages show them."""
     grouped = {block: list(rows) for block, rows in groupby(results, lambda result: result.block)}
-    return [(label, grouped[block]) for block, label in finding.BLOCKS.items() if block in grouped]
+    return [
+        (label, grouped[block])
+        for block, label in discovery_labels.BLOCKS.items()
+        if block in grouped
+    ]
 
 
-def _tally(one: Places | None) -> dict[str, int]:
+def _tally(one: VisibilitySpan | None) -> dict[str, int]:
     if one is None:
         return {}
     return dict(zip(PLACES, (one.first_three, one.first_ten, one.below, one.absent), strict=True))
 
 
-def _seen(one: Places | None) -> float | None:
+def _seen(one: VisibilitySpan | None) -> float | None:
     return None if one is None else one.visibility
 
 
@@ -169,17 +173,17 @@ def _share(row: Sequence[float | None]) -> str:
     return f"{known[-1]:.1%}, {max(known):.1%} at most" if known else "never measured"
 
 
-def _days(call: Call, usual: str = "7") -> str:
+def _days(call: ConsoleRequest, usual: str = "7") -> str:
     days = call.query("days")
     return days if days in WINDOWS else usual
 
 
-async def _window(connection: Connection, call: Call, usual: str = "7") -> Window:
+async def _window(connection: Connection, call: ConsoleRequest, usual: str = "7") -> TimeSpan:
     length = timedelta(days=int(_days(call, usual)))
     return await visibility.last_window(connection, length)
 
 
-def _domain(call: Call) -> str:
+def _domain(call: ConsoleRequest) -> str:
     try:
         return Submission.understand(call.part("name")).domain
     except UsageError:

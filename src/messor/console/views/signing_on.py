@@ -13,18 +13,18 @@ from messor.access.errors import AccessError
 from messor.access.roles import Role
 from messor.console import cookies
 from messor.console.addresses import within
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import PUBLIC, get
-from messor.console.views.entering import enter
+from messor.console.views.login import enter
 from messor.errors import NotFoundError, UnavailableError
 from messor.fetch.services.identity_provider import Attempt, Identity, RefusedError
-from messor.serve.hosts import link_base
+from messor.runtime.server.hosts import link_base
 
 LASTS = 600  # seconds from leaving to coming back
 _OWNER = "login at the identity provider"
 
 
-async def leave(call: Call) -> Response:
+async def leave(call: ConsoleRequest) -> Response:
     """To the provider; what must come back unchanged goes along in a sealed cookie."""
     if call.desk.identity_provider is None:
         raise NotFoundError("Login by an identity provider is not set up.")
@@ -42,7 +42,7 @@ async def leave(call: Call) -> Response:
     return response
 
 
-async def come_back(call: Call) -> Response:
+async def come_back(call: ConsoleRequest) -> Response:
     """From the provider: a session for the member it vouches for."""
     provider, attempt = call.desk.identity_provider, _attempt(call)
     if provider is None:
@@ -68,7 +68,7 @@ async def come_back(call: Call) -> Response:
     return response
 
 
-def _attempt(call: Call) -> Attempt | None:
+def _attempt(call: ConsoleRequest) -> Attempt | None:
     text = cookies.read(call.request, cookies.SIGN_ON)
     if not text:
         return None
@@ -84,12 +84,12 @@ def _name(identity: Identity) -> str | None:
     return identity.name[:100] if identity.name else None
 
 
-def _role(call: Call) -> Role | None:
+def _role(call: ConsoleRequest) -> Role | None:
     named = call.desk.settings.oidc_join
     return Role(named) if named else None
 
 
-async def _refuse(call: Call, sentence: str, status: int) -> Response:
+async def _refuse(call: ConsoleRequest, sentence: str, status: int) -> Response:
     response = await call.page("login.html", status=status, next="/", email="", wrong=sentence)
     cookies.clear(call.request, response, cookies.SIGN_ON)
     return response

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console import saved
 from messor.console.addresses import with_query, within
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.errors import NotFoundError, UsageError
 from messor.frontier import control, task_stretches
@@ -28,7 +28,7 @@ DID = {
 }
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     if (opened := await saved.opening(call, "tasks")) is not None:
         return opened
     domain, status = call.query("domain").strip().lower(), call.query("status")
@@ -60,7 +60,7 @@ async def show(call: Call) -> Response:
     )
 
 
-async def act(call: Call) -> Response:
+async def act(call: ConsoleRequest) -> Response:
     """One act on a page, a batch, a domain or everything."""
     form = call.form
     name, kind, what = form.text("act"), form.text("scope"), form.text("name").strip()
@@ -74,7 +74,7 @@ async def act(call: Call) -> Response:
     return call.go(within(form.text("back"), "/tasks"), said)
 
 
-async def _scope(call: Call, kind: str, what: str) -> Scope:
+async def _scope(call: ConsoleRequest, kind: str, what: str) -> Scope:
     database = call.desk.database
     if kind == "all":
         return Scope.everything()

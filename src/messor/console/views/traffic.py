@@ -5,17 +5,17 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
-from messor.courtesy import traffic
 from messor.errors import UsageError
+from messor.politeness import traffic
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     return await _page(call)
 
 
-async def halt(call: Call) -> Response:
+async def halt(call: ConsoleRequest) -> Response:
     try:
         async with call.desk.database.transaction() as connection:
             await traffic.halt(connection, reason=call.form.text("reason"), actor=call.actor)
@@ -25,14 +25,14 @@ async def halt(call: Call) -> Response:
     return call.go("/traffic", "All traffic to sites is halted.", "warning")
 
 
-async def resume(call: Call) -> Response:
+async def resume(call: ConsoleRequest) -> Response:
     async with call.desk.database.transaction() as connection:
         await traffic.resume(connection, actor=call.actor)
     call.desk.board.halt.spoil()
     return call.go("/traffic", "Traffic runs again.")
 
 
-async def _page(call: Call, *, wrong: str | None = None, status: int = 200) -> Response:
+async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int = 200) -> Response:
     return await call.page("traffic/page.html", status=status, wrong=wrong)
 
 

@@ -7,23 +7,23 @@ from typing import Any
 from starlette.responses import PlainTextResponse, Response
 
 from messor.access.roles import Act
-from messor.console import finding
-from messor.console.call import Call
+from messor.console import discovery_labels
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, upload
 from messor.errors import ConflictError, UsageError
-from messor.scout import candidate_reading
-from messor.verticals import differences, files, importing, organisations, verticals
+from messor.scout import candidate_queries
+from messor.verticals import differences, files, organisation_import, organisations, verticals
 from messor.verticals.files import VerticalFile
-from messor.verticals.importing import LineReport
+from messor.verticals.organisation_import import LineReport
 from messor.verticals.verticals import Applied
 
 MOST_ORGANISATIONS = 500
 MOST_REPORTED = 200
 
 
-async def show_all(call: Call) -> Response:
+async def show_all(call: ConsoleRequest) -> Response:
     """Those in force, and those that come with Messor."""
-    _, values = await finding.about(call)
+    _, values = await discovery_labels.about(call)
     applied = {one.vertical.name for one in values["known"]}
     shipped = [files.shipped(name).vertical for name in files.SHIPPED if name not in applied]
     actors = {one.applied_by for one in values["known"]}
@@ -32,13 +32,13 @@ async def show_all(call: Call) -> Response:
     )
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     """What a vertical says, its versions, and what the file that comes with Messor would change."""
-    applied, values = await finding.about(call, call.part("name"))
+    applied, values = await discovery_labels.about(call, call.part("name"))
     assert applied is not None
     database, vertical = call.desk.database, applied.vertical
     versions = await verticals.history(database, applied)
-    waiting = await candidate_reading.counts(database, vertical.name)
+    waiting = await candidate_queries.counts(database, vertical.name)
     return await call.page(
         "verticals/vertical.html",
         versions=versions,
@@ -49,7 +49,7 @@ async def show(call: Call) -> Response:
     )
 
 
-async def show_file(call: Call) -> Response:
+async def show_file(call: ConsoleRequest) -> Response:
     """The file, to be changed and applied again."""
     applied = await verticals.get(call.desk.database, call.part("name"))
     name = applied.vertical.name
@@ -57,11 +57,11 @@ async def show_file(call: Call) -> Response:
     return PlainTextResponse(applied.source, headers=headers)
 
 
-async def show_new(call: Call) -> Response:
+async def show_new(call: ConsoleRequest) -> Response:
     return await _form(call)
 
 
-async def apply(call: Call) -> Response:
+async def apply(call: ConsoleRequest) -> Response:
     """Put one in force: a shipped one by its name, or a file; or say what it would change."""
     try:
         file = await _given(call)
@@ -77,15 +77,15 @@ async def apply(call: Call) -> Response:
     return call.go(f"/verticals/{name}", said)
 
 
-async def show_organisations(call: Call) -> Response:
+async def show_organisations(call: ConsoleRequest) -> Response:
     return await _organisations(call)
 
 
-async def add_organisations(call: Call) -> Response:
+async def add_organisations(call: ConsoleRequest) -> Response:
     """Take organisations from lines of CSV, with a report for each."""
-    applied = await finding.required(call, call.part("name"))
+    applied = await discovery_labels.required(call, call.part("name"))
     try:
-        reports = await importing.import_csv(
+        reports = await organisation_import.import_csv(
             call.desk.database, applied, _text(call, "lines"), actor=call.actor
         )
     except UsageError as error:
@@ -100,7 +100,7 @@ async def add_organisations(call: Call) -> Response:
     return call.go(f"/verticals/{applied.vertical.name}/organisations", f"Organisations: {said}.")
 
 
-async def _given(call: Call) -> VerticalFile:
+async def _given(call: ConsoleRequest) -> VerticalFile:
     name = call.form.words("name")
     if name is not None:
         return files.shipped(name)
@@ -112,7 +112,7 @@ async def _given(call: Call) -> VerticalFile:
     return files.understand(source, "The file")
 
 
-def _text(call: Call, name: str) -> str:
+def _text(call: ConsoleRequest, name: str) -> str:
     """A text that was typed, or that of a file."""
     sent = call.form.file("file")
     if sent is None:
@@ -123,16 +123,16 @@ def _text(call: Call, name: str) -> str:
         raise UsageError(f"The file is not UTF-8: byte {error.start} is wrong.") from error
 
 
-async def _preview(call: Call, file: VerticalFile) -> Response:
+async def _preview(call: ConsoleRequest, file: VerticalFile) -> Response:
     before = await verticals.find(call.desk.database, file.vertical.name)
     changes = differences.between(before.vertical if before else None, file.vertical)
     return await _form(call, file=file, before=before, changes=changes)
 
 
 async def _form(
-    call: Call, *, wrong: str | None = None, status: int = 200, **given: Any
+    call: ConsoleRequest, *, wrong: str | None = None, status: int = 200, **given: Any
 ) -> Response:
-    _, values = await finding.about(call)
+    _, values = await discovery_labels.about(call)
     filled = {"file": None, "before": None, "changes": None, **given}
     source = filled["file"].source if filled["file"] else call.form.text("source")
     return await call.page(
@@ -141,13 +141,13 @@ async def _form(
 
 
 async def _organisations(
-    call: Call,
+    call: ConsoleRequest,
     *,
     wrong: str | None = None,
     reports: list[LineReport] | None = None,
     status: int = 200,
 ) -> Response:
-    applied, values = await finding.about(call, call.part("name"))
+    applied, values = await discovery_labels.about(call, call.part("name"))
     assert applied is not None
     rows = await organisations.listing(call.desk.database, applied, MOST_ORGANISATIONS)
     return await call.page(
@@ -162,7 +162,7 @@ async def _organisations(
     )
 
 
-def _newer(applied: Applied) -> tuple[VerticalFile, list[differences.Difference]] | None:
+def _newer(applied: Applied) -> tuple[VerticalFile, list[differences.KeyDifference]] | None:
     """A later version of it that comes with Messor, and what it would change."""
     name = applied.vertical.name
     if name not in files.SHIPPED:

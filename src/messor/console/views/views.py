@@ -11,21 +11,21 @@ from messor.access import saved_views
 from messor.access.roles import Act
 from messor.access.saved_views import LISTS, SavedView
 from messor.console.addresses import within
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.saved import PLACES, address
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.store.database import Connection
 
-Doing = Callable[[Connection, Call, SavedView], Awaitable[str]]
+Doing = Callable[[Connection, ConsoleRequest, SavedView], Awaitable[str]]
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     return await _page(call)
 
 
-async def save(call: Call) -> Response:
+async def save(call: ConsoleRequest) -> Response:
     """Keep what a list shows, under a name."""
     form, list_name = call.form, call.form.text("list")
     if list_name not in PLACES or not call.may(PLACES[list_name][2]):
@@ -49,7 +49,7 @@ async def save(call: Call) -> Response:
     return call.go(address(list_name, made.filters), f"The view {made.name} is kept.")
 
 
-async def change(call: Call) -> Response:
+async def change(call: ConsoleRequest) -> Response:
     """One act on one view."""
     acts: dict[str, Doing] = {
         "share": _share,
@@ -67,39 +67,39 @@ async def change(call: Call) -> Response:
     return call.go("/views", said)
 
 
-async def _share(connection: Connection, call: Call, view: SavedView) -> str:
+async def _share(connection: Connection, call: ConsoleRequest, view: SavedView) -> str:
     await saved_views.share(connection, call.member, view, is_shared=True)
     return f"Everybody sees {view.name} now."
 
 
-async def _unshare(connection: Connection, call: Call, view: SavedView) -> str:
+async def _unshare(connection: Connection, call: ConsoleRequest, view: SavedView) -> str:
     await saved_views.share(connection, call.member, view, is_shared=False)
     return f"{view.name} is its owner's alone."
 
 
-async def _begin(connection: Connection, call: Call, view: SavedView) -> str:
+async def _begin(connection: Connection, call: ConsoleRequest, view: SavedView) -> str:
     await saved_views.begin_with(connection, call.member, view)
     return f"{PLACES[view.list][0]} opens with {view.name}."
 
 
-async def _plain(connection: Connection, call: Call, view: SavedView) -> str:
+async def _plain(connection: Connection, call: ConsoleRequest, view: SavedView) -> str:
     await saved_views.begin_with(connection, call.member, view, wanted=False)
     return f"{PLACES[view.list][0]} opens with everything."
 
 
-async def _delete(connection: Connection, call: Call, view: SavedView) -> str:
+async def _delete(connection: Connection, call: ConsoleRequest, view: SavedView) -> str:
     await saved_views.remove(connection, call.member, view)
     return f"The view {view.name} is deleted."
 
 
-def _view_id(call: Call) -> UUID:
+def _view_id(call: ConsoleRequest) -> UUID:
     view_id = as_uuid(call.part("view_id"))
     if view_id is None:
         raise NotFoundError("There is no such view.")
     return view_id
 
 
-async def _page(call: Call) -> Response:
+async def _page(call: ConsoleRequest) -> Response:
     found = await saved_views.listing(call.desk.database, call.member)
     shown = [
         (title, path, [view for view in found if view.list == name])

@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 from messor.access.roles import Act
 from messor.console.addresses import place_from, place_of, with_query
-from messor.console.call import Call
+from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
 from messor.errors import ConflictError, NotFoundError, UnavailableError, UsageError
 from messor.fetch.guard import AddressGuard
-from messor.ops.webhooks import deliveries, dispatching, registry
+from messor.ops.webhooks import deliveries, dispatch, registry
 from messor.ops.webhooks.deliveries import MOST
 from messor.ops.webhooks.registry import Webhook
 from messor.store.database import Connection
@@ -25,14 +25,14 @@ USUAL = (
     "domain.review_asked", "page.flagged", "friction.detected", "extraction.completed",
     "ingestion.completed", "ingestion.failed", "discovery.finished", "audit.completed", "records.audited", "schedule.failed",
 )  # fmt: skip
-Doing = Callable[[Connection, Call, Webhook], Awaitable[str]]
+Doing = Callable[[Connection, ConsoleRequest, Webhook], Awaitable[str]]
 
 
-async def show_all(call: Call) -> Response:
+async def show_all(call: ConsoleRequest) -> Response:
     return await _list(call)
 
 
-async def add(call: Call) -> Response:
+async def add(call: ConsoleRequest) -> Response:
     """Have somebody told; the secret is on this page and nowhere else."""
     settings = call.desk.settings
     try:
@@ -51,11 +51,11 @@ async def add(call: Call) -> Response:
     return await _one(call, made, secret=secret)
 
 
-async def show(call: Call) -> Response:
+async def show(call: ConsoleRequest) -> Response:
     return await _one(call, await registry.get(call.desk.database, _webhook_id(call)))
 
 
-async def change(call: Call) -> Response:
+async def change(call: ConsoleRequest) -> Response:
     """One act on one webhook."""
     acts: dict[str, Doing] = {
         "pause": _pause,
@@ -77,27 +77,27 @@ async def change(call: Call) -> Response:
     return call.go("/webhooks" if act == "delete" else f"/webhooks/{webhook.id}", said)
 
 
-async def _pause(connection: Connection, call: Call, webhook: Webhook) -> str:
+async def _pause(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     await registry.change(connection, webhook.id, is_active=False, actor=call.actor)
     return f"{webhook.url} is told nothing until it is resumed."
 
 
-async def _resume(connection: Connection, call: Call, webhook: Webhook) -> str:
+async def _resume(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     await registry.change(connection, webhook.id, is_active=True, actor=call.actor)
     return f"{webhook.url} is told of what happens from now on."
 
 
-async def _choose(connection: Connection, call: Call, webhook: Webhook) -> str:
+async def _choose(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     changed = await registry.change(connection, webhook.id, types=_types(call), actor=call.actor)
     return f"{webhook.url} is told of {', '.join(changed.types) or 'every type of event'}."
 
 
-async def _try(connection: Connection, call: Call, webhook: Webhook) -> str:
-    await dispatching.ping(connection, webhook, actor=call.actor)
+async def _try(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
+    await dispatch.ping(connection, webhook, actor=call.actor)
     return "A trial is on its way: one event of the type webhook.ping."
 
 
-async def _redeliver(connection: Connection, call: Call, webhook: Webhook) -> str:
+async def _redeliver(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     job_id = as_uuid(call.form.text("delivery"))
     if job_id is None:
         raise UsageError("Say which delivery is meant.")
@@ -105,25 +105,25 @@ async def _redeliver(connection: Connection, call: Call, webhook: Webhook) -> st
     return "It is sent once more, under the same id."
 
 
-async def _delete(connection: Connection, call: Call, webhook: Webhook) -> str:
+async def _delete(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     await registry.remove(connection, webhook.id, actor=call.actor)
     return f"{webhook.url} is forgotten, with its secret."
 
 
-def _types(call: Call) -> list[str]:
+def _types(call: ConsoleRequest) -> list[str]:
     """Those ticked, and those typed, however they are set apart."""
     typed = call.form.text("others").replace(",", " ").split()
     return [*call.form.every("type"), *typed]
 
 
-def _webhook_id(call: Call) -> UUID:
+def _webhook_id(call: ConsoleRequest) -> UUID:
     webhook_id = as_uuid(call.part("webhook_id"))
     if webhook_id is None:
         raise NotFoundError("There is no such webhook.")
     return webhook_id
 
 
-async def _list(call: Call, *, wrong: str | None = None, status: int = 200) -> Response:
+async def _list(call: ConsoleRequest, *, wrong: str | None = None, status: int = 200) -> Response:
     return await call.page(
         "webhooks/list.html",
         status=status,
@@ -136,7 +136,7 @@ async def _list(call: Call, *, wrong: str | None = None, status: int = 200) -> R
 
 
 async def _one(
-    call: Call,
+    call: ConsoleRequest,
     webhook: Webhook,
     *,
     wrong: str | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 from multidict import CIMultiDict
 from playwright.async_api import CDPSession
 
-from messor.fetch.naming import is_html, name_outcome
+from messor.fetch.classify import is_html, name_outcome
 from messor.fetch.outcome import Fetched, Outcome
 from messor.web.unseen import UNSEEN_MARK
 

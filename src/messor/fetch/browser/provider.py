@@ -7,16 +7,16 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from messor.courtesy.pace import Permit
+from messor.core import clock
 from messor.errors import UnavailableError
 from messor.fetch.browser.limits import BrowserLimits, why_unavailable
-from messor.fetch.browser.pinning import PinningProxy
+from messor.fetch.browser.pinning_proxy import PinningProxy
 from messor.fetch.browser.traffic import Traffic
 from messor.fetch.guard import AddressGuard
 from messor.fetch.http import user_agent
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT
-from messor.kit import clock
+from messor.politeness.pace import Permit
 from messor.settings import Settings
 from messor.web.urls import Url, parse
 

@@ -20,7 +20,7 @@ from playwright.async_api import TimeoutError as RestlessError
 from messor.fetch.browser.document import answer_of, as_rendered, is_to_be_rendered, read_document
 from messor.fetch.browser.limits import BrowserLimits
 from messor.fetch.browser.traffic import Traffic, place_of
-from messor.fetch.naming import REDIRECTS, is_html, name_outcome
+from messor.fetch.classify import REDIRECTS, is_html, name_outcome
 from messor.fetch.outcome import Fetched, Outcome
 from messor.web.urls import Url, parse
 

@@ -11,11 +11,11 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from messor.courtesy.pace import Permit
 from messor.errors import LeaseLostError
 from messor.fetch.browser.limits import BrowserLimits
 from messor.fetch.guard import WEB_PORTS
 from messor.fetch.outcome import Fetched, Outcome
+from messor.politeness.pace import Permit
 from messor.web.urls import Url
 
 MAX_HOSTS = 100  # told apart in the count; a page may name as many as it likes

@@ -4,8 +4,8 @@ Pure functions of one answer, run on every page. What follows from a verdict —
 provider, a raised risk — is left to the router and to `courtesy`.
 """
 
-from messor.fetch.gates.judging import judge
-from messor.fetch.gates.verdict import Block, Verdict
+from messor.fetch.gates.judge import judge
+from messor.fetch.gates.verdict import Block, GateVerdict
 from messor.fetch.gates.walls import soft_404
 
-__all__ = ["Block", "Verdict", "judge", "soft_404"]
+__all__ = ["Block", "GateVerdict", "judge", "soft_404"]

@@ -32,7 +32,7 @@ _PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2026": "...", "*": None
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GateInput:
     """One answer, as far as the detectors need it."""
 
     status: int
@@ -50,7 +50,7 @@ class Answer:
         return 200 <= self.status < 300
 
 
-def look_at(status: int, html: str, reading: PageReading | None, url: str = "") -> Answer:
+def look_at(status: int, html: str, reading: PageReading | None, url: str = "") -> GateInput:
     """An answer from its reading, or from its markup alone where it was not read."""
     is_whole = len(html) <= HEAD_CHARS + TAIL_CHARS
     markup = html if is_whole else html[:HEAD_CHARS] + html[-TAIL_CHARS:]
@@ -63,7 +63,9 @@ def look_at(status: int, html: str, reading: PageReading | None, url: str = "") 
         length, url, links = reading.text_length, reading.url, len(reading.links)
     lines = tuple(line for raw in text[:TEXT_CHARS].splitlines() if (line := plain(raw)))
     words = max(len(text[: 4 * TEXT_CHARS].split()), length // _LETTERS_PER_WORD)
-    return Answer(status, url, plain(title), lines, " ".join(lines), length, words, markup, links)
+    return GateInput(
+        status, url, plain(title), lines, " ".join(lines), length, words, markup, links
+    )
 
 
 def plain(text: str) -> str:

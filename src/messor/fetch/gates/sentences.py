@@ -8,7 +8,7 @@ counts only where the page has little else to say; how little is part of its ent
 
 from __future__ import annotations
 
-from messor.fetch.gates.answer import Answer
+from messor.fetch.gates.answer import GateInput
 from messor.fetch.gates.verdict import (
     CHALLENGE,
     DENIED,
@@ -296,7 +296,7 @@ _OPENINGS: tuple[tuple[str, str], ...] = (
 _OPENING_CHARS = 400
 
 
-def sentence_in(answer: Answer) -> Block | None:
+def sentence_in(answer: GateInput) -> Block | None:
     """The sentence by which a page says that it is no content."""
     for sentence, by, limit in _SENTENCES:
         if answer.length < limit and sentence in answer.text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from messor.fetch.gates.answer import Answer
+from messor.fetch.gates.answer import GateInput
 
 # A shell has fewer words than this in all.
 MAX_WORDS = 200
@@ -55,7 +55,7 @@ _PLEAS = (
 )  # fmt: skip
 
 
-def is_shell(answer: Answer, html: str) -> bool:
+def is_shell(answer: GateInput, html: str) -> bool:
     """Whether the page is a frame that scripts have yet to fill."""
     if answer.words >= MAX_WORDS:
         return False
@@ -80,7 +80,7 @@ def _has_mount(markup: str, words: int) -> bool:
     return False
 
 
-def _is_bare_shell(markup: str, answer: Answer) -> bool:
+def _is_bare_shell(markup: str, answer: GateInput) -> bool:
     has_script = _SCRIPT.search(markup) is not None
     if has_script and (_APP_ELEMENT.search(markup) or any(name in markup for name in _LOADERS)):
         return True

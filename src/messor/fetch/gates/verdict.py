@@ -72,7 +72,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GateVerdict:
     """The gates an answer failed, the block it is if any, and the friction seen."""
 
     gates: tuple[str, ...] = ()  # names of those failed, in the order of GATES

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from messor.fetch.gates.answer import Answer
+from messor.fetch.gates.answer import GateInput
 from messor.fetch.gates.titles import NOT_FOUND, kind_of_title
 from messor.fetch.gates.verdict import CONSENT_WALL, LOGIN_WALL
 from messor.web.html import PageReading
@@ -108,7 +108,7 @@ def _not_found_heading(reading: PageReading) -> str | None:
     return None
 
 
-def login_wall(answer: Answer, title_kind: str | None) -> str | None:
+def login_wall(answer: GateInput, title_kind: str | None) -> str | None:
     """The words by which a page wants a login before it shows what was asked for."""
     if answer.length >= _LOGIN_CHARS or _is_login_page(answer.url):
         return None
@@ -125,7 +125,7 @@ def _is_login_page(url: str) -> bool:
     return bool(_LOGIN_PATH.search(url)) and not _WAY_BACK.search(url)
 
 
-def consent_wall(answer: Answer, title_kind: str | None) -> str | None:
+def consent_wall(answer: GateInput, title_kind: str | None) -> str | None:
     """The words by which a page wants a consent before it shows what was asked for."""
     named = title_kind == CONSENT_WALL
     at_place = _CONSENT_PLACES.search(answer.url)
@@ -141,7 +141,7 @@ def consent_wall(answer: Answer, title_kind: str | None) -> str | None:
     return None
 
 
-def _says_only_consent(answer: Answer) -> bool:
+def _says_only_consent(answer: GateInput) -> bool:
     """Whether asking is most of what the page does: it asks twice, and has an answer ready."""
     asks = sum(phrase in answer.text for phrase in _CONSENT_ASKS)
     answers = sum(phrase in answer.text for phrase in _CONSENT_ANSWERS)

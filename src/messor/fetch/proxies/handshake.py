@@ -15,7 +15,7 @@ import re
 from ipaddress import IPv4Address, IPv6Address
 from typing import cast
 
-from messor.fetch.proxies.proxy import Endpoint, Proxy, ProxyError, authority
+from messor.fetch.proxies.proxy import Proxy, ProxyAddress, ProxyError, authority
 
 Address = IPv4Address | IPv6Address
 
@@ -175,7 +175,7 @@ async def _request(talk: Conversation, proxy: Proxy, *lines: str) -> int:
             return status
 
 
-def _basic(endpoint: Endpoint, password: str | None) -> list[str]:
+def _basic(endpoint: ProxyAddress, password: str | None) -> list[str]:
     if not endpoint.username:
         return []
     login = f"{endpoint.username}:{password or ''}".encode()

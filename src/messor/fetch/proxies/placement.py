@@ -13,14 +13,14 @@ from ipaddress import ip_address
 
 from messor.errors import UsageError
 from messor.fetch.guard import AddressGuard
-from messor.fetch.proxies.proxy import Endpoint
+from messor.fetch.proxies.proxy import ProxyAddress
 from messor.settings import Settings
 from messor.web.suffixes import is_ip_literal
 
 LOOKUP_SECONDS = 5.0
 
 
-async def judge(settings: Settings, endpoint: Endpoint, *, trusted: bool) -> None:
+async def judge(settings: Settings, endpoint: ProxyAddress, *, trusted: bool) -> None:
     """Raise a sentence when a proxy may not be where it is said to be.
 
     A name without an address yet is let through: connecting to it is judged again.
@@ -42,7 +42,7 @@ def _way(refusal: str) -> str:
     )
 
 
-async def _addresses(endpoint: Endpoint) -> list[str]:
+async def _addresses(endpoint: ProxyAddress) -> list[str]:
     if is_ip_literal(endpoint.host) or ":" in endpoint.host:
         return [endpoint.host]
     loop = asyncio.get_running_loop()

@@ -11,14 +11,14 @@ from collections import OrderedDict
 from collections.abc import Collection
 from uuid import UUID
 
+from messor.core import clock
 from messor.fetch.outcome import Fetched
 from messor.fetch.proxies import registry
-from messor.fetch.proxies.accounting import MOST_IN_A_ROW, Uses, account
-from messor.fetch.proxies.probing import Prober
+from messor.fetch.proxies.probe import Prober
 from messor.fetch.proxies.proxy import PROXY_FAULT, Proxy, ProxyError
-from messor.fetch.proxies.registry import Candidate
-from messor.fetch.proxies.sealing import Seal
-from messor.kit import clock
+from messor.fetch.proxies.registry import ActiveProxy
+from messor.fetch.proxies.seal import Seal
+from messor.fetch.proxies.usage import MOST_IN_A_ROW, Uses, account
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 logger = logging.getLogger(__name__)
@@ -32,14 +32,14 @@ NO_DOUBT = (0.0, False)
 _MOST_REMEMBERED = 10_000
 
 
-class Pool:
+class ProxyPool:
     """The active proxies: good ones first, and of these the least recently used."""
 
     def __init__(self, database: Database, seal: Seal, prober: Prober) -> None:
         self._database = database
         self._seal = seal
         self._prober = prober
-        self._order: OrderedDict[int, Candidate] = OrderedDict()
+        self._order: OrderedDict[int, ActiveProxy] = OrderedDict()
         self._tally: dict[int, Uses] = {}
         self._in_a_row: dict[int, int] = {}
         self._rests_until: dict[int, float] = {}

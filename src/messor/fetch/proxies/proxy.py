@@ -49,7 +49,7 @@ class ProxyError(OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ProxyAddress:
     """Where a proxy is and who logs in there; one row of the registry each."""
 
     protocol: str
@@ -78,7 +78,7 @@ class Proxy:
     """A proxy ready for use."""
 
     id: int
-    endpoint: Endpoint
+    endpoint: ProxyAddress
     password: str | None = field(default=None, repr=False)
     trusted: bool = False  # the operator added it on the command line: it may be private
 
@@ -87,7 +87,7 @@ def authority(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def understand(text: str) -> tuple[Endpoint, str | None]:
+def understand(text: str) -> tuple[ProxyAddress, str | None]:
     """A proxy as a person writes it, and the password if it was written along."""
     try:
         parts = urlsplit(text.strip())
@@ -108,10 +108,10 @@ def understand(text: str) -> tuple[Endpoint, str | None]:
         raise UsageError(f"Say the port of the proxy. Write it like {EXAMPLE}.")
     username, password = _login(parts)
     _check_login(protocol, username, password)
-    return Endpoint(protocol, _host(parts.hostname), port, username), password
+    return ProxyAddress(protocol, _host(parts.hostname), port, username), password
 
 
-def check_password(endpoint: Endpoint, password: str) -> None:
+def check_password(endpoint: ProxyAddress, password: str) -> None:
     """Whether this password can be sent at all."""
     _check_login(endpoint.protocol, endpoint.username, password)
 

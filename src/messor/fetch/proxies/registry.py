@@ -13,8 +13,8 @@ from decimal import Decimal
 from typing import Any
 
 from messor.errors import ConflictError, NotFoundError, UnavailableError
-from messor.fetch.proxies.proxy import HIDDEN, Endpoint, Proxy, understand
-from messor.fetch.proxies.sealing import Seal
+from messor.fetch.proxies.proxy import HIDDEN, Proxy, ProxyAddress, understand
+from messor.fetch.proxies.seal import Seal
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 
@@ -87,7 +87,7 @@ class KnownProxy:
     updated_at: datetime
 
     @property
-    def endpoint(self) -> Endpoint:
+    def endpoint(self) -> ProxyAddress:
         return endpoint_of(self)
 
 
@@ -105,7 +105,7 @@ TROUBLES = f"SELECT {COLUMNS} FROM messor.proxies WHERE {FAILING} ORDER BY id LI
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProxyCounts:
     """How many proxies there are, and how many of them do not work."""
 
     known: int
@@ -114,23 +114,23 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ActiveProxy:
     """An active proxy and how many of its latest uses failed in a row."""
 
     proxy: Proxy
     in_a_row: int
 
 
-def endpoint_of(row: Any) -> Endpoint:
+def endpoint_of(row: Any) -> ProxyAddress:
     """Where a row of the table is; from a record or from what was made of one."""
     if isinstance(row, KnownProxy):
-        return Endpoint(row.proxy_protocol, row.proxy_url, row.proxy_port, row.proxy_username)
-    return Endpoint(
+        return ProxyAddress(row.proxy_protocol, row.proxy_url, row.proxy_port, row.proxy_username)
+    return ProxyAddress(
         row["proxy_protocol"], row["proxy_url"], row["proxy_port"], row["proxy_username"]
     )
 
 
-def fact(kind: str, actor: str, proxy_id: int, endpoint: Endpoint, **data: Any) -> Event:
+def fact(kind: str, actor: str, proxy_id: int, endpoint: ProxyAddress, **data: Any) -> Event:
     """An event about a proxy; it never tells the login."""
     return Event(f"proxy.{kind}", actor, data={"proxy": proxy_id, "at": endpoint.name, **data})
 
@@ -138,7 +138,7 @@ def fact(kind: str, actor: str, proxy_id: int, endpoint: Endpoint, **data: Any) 
 async def add(
     connection: Connection,
     seal: Seal,
-    endpoint: Endpoint,
+    endpoint: ProxyAddress,
     password: str | None,
     *,
     actor: str,
@@ -170,11 +170,11 @@ async def listing(source: Connection | Database) -> list[KnownProxy]:
     return [KnownProxy(**row) for row in await source.fetch(LISTING)]
 
 
-async def standing(source: Connection | Database) -> Standing:
+async def standing(source: Connection | Database) -> ProxyCounts:
     """How the proxies do, in three figures."""
     row = await source.fetchrow(STANDING)
     assert row is not None
-    return Standing(**row)
+    return ProxyCounts(**row)
 
 
 async def troubles(source: Connection | Database, limit: int = 5) -> list[str]:
@@ -217,12 +217,12 @@ async def switch(
     return KnownProxy(**row)
 
 
-async def active(source: Connection | Database, seal: Seal) -> list[Candidate]:
+async def active(source: Connection | Database, seal: Seal) -> list[ActiveProxy]:
     """The proxies in use, the least recently used first; one that cannot be unsealed is left out."""
     found = []
     for row in await source.fetch(ACTIVE):
         try:
-            found.append(Candidate(unsealed(row, seal), row["failure_count"]))
+            found.append(ActiveProxy(unsealed(row, seal), row["failure_count"]))
         except UnavailableError as error:
             logger.warning("A proxy is left out: %s", error)
     return found

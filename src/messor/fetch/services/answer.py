@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Answer:
+class ServiceResponse:
     """What a service sent back; `body` is decoded and within the cap."""
 
     status: int

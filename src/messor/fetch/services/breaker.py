@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from messor.kit import clock
+from messor.core import clock
 
 FAULTS_IN_A_ROW = 5
 FIRST_WAIT = 60.0
@@ -50,13 +50,13 @@ class Breaker:
             return f"another request is finding out whether it is back; before: {self.reason}"
         return f"it is left alone for another {math.ceil(self.remaining)} s: {self.reason}"
 
-    def admit(self) -> Ticket | None:
+    def admit(self) -> BreakerPermit | None:
         """Leave to ask the service once; None when it is left alone."""
         if not self.available:
             return None
         probe = self._until is not None
         self._probing = probe
-        return Ticket(self, probe=probe)
+        return BreakerPermit(self, probe=probe)
 
     def close(self) -> None:
         self._faults, self._wait, self._until, self._probing = 0, FIRST_WAIT, None, False
@@ -116,7 +116,7 @@ class Breaker:
         self._wait = min(self._wait * 2, LONGEST_WAIT)
 
 
-class Ticket:
+class BreakerPermit:
     """Leave for one request; what came of it is told once."""
 
     __slots__ = ("_breaker", "_probe", "_told")

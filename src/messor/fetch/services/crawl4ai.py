@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from messor.fetch.outcome import Outcome
-from messor.fetch.services.answer import Answer
+from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.breaker import Breaker
 from messor.fetch.services.faults import ProviderFaultError, fault_of_status, one_line, said_by
 from messor.fetch.services.options import ServiceSettings
-from messor.fetch.services.reading import Brought, Seen, failed, failure_at_site, judge
-from messor.fetch.services.service import Contract, Service, read_json
+from messor.fetch.services.outcome import Brought, ReportedPage, failed, failure_at_site, judge
+from messor.fetch.services.service import Contract, RemoteProvider, read_json
 from messor.fetch.services.target import Check
 from messor.store.database import Database
 from messor.web.urls import canonical, parse
@@ -57,7 +57,7 @@ class PlainResult(msgspec.Struct):
     error: str | None = None
 
 
-class Crawl4AI(Service):
+class Crawl4AI(RemoteProvider):
     """Fetches through a Crawl4AI server."""
 
     name = "crawl4ai"
@@ -117,7 +117,7 @@ class Crawl4AI(Service):
     def _ask_plain(self, href: str) -> dict[str, Any]:
         return {"url": href, "word_count_threshold": WORD_COUNT_THRESHOLD}
 
-    def _read_current(self, answer: Answer, href: str) -> Brought:
+    def _read_current(self, answer: ServiceResponse, href: str) -> Brought:
         if answer.status == 500:
             self._note_restless(href)
         if answer.status != 200:
@@ -137,7 +137,7 @@ class Crawl4AI(Service):
             return self._from_message(result.error_message or "", result.status_code)
         given = result.response_headers or {}
         headers = {name.lower(): text for name, text in given.items() if isinstance(text, str)}
-        seen = Seen(
+        seen = ReportedPage(
             status=result.status_code,
             final_url=result.redirected_url,
             html=result.html if result.html is not None else result.cleaned_html,
@@ -146,16 +146,16 @@ class Crawl4AI(Service):
         )
         return Brought(judge(self.title, href, seen, self._settings.max_page_bytes))
 
-    def _read_plain(self, answer: Answer, href: str) -> Brought:
+    def _read_plain(self, answer: ServiceResponse, href: str) -> Brought:
         if answer.status != 200:
             return self._from_error(answer)
         result: PlainResult = read_json(self.title, answer, PlainResult)
         if not result.success:
             return self._from_message(result.error_message or result.error or "", None)
-        seen = Seen(html=result.cleaned_html)
+        seen = ReportedPage(html=result.cleaned_html)
         return Brought(judge(self.title, href, seen, self._settings.max_page_bytes))
 
-    def _from_error(self, answer: Answer) -> Brought:
+    def _from_error(self, answer: ServiceResponse) -> Brought:
         """The server fails as a whole when its only page failed; its text may say why."""
         if answer.status == 500 and (said := said_by(answer.value)):
             site = failure_at_site(said)
@@ -171,7 +171,7 @@ class Crawl4AI(Service):
         if site is not None:
             return Brought(site)
         if status is not None and status >= 400:
-            seen = Seen(status=status, html="")
+            seen = ReportedPage(status=status, html="")
             return Brought(judge(self.title, "", seen, self._settings.max_page_bytes))
         if _BLOCKED in said and _GUESSED not in said:
             return Brought(failed(Outcome.BLOCKED, f"the site blocked {self.title}", "blocked"))

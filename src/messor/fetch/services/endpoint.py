@@ -17,17 +17,17 @@ from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar
 from multidict import CIMultiDict
 from yarl import URL
 
-from messor.fetch.decoding import BadEncodingError, TooLargeError, decode_content
+from messor.fetch.content_decoding import BadEncodingError, TooLargeError, decode_content
 from messor.fetch.failures import words
 from messor.fetch.guard import operator_socket
-from messor.fetch.services.answer import Answer
+from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.faults import ProviderFaultError
 from messor.fetch.services.options import ServiceSettings
 
 CONNECT_SECONDS = 10.0
 
 
-class Endpoint:
+class ServiceEndpoint:
     """Posts JSON to one origin."""
 
     def __init__(self, title: str, settings: ServiceSettings) -> None:
@@ -70,7 +70,7 @@ class Endpoint:
         """Text without our key: services like to repeat what they refuse."""
         return text.replace(self._key, "[key]") if self._key else text
 
-    async def post(self, path: str, body: dict[str, Any]) -> Answer:
+    async def post(self, path: str, body: dict[str, Any]) -> ServiceResponse:
         """Ask, and read the whole answer; raises ProviderFaultError when none comes."""
         url = self.url_of(path)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
@@ -98,7 +98,7 @@ class Endpoint:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise self._fault(f"broke off: {words(error)}.", charged=True, doubtful=True) from error
 
-    async def _read(self, response: ClientResponse) -> Answer:
+    async def _read(self, response: ClientResponse) -> ServiceResponse:
         cap = self._settings.max_answer_bytes
         if (response.content_length or 0) > cap:
             response.close()
@@ -114,7 +114,7 @@ class Endpoint:
         encoding = response.headers.get("Content-Encoding", "")
         # A few megabytes unpack in the time of many requests: not on the loop.
         decoded = await asyncio.to_thread(decode_content, b"".join(parts), encoding, cap)
-        return Answer(response.status, CIMultiDict(response.headers), decoded.body)
+        return ServiceResponse(response.status, CIMultiDict(response.headers), decoded.body)
 
     def _fault(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from messor.fetch.retry_after import parse_retry_after
-from messor.fetch.services.answer import Answer
+from messor.fetch.services.answer import ServiceResponse
 
 HOUR = 3600.0
 _SAID_AT_MOST = 200
@@ -39,7 +39,7 @@ class ProviderFaultError(Exception):
         )
 
 
-def fault_of_status(title: str, answer: Answer) -> ProviderFaultError:
+def fault_of_status(title: str, answer: ServiceResponse) -> ProviderFaultError:
     """The fault behind an answer that is not 200."""
     status = answer.status
     said = said_by(answer.value)

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from messor.fetch.outcome import Fetched, Outcome
-from messor.fetch.services.answer import Answer
+from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.faults import ProviderFaultError, fault_of_status, one_line, said_by
-from messor.fetch.services.reading import Brought, Seen, failed, failure_at_site, judge
-from messor.fetch.services.service import Contract, Service, credits_for, read_json
+from messor.fetch.services.outcome import Brought, ReportedPage, failed, failure_at_site, judge
+from messor.fetch.services.service import Contract, RemoteProvider, credits_for, read_json
 
 # An endpoint without that version; every other answer comes from one that has it.
 FOREIGN = frozenset({404, 405})
@@ -24,7 +24,7 @@ _PAGE_REFUSED = frozenset({"unsafe_domain_blocked", "URL_BLOCKED", "SCRAPE_MEDIA
 _NOT_HTML = ("SCRAPE_UNSUPPORTED_FILE", "SCRAPE_PDF_", "SCRAPE_DOCUMENT_")
 
 
-class Page(msgspec.Struct, rename="camel"):
+class ScrapedPage(msgspec.Struct, rename="camel"):
     """The page in an answer. Metadata mixes in the page's own tags: any value may come."""
 
     raw_html: str | None = None
@@ -34,10 +34,10 @@ class Page(msgspec.Struct, rename="camel"):
 
 class Scraped(msgspec.Struct):
     success: bool
-    data: Page | None = None
+    data: ScrapedPage | None = None
 
 
-class Firecrawl(Service):
+class Firecrawl(RemoteProvider):
     """Fetches through Firecrawl."""
 
     name = "firecrawl"
@@ -72,7 +72,7 @@ class Firecrawl(Service):
             body["headers"] = {"User-Agent": self._settings.user_agent}
         return body
 
-    def _read(self, answer: Answer, href: str) -> Brought:
+    def _read(self, answer: ServiceResponse, href: str) -> Brought:
         if answer.status != 200:
             return self._from_error(answer)
         scraped: Scraped = read_json(self.title, answer, Scraped)
@@ -82,7 +82,7 @@ class Firecrawl(Service):
             raise ProviderFaultError(f"{self.title} brought no page.", charged=True)
         page = scraped.data
         metadata = page.metadata
-        seen = Seen(
+        seen = ReportedPage(
             status=_status(metadata.get("statusCode")),
             final_url=_text(metadata.get("url")),
             html=page.raw_html if page.raw_html is not None else page.html,
@@ -91,7 +91,7 @@ class Firecrawl(Service):
         fetched = judge(self.title, href, seen, self._settings.max_page_bytes)
         return Brought(fetched, credits_for(metadata.get("creditsUsed")))
 
-    def _from_error(self, answer: Answer) -> Brought:
+    def _from_error(self, answer: ServiceResponse) -> Brought:
         """An error names its kind in `code`; some are the site's."""
         value = answer.value if isinstance(answer.value, dict) else {}
         code = _text(value.get("code")) or ""

@@ -28,7 +28,7 @@ _ELSEWHERE = (404, 405)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ServiceHealth:
     """What a service said when it was asked for nothing."""
 
     sentence: str
@@ -43,21 +43,25 @@ async def trouble_with(name: str, address: str) -> str | None:
     return f"answered {found}" if found >= 500 else None
 
 
-async def standing_of(address: str, routes: tuple[str, ...], key: SecretStr | None) -> Standing:
+async def standing_of(
+    address: str, routes: tuple[str, ...], key: SecretStr | None
+) -> ServiceHealth:
     """Whether a service answers and takes the key, by an empty request with and without it."""
     route, status = await _first_known(address, routes, _bearer(key))
     if isinstance(status, str):
-        return Standing(status)
+        return ServiceHealth(status)
     if status in _ELSEWHERE:
-        return Standing(f"answered {status} to POST /{route}: it is another service or version")
+        return ServiceHealth(
+            f"answered {status} to POST /{route}: it is another service or version"
+        )
     if status not in _UNDERSTOOD:
-        return Standing(meaning_of(status, has_key=key is not None))
+        return ServiceHealth(meaning_of(status, has_key=key is not None))
     if key is None:
-        return Standing("answers; it asks for no key", is_good=True)
+        return ServiceHealth("answers; it asks for no key", is_good=True)
     _, without = await _first_known(address, (route,), {})
     if without in (401, 403):
-        return Standing("answers and accepts the key", is_good=True)
-    return Standing("answers; it does not check the key", is_good=True)
+        return ServiceHealth("answers and accepts the key", is_good=True)
+    return ServiceHealth("answers; it does not check the key", is_good=True)
 
 
 def meaning_of(status: int, *, has_key: bool) -> str:

@@ -13,20 +13,20 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from messor.courtesy.pace import Permit
+from messor.core import clock
 from messor.errors import LeaseLostError
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT
 from messor.fetch.services import budget, health, holds
-from messor.fetch.services.answer import Answer
-from messor.fetch.services.breaker import FAULTS_IN_A_ROW, FIRST_WAIT, Breaker, Ticket
-from messor.fetch.services.endpoint import Endpoint
+from messor.fetch.services.answer import ServiceResponse
+from messor.fetch.services.breaker import FAULTS_IN_A_ROW, FIRST_WAIT, Breaker, BreakerPermit
+from messor.fetch.services.endpoint import ServiceEndpoint
 from messor.fetch.services.faults import ProviderFaultError
 from messor.fetch.services.holds import HeldError
 from messor.fetch.services.options import ServiceSettings
-from messor.fetch.services.reading import Brought
+from messor.fetch.services.outcome import Brought
 from messor.fetch.services.target import Check, refusal_of
-from messor.kit import clock
+from messor.politeness.pace import Permit
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse
@@ -41,11 +41,11 @@ class Contract:
     name: str
     path: str
     body: Callable[[str], dict[str, Any]]
-    read: Callable[[Answer, str], Brought]
+    read: Callable[[ServiceResponse, str], Brought]
     foreign: frozenset[int]  # answers of an endpoint that speaks another form
 
 
-class Service:
+class RemoteProvider:
     """A provider that asks an outside service; each service names itself and its contracts."""
 
     name: str
@@ -65,7 +65,7 @@ class Service:
         self._check = check
         self.paid = self.paid or settings.cost > 0
         self.breaker = breaker or Breaker()
-        self.endpoint = Endpoint(self.title, settings)
+        self.endpoint = ServiceEndpoint(self.title, settings)
         wanted = settings.contract
         offered = {contract.name: contract for contract in self.contracts()}
         self._contracts = list(offered.values()) if wanted == "auto" else [offered[wanted]]
@@ -114,7 +114,7 @@ class Service:
         finally:
             ticket.give_back()
 
-    async def _within_budget(self, href: str, permit: Permit, ticket: Ticket) -> Fetched:
+    async def _within_budget(self, href: str, permit: Permit, ticket: BreakerPermit) -> Fetched:
         settings = self._settings
         try:
             month = await budget.reserve(
@@ -138,7 +138,9 @@ class Service:
             raise
         return await self._asked(href, permit, ticket, month)
 
-    async def _asked(self, href: str, permit: Permit, ticket: Ticket, month: date) -> Fetched:
+    async def _asked(
+        self, href: str, permit: Permit, ticket: BreakerPermit, month: date
+    ) -> Fetched:
         try:
             brought = await self._ask(href)
         except ProviderFaultError as fault:
@@ -152,7 +154,7 @@ class Service:
         await self._settle(month, brought.credits)
         return brought.fetched
 
-    async def _learn(self, ticket: Ticket, fault: ProviderFaultError, href: str) -> None:
+    async def _learn(self, ticket: BreakerPermit, fault: ProviderFaultError, href: str) -> None:
         """What a fault says about the service, beyond this page."""
         sentence = self.endpoint.scrub(fault.sentence)
         if fault.of_the_page:
@@ -207,7 +209,7 @@ class Service:
             logger.warning("%s's usage was not settled: %s", self.title, type(error).__name__)
 
 
-def read_json(title: str, answer: Answer, kind: Any) -> Any:
+def read_json(title: str, answer: ServiceResponse, kind: Any) -> Any:
     """A sound answer as a type; a fault when it is not what was agreed."""
     if not answer.is_json:
         raise ProviderFaultError(f"{title} answered with something else than JSON.", charged=True)

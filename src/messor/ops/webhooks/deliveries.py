@@ -13,13 +13,13 @@ from uuid import UUID
 
 import msgspec
 
+from messor.core.ids import new_id
+from messor.core.masking import mask_path, mask_text
 from messor.errors import ConflictError, NotFoundError
-from messor.kit.ids import new_id
-from messor.kit.masking import mask_path, mask_text
+from messor.jobs.jobs import enqueue
 from messor.ledger.events import Event, record
-from messor.ops.webhooks.dispatching import new_delivery
+from messor.ops.webhooks.dispatch import new_delivery
 from messor.ops.webhooks.registry import Webhook
-from messor.queue.jobs import enqueue
 from messor.store.database import Connection, Database
 
 MOST = 50

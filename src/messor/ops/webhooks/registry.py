@@ -14,12 +14,12 @@ from datetime import datetime
 from ipaddress import ip_address
 from uuid import UUID
 
+from messor.core.ids import new_id
+from messor.core.masking import mask_path
 from messor.errors import NotFoundError, UsageError
 from messor.fetch.guard import AddressGuard
-from messor.fetch.proxies.sealing import Seal
-from messor.kit.ids import new_id
-from messor.kit.masking import mask_path
-from messor.ledger import reading
+from messor.fetch.proxies.seal import Seal
+from messor.ledger import queries
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 from messor.web.suffixes import is_ip_literal
@@ -111,7 +111,7 @@ async def add(
     target, wanted = check_url(url, guard), check_types(types)
     if await connection.fetchval("SELECT count(*) FROM messor.webhooks") >= MOST:
         raise UsageError(f"There are {MOST} webhooks already; remove one first.")
-    webhook_id, now = new_id(), await reading.newest(connection)
+    webhook_id, now = new_id(), await queries.newest(connection)
     secret = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
     sealed = seal.close(secret, str(webhook_id))
     row = await connection.fetchrow(
@@ -144,7 +144,7 @@ async def change(
 ) -> Webhook:
     """Other types, off, or on again."""
     wanted = None if types is None else check_types(types)
-    now = await reading.newest(connection)
+    now = await queries.newest(connection)
     row = await connection.fetchrow(CHANGE, webhook_id, wanted, is_active, str(now.tx), now.id)
     if row is None:
         raise NotFoundError(f"There is no webhook {webhook_id}.")

@@ -8,19 +8,19 @@ from dataclasses import replace
 from decimal import Decimal
 from html import unescape
 
-from messor.fetch.services.answer import Answer
+from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.faults import HOUR
-from messor.scout.engines.endpoint import Call
+from messor.scout.engines.endpoint import EngineRequest
 from messor.scout.engines.engine import SLOW_DOWN, Engine
 from messor.scout.engines.model import (
-    Block,
     RawAnswer,
     SearchFaultError,
     SearchProfile,
+    SerpBlock,
     SerpPage,
     SerpResult,
 )
-from messor.scout.engines.reading import results, rows, table_of
+from messor.scout.engines.values import results, rows, table_of
 
 _TAGS = re.compile(r"</?\w+[^<>]*>")
 LONGEST_HOLD = 24 * HOUR
@@ -33,7 +33,7 @@ class Brave(Engine):
     list_price = Decimal("0.005")
     last_page = 10
 
-    def call(self, query: str, profile: SearchProfile, page: int) -> Call:
+    def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
         asked = {
             "q": query,
             "country": profile.gl.upper(),
@@ -42,12 +42,16 @@ class Brave(Engine):
             "offset": str(page - 1),
             "safesearch": "off",
         }
-        return Call("res/v1/web/search", asked, {"X-Subscription-Token": self.endpoint.key})
+        return EngineRequest(
+            "res/v1/web/search", asked, {"X-Subscription-Token": self.endpoint.key}
+        )
 
-    def probe(self) -> Call:
-        return Call("res/v1/web/search", headers={"X-Subscription-Token": self.endpoint.key})
+    def probe(self) -> EngineRequest:
+        return EngineRequest(
+            "res/v1/web/search", headers={"X-Subscription-Token": self.endpoint.key}
+        )
 
-    def refusal(self, answer: Answer) -> SearchFaultError | None:
+    def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         error = answer.value.get("error") if isinstance(answer.value, Mapping) else None
         code = error.get("code") if isinstance(error, Mapping) else None
         if code == "SUBSCRIPTION_TOKEN_INVALID":
@@ -64,17 +68,19 @@ class Brave(Engine):
         if "web" not in table and "query" not in table:
             raise SearchFaultError("Brave Search's answer holds no result page.", charged=True)
         found = [
-            *results(Block.ORGANIC, rows(table.get("web"), "results"), published=("page_age",)),
-            *results(Block.LOCAL_PACK, rows(table.get("locations"), "results"), needs_url=False),
+            *results(SerpBlock.ORGANIC, rows(table.get("web"), "results"), published=("page_age",)),
             *results(
-                Block.PEOPLE_ALSO_ASK,
+                SerpBlock.LOCAL_PACK, rows(table.get("locations"), "results"), needs_url=False
+            ),
+            *results(
+                SerpBlock.PEOPLE_ALSO_ASK,
                 rows(table.get("faq"), "results"),
                 title=("question",),
                 snippet=("answer",),
                 needs_url=False,
             ),
-            *results(Block.NEWS, rows(table.get("news"), "results"), published=("page_age",)),
-            *results(Block.KNOWLEDGE, rows(table.get("infobox"), "results"), needs_url=False),
+            *results(SerpBlock.NEWS, rows(table.get("news"), "results"), published=("page_age",)),
+            *results(SerpBlock.KNOWLEDGE, rows(table.get("infobox"), "results"), needs_url=False),
         ]
         return SerpPage((*map(_plain, found),))
 

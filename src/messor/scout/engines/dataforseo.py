@@ -9,12 +9,18 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from messor.fetch.services.answer import Answer
+from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.faults import HOUR, one_line
-from messor.scout.engines.endpoint import Call
+from messor.scout.engines.endpoint import EngineRequest
 from messor.scout.engines.engine import SLOW_DOWN, Engine, exhausted
-from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
-from messor.scout.engines.reading import phrases, results, rows, table_of, text
+from messor.scout.engines.model import (
+    RawAnswer,
+    SearchFaultError,
+    SearchProfile,
+    SerpBlock,
+    SerpPage,
+)
+from messor.scout.engines.values import phrases, results, rows, table_of, text
 
 OK = 20000
 NO_RESULTS = 40102  # a page without results; counted
@@ -22,13 +28,13 @@ ENGINE_FAILED = 40101  # the search engine itself failed, after retries; counted
 TOO_FAST = frozenset({40202, 40209})
 NO_MONEY = frozenset({40200, 40203, 40210})
 _KINDS = {
-    "organic": Block.ORGANIC,
-    "paid": Block.AD,
-    "featured_snippet": Block.FEATURED,
-    "local_pack": Block.LOCAL_PACK,
-    "knowledge_graph": Block.KNOWLEDGE,
+    "organic": SerpBlock.ORGANIC,
+    "paid": SerpBlock.AD,
+    "featured_snippet": SerpBlock.FEATURED,
+    "local_pack": SerpBlock.LOCAL_PACK,
+    "knowledge_graph": SerpBlock.KNOWLEDGE,
 }
-_WITHOUT_URL = frozenset({Block.LOCAL_PACK, Block.KNOWLEDGE, Block.FEATURED})
+_WITHOUT_URL = frozenset({SerpBlock.LOCAL_PACK, SerpBlock.KNOWLEDGE, SerpBlock.FEATURED})
 
 
 class DataForSEO(Engine):
@@ -40,7 +46,7 @@ class DataForSEO(Engine):
     list_price = Decimal("0.002")
     longest_query = 700
 
-    def call(self, query: str, profile: SearchProfile, page: int) -> Call:  # noqa: ARG002 - one page
+    def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:  # noqa: ARG002 - one page
         task = {
             # A percent sign begins an escape there, a plus means a space.
             "keyword": query.replace("%", "%25").replace("+", "%2B"),
@@ -50,16 +56,16 @@ class DataForSEO(Engine):
             "depth": 10,
         }
         path = "v3/serp/google/organic/live/advanced"
-        return Call(path, headers=self._basic(), body=[task])
+        return EngineRequest(path, headers=self._basic(), body=[task])
 
     def _basic(self) -> dict[str, str]:
         basic = b64encode(self.endpoint.key.encode()).decode()
         return {"Authorization": f"Basic {basic}"}
 
-    def probe(self) -> Call:
-        return Call("v3/appendix/user_data", headers=self._basic())  # free
+    def probe(self) -> EngineRequest:
+        return EngineRequest("v3/appendix/user_data", headers=self._basic())  # free
 
-    def refusal(self, answer: Answer) -> SearchFaultError | None:
+    def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         if answer.status != 200:
             return super().refusal(answer)
         value = answer.value
@@ -93,14 +99,16 @@ class DataForSEO(Engine):
                 )
             ),
             *results(
-                Block.PEOPLE_ALSO_ASK,
+                SerpBlock.PEOPLE_ALSO_ASK,
                 [row for item in _of(items, "people_also_ask") for row in rows(item, "items")],
                 needs_url=False,
             ),
-            *results(Block.NEWS, [r for i in _of(items, "top_stories") for r in rows(i, "items")]),
-            *phrases(Block.RELATED, _related(items)),
             *results(
-                Block.AI_OVERVIEW,
+                SerpBlock.NEWS, [r for i in _of(items, "top_stories") for r in rows(i, "items")]
+            ),
+            *phrases(SerpBlock.RELATED, _related(items)),
+            *results(
+                SerpBlock.AI_OVERVIEW,
                 [
                     {"title": "AI overview", "snippet": _overview(i)}
                     for i in _of(items, "ai_overview")

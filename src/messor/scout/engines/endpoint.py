@@ -12,15 +12,15 @@ from typing import Any
 
 import aiohttp
 
-from messor.fetch.decoding import BadEncodingError, TooLargeError
+from messor.fetch.content_decoding import BadEncodingError, TooLargeError
 from messor.fetch.failures import words
-from messor.fetch.services.answer import Answer
-from messor.fetch.services.endpoint import Endpoint
+from messor.fetch.services.answer import ServiceResponse
+from messor.fetch.services.endpoint import ServiceEndpoint
 from messor.scout.engines.model import SearchFaultError
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class EngineRequest:
     """One request: a GET with a query, or a POST of JSON when there is a body."""
 
     path: str
@@ -29,14 +29,14 @@ class Call:
     body: Any = None
 
 
-class EngineEndpoint(Endpoint):
+class EngineEndpoint(ServiceEndpoint):
     """Asks one search engine."""
 
     @property
     def key(self) -> str:
         return self._key
 
-    async def ask(self, call: Call) -> Answer:
+    async def ask(self, call: EngineRequest) -> ServiceResponse:
         """The whole answer; raises SearchFaultError when none comes."""
         url = self.url_of(call.path).update_query(call.query)
         headers = dict(call.headers)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from messor.fetch.services.answer import Answer
+from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.faults import HOUR, ProviderFaultError, fault_of_status, said_by
 from messor.fetch.services.options import ServiceSettings
-from messor.scout.engines.endpoint import Call, EngineEndpoint
+from messor.scout.engines.endpoint import EngineEndpoint, EngineRequest
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SearchProfile, SerpPage
 
 _QUOTA = re.compile(r"\b(quota|credits?|limit|plan|balance|billing)\b", re.IGNORECASE)
@@ -57,14 +57,14 @@ class Engine:
             raise self._scrubbed(refused)
         return raw
 
-    def call(self, query: str, profile: SearchProfile, page: int) -> Call:
+    def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
         raise NotImplementedError
 
     @classmethod
     def parse(cls, raw: RawAnswer) -> SerpPage:
         raise NotImplementedError
 
-    def refusal(self, answer: Answer) -> SearchFaultError | None:
+    def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         """Why an answer holds no page; None for one that should. Nothing refused is charged."""
         if answer.status == 200:
             return None
@@ -76,7 +76,7 @@ class Engine:
             hold = HOUR
         return SearchFaultError(fault.sentence, hold=hold, slow_down=fault.slow_down)
 
-    def _empty_handed(self, answer: Answer, raw: RawAnswer) -> SearchFaultError | None:
+    def _empty_handed(self, answer: ServiceResponse, raw: RawAnswer) -> SearchFaultError | None:
         """A 200 that holds no page: an error in the body, or nobody who answered.
 
         What was paid for is kept as it came, and is a gap: a better parser may read it yet. The
@@ -95,7 +95,7 @@ class Engine:
             return SearchFaultError(fault.sentence, hold=fault.hold or SLOW_DOWN)
         return None
 
-    def probe(self) -> Call | None:
+    def probe(self) -> EngineRequest | None:
         """A request that shows whether the key is good and that nobody counts.
 
         For most it is one without a query, which is refused for that; None where there is none.

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from messor.fetch.services.answer import Answer
-from messor.scout.engines.endpoint import Call
+from messor.fetch.services.answer import ServiceResponse
+from messor.scout.engines.endpoint import EngineRequest
 from messor.scout.engines.engine import Engine
-from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
-from messor.scout.engines.reading import results, rows, table_of
+from messor.scout.engines.model import (
+    RawAnswer,
+    SearchFaultError,
+    SearchProfile,
+    SerpBlock,
+    SerpPage,
+)
+from messor.scout.engines.values import results, rows, table_of
 
 
 class FirecrawlSearch(Engine):
@@ -19,7 +25,7 @@ class FirecrawlSearch(Engine):
     needs_key = False  # self-hosted, it has none
     list_price = Decimal("0.002")
 
-    def call(self, query: str, profile: SearchProfile, page: int) -> Call:  # noqa: ARG002 - one page
+    def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:  # noqa: ARG002 - one page
         body = {
             "query": query,
             "limit": 10,
@@ -27,12 +33,16 @@ class FirecrawlSearch(Engine):
             "location": profile.location,
             "country": profile.gl.upper(),
         }
-        return Call("v2/search", headers=self.bearer() if self.endpoint.key else {}, body=body)
+        return EngineRequest(
+            "v2/search", headers=self.bearer() if self.endpoint.key else {}, body=body
+        )
 
-    def probe(self) -> Call:
-        return Call("v2/search", headers=self.bearer() if self.endpoint.key else {}, body={})
+    def probe(self) -> EngineRequest:
+        return EngineRequest(
+            "v2/search", headers=self.bearer() if self.endpoint.key else {}, body={}
+        )
 
-    def refusal(self, answer: Answer) -> SearchFaultError | None:
+    def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         value = answer.value
         if answer.status == 200 and isinstance(value, Mapping) and value.get("success") is False:
             return SearchFaultError(f"Firecrawl search failed: {self.said(value)}")
@@ -44,8 +54,8 @@ class FirecrawlSearch(Engine):
         data = table.get("data")
         if not isinstance(data, Mapping):
             raise SearchFaultError("Firecrawl's answer holds no results.", charged=True)
-        found = results(Block.ORGANIC, rows(data, "web"), rank="position")
-        found += results(Block.NEWS, rows(data, "news"))
+        found = results(SerpBlock.ORGANIC, rows(data, "web"), rank="position")
+        found += results(SerpBlock.NEWS, rows(data, "news"))
         warning = table.get("warning")
         missing = warning[:200] if isinstance(warning, str) and warning else None
         if missing and not found:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
 
-class Block(StrEnum):
+class SerpBlock(StrEnum):
     """The kinds of blocks on a result page."""
 
     ORGANIC = "organic"
@@ -50,7 +50,7 @@ class RawAnswer:
 class SerpResult:
     """One entry of a block; ranks count from 1 within each kind of block."""
 
-    block: Block
+    block: SerpBlock
     rank: int
     url: str | None = None
     title: str = ""
@@ -67,7 +67,7 @@ class SerpPage:
     extras: Mapping[str, Any] = field(default_factory=dict)  # kept raw
     cost: Decimal | None = None  # what the engine says it charged
 
-    def of(self, block: Block) -> list[SerpResult]:
+    def of(self, block: SerpBlock) -> list[SerpResult]:
         return [result for result in self.results if result.block is block]
 
 

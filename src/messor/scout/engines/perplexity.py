@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from messor.scout.engines.endpoint import Call
+from messor.scout.engines.endpoint import EngineRequest
 from messor.scout.engines.engine import Engine
-from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
-from messor.scout.engines.reading import results, rows, table_of
+from messor.scout.engines.model import (
+    RawAnswer,
+    SearchFaultError,
+    SearchProfile,
+    SerpBlock,
+    SerpPage,
+)
+from messor.scout.engines.values import results, rows, table_of
 
 
 class Perplexity(Engine):
@@ -16,17 +22,19 @@ class Perplexity(Engine):
     default_url = "https://api.perplexity.ai"
     list_price = Decimal("0.005")
 
-    def call(self, query: str, profile: SearchProfile, page: int) -> Call:  # noqa: ARG002 - one page
+    def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:  # noqa: ARG002 - one page
         body = {"query": query, "max_results": 20, "country": profile.gl.upper()}
-        return Call("search", headers=self.bearer(), body=body)
+        return EngineRequest("search", headers=self.bearer(), body=body)
 
-    def probe(self) -> Call:
-        return Call("search", headers=self.bearer(), body={})
+    def probe(self) -> EngineRequest:
+        return EngineRequest("search", headers=self.bearer(), body={})
 
     @classmethod
     def parse(cls, raw: RawAnswer) -> SerpPage:
         table = table_of(cls.title, raw)
         if not isinstance(table.get("results"), list):
             raise SearchFaultError("Perplexity's answer holds no results.", charged=True)
-        found = results(Block.ORGANIC, rows(table, "results"), published=("date", "last_updated"))
+        found = results(
+            SerpBlock.ORGANIC, rows(table, "results"), published=("date", "last_updated")
+        )
         return SerpPage((*found,))

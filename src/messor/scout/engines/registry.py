@@ -57,7 +57,7 @@ def engine_class(name: str) -> type[Engine]:
 
 
 @dataclass(slots=True)
-class Hired:
+class ConfiguredEngine:
     """An engine in use: with its budget, and its breaker for back-off."""
 
     engine: Engine
@@ -69,11 +69,14 @@ class Hired:
         return self.engine.name
 
 
-def hire(options: Mapping[str, EngineOptions]) -> list[Hired]:
+def hire(options: Mapping[str, EngineOptions]) -> list[ConfiguredEngine]:
     """The configured engines, in their order; call it within a running loop."""
     # All are looked up before the first is made: an engine that is made holds connections.
     chosen = [
         (kind, settings_for(kind, given))
         for kind, given in ((engine_class(name), given) for name, given in options.items())
     ]
-    return [Hired(kind(settings), settings.monthly_budget, Breaker()) for kind, settings in chosen]
+    return [
+        ConfiguredEngine(kind(settings), settings.monthly_budget, Breaker())
+        for kind, settings in chosen
+    ]

@@ -8,12 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from messor.fetch.services.answer import Answer
+from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.faults import HOUR
-from messor.scout.engines.endpoint import Call
+from messor.scout.engines.endpoint import EngineRequest
 from messor.scout.engines.engine import Engine
-from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
-from messor.scout.engines.reading import phrases, results, rows, table_of, text
+from messor.scout.engines.model import (
+    RawAnswer,
+    SearchFaultError,
+    SearchProfile,
+    SerpBlock,
+    SerpPage,
+)
+from messor.scout.engines.values import phrases, results, rows, table_of, text
 
 
 class SearXNG(Engine):
@@ -22,7 +28,7 @@ class SearXNG(Engine):
     needs_key = False
     last_page = 10
 
-    def call(self, query: str, profile: SearchProfile, page: int) -> Call:
+    def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
         language = profile.hl if "-" in profile.hl else f"{profile.hl}-{profile.gl.upper()}"
         asked = {
             "q": query,
@@ -32,12 +38,14 @@ class SearXNG(Engine):
             "categories": "general",
             "safesearch": "0",
         }
-        return Call("search", asked, self.bearer() if self.endpoint.key else {})
+        return EngineRequest("search", asked, self.bearer() if self.endpoint.key else {})
 
-    def probe(self) -> Call:
-        return Call("search", {"format": "json"}, self.bearer() if self.endpoint.key else {})
+    def probe(self) -> EngineRequest:
+        return EngineRequest(
+            "search", {"format": "json"}, self.bearer() if self.endpoint.key else {}
+        )
 
-    def refusal(self, answer: Answer) -> SearchFaultError | None:
+    def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         if answer.status == 403:
             return SearchFaultError(
                 "SearXNG gives no JSON: its search.formats must hold json.", hold=HOUR
@@ -51,7 +59,7 @@ class SearXNG(Engine):
             raise SearchFaultError("SearXNG's answer holds no results.", charged=True)
         missing = _unresponsive(table.get("unresponsive_engines"))
         found = results(
-            Block.ORGANIC,
+            SerpBlock.ORGANIC,
             rows(table, "results"),
             snippet=("content",),
             published=("publishedDate",),
@@ -63,16 +71,20 @@ class SearXNG(Engine):
             row if isinstance(row, Mapping) else {"answer": row} for row in _list(table, "answers")
         ]
         found += results(
-            Block.FEATURED, answers, title=("answer", "title"), snippet=("answer",), needs_url=False
+            SerpBlock.FEATURED,
+            answers,
+            title=("answer", "title"),
+            snippet=("answer",),
+            needs_url=False,
         )
         found += results(
-            Block.KNOWLEDGE,
+            SerpBlock.KNOWLEDGE,
             _infoboxes(table),
             title=("infobox",),
             snippet=("content",),
             needs_url=False,
         )
-        found += phrases(Block.RELATED, _list(table, "suggestions"))
+        found += phrases(SerpBlock.RELATED, _list(table, "suggestions"))
         return SerpPage((*found,), f"no answer from {missing}" if missing else None)
 
 

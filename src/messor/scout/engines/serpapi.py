@@ -6,11 +6,17 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from messor.fetch.services.answer import Answer
-from messor.scout.engines.endpoint import Call
+from messor.fetch.services.answer import ServiceResponse
+from messor.scout.engines.endpoint import EngineRequest
 from messor.scout.engines.engine import Engine, exhausted
-from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
-from messor.scout.engines.reading import results, rows, table_of
+from messor.scout.engines.model import (
+    RawAnswer,
+    SearchFaultError,
+    SearchProfile,
+    SerpBlock,
+    SerpPage,
+)
+from messor.scout.engines.values import results, rows, table_of
 
 
 class SerpApi(Engine):
@@ -20,7 +26,7 @@ class SerpApi(Engine):
     list_price = Decimal("0.015")
     last_page = 10
 
-    def call(self, query: str, profile: SearchProfile, page: int) -> Call:
+    def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
         asked = {
             "engine": "google",
             "q": query,
@@ -33,12 +39,12 @@ class SerpApi(Engine):
         }
         # It takes one of both.
         place = {"uule": profile.uule} if profile.uule else {"location": profile.location}
-        return Call("search", {**asked, **place})
+        return EngineRequest("search", {**asked, **place})
 
-    def probe(self) -> Call:
-        return Call("account", {"api_key": self.endpoint.key})  # free
+    def probe(self) -> EngineRequest:
+        return EngineRequest("account", {"api_key": self.endpoint.key})  # free
 
-    def refusal(self, answer: Answer) -> SearchFaultError | None:
+    def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         said = self.said(answer.value)
         if answer.status == 429 and "run out" in said:
             return exhausted(self.title, said)
@@ -54,41 +60,41 @@ class SerpApi(Engine):
             raise SearchFaultError("SerpApi's answer holds no result page.", charged=True)
         local = table.get("local_results")
         found = [
-            *results(Block.ORGANIC, rows(table, "organic_results"), rank="position"),
-            *results(Block.AD, rows(table, "ads")),
+            *results(SerpBlock.ORGANIC, rows(table, "organic_results"), rank="position"),
+            *results(SerpBlock.AD, rows(table, "ads")),
             *results(
-                Block.LOCAL_PACK,
+                SerpBlock.LOCAL_PACK,
                 rows(local, "places") if isinstance(local, Mapping) else rows(local),
                 url=("website", "link"),
                 snippet=("address", "type"),
                 needs_url=False,
             ),
             *results(
-                Block.FEATURED,
+                SerpBlock.FEATURED,
                 rows([table.get("answer_box")]),
                 snippet=("snippet", "answer"),
                 needs_url=False,
             ),
             *results(
-                Block.KNOWLEDGE,
+                SerpBlock.KNOWLEDGE,
                 rows([table.get("knowledge_graph")]),
                 url=("website",),
                 needs_url=False,
             ),
             *results(
-                Block.PEOPLE_ALSO_ASK,
+                SerpBlock.PEOPLE_ALSO_ASK,
                 rows(table, "related_questions"),
                 title=("question",),
                 needs_url=False,
             ),
             *results(
-                Block.RELATED,
+                SerpBlock.RELATED,
                 rows(table, "related_searches"),
                 url=(),
                 title=("query",),
                 needs_url=False,
             ),
-            *results(Block.NEWS, rows(table, "top_stories")),
+            *results(SerpBlock.NEWS, rows(table, "top_stories")),
         ]
         return SerpPage((*found,), extras={"ai_overview": table.get("ai_overview")})
 

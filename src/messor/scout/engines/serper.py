@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from messor.fetch.services.answer import Answer
+from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.faults import HOUR
-from messor.scout.engines.endpoint import Call
+from messor.scout.engines.endpoint import EngineRequest
 from messor.scout.engines.engine import Engine, exhausted
-from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
-from messor.scout.engines.reading import results, rows, table_of
+from messor.scout.engines.model import (
+    RawAnswer,
+    SearchFaultError,
+    SearchProfile,
+    SerpBlock,
+    SerpPage,
+)
+from messor.scout.engines.values import results, rows, table_of
 
 
 class Serper(Engine):
@@ -19,7 +25,7 @@ class Serper(Engine):
     list_price = Decimal("0.001")
     last_page = 10
 
-    def call(self, query: str, profile: SearchProfile, page: int) -> Call:
+    def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
         body = {
             "q": query,
             "gl": profile.gl,
@@ -28,12 +34,12 @@ class Serper(Engine):
             "num": 10,
             "page": page,
         }
-        return Call("search", headers={"X-API-KEY": self.endpoint.key}, body=body)
+        return EngineRequest("search", headers={"X-API-KEY": self.endpoint.key}, body=body)
 
-    def probe(self) -> Call:
-        return Call("search", headers={"X-API-KEY": self.endpoint.key}, body={})
+    def probe(self) -> EngineRequest:
+        return EngineRequest("search", headers={"X-API-KEY": self.endpoint.key}, body={})
 
-    def refusal(self, answer: Answer) -> SearchFaultError | None:
+    def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         said = self.said(answer.value)
         if answer.status == 400 and "credit" in said.lower():
             return exhausted(self.title, said)
@@ -50,31 +56,33 @@ class Serper(Engine):
             raise SearchFaultError("Serper's answer holds no result page.", charged=True)
         box = table.get("answerBox")
         found = [
-            *results(Block.ORGANIC, rows(table, "organic"), rank="position"),
-            *results(Block.AD, rows(table, "ads")),
+            *results(SerpBlock.ORGANIC, rows(table, "organic"), rank="position"),
+            *results(SerpBlock.AD, rows(table, "ads")),
             *results(
-                Block.LOCAL_PACK,
+                SerpBlock.LOCAL_PACK,
                 rows(table, "places"),
                 url=("website", "link"),
                 snippet=("address", "category"),
                 needs_url=False,
             ),
-            *results(Block.FEATURED, rows([box]), snippet=("snippet", "answer"), needs_url=False),
             *results(
-                Block.KNOWLEDGE,
+                SerpBlock.FEATURED, rows([box]), snippet=("snippet", "answer"), needs_url=False
+            ),
+            *results(
+                SerpBlock.KNOWLEDGE,
                 rows([table.get("knowledgeGraph")]),
                 url=("website", "descriptionLink"),
                 needs_url=False,
             ),
             *results(
-                Block.PEOPLE_ALSO_ASK,
+                SerpBlock.PEOPLE_ALSO_ASK,
                 rows(table, "peopleAlsoAsk"),
                 title=("question",),
                 needs_url=False,
             ),
             *results(
-                Block.RELATED, rows(table, "relatedSearches"), title=("query",), needs_url=False
+                SerpBlock.RELATED, rows(table, "relatedSearches"), title=("query",), needs_url=False
             ),
-            *results(Block.NEWS, rows(table, "topStories")),
+            *results(SerpBlock.NEWS, rows(table, "topStories")),
         ]
         return SerpPage((*found,), extras={"credits": table.get("credits")})

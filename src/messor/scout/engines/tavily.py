@@ -5,12 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from messor.fetch.services.answer import Answer
-from messor.scout.engines.endpoint import Call
+from messor.fetch.services.answer import ServiceResponse
+from messor.scout.engines.endpoint import EngineRequest
 from messor.scout.engines.engine import Engine, exhausted
-from messor.scout.engines.model import Block, RawAnswer, SearchFaultError, SearchProfile, SerpPage
+from messor.scout.engines.model import (
+    RawAnswer,
+    SearchFaultError,
+    SearchProfile,
+    SerpBlock,
+    SerpPage,
+)
 from messor.scout.engines.places import COUNTRIES
-from messor.scout.engines.reading import results, rows, table_of
+from messor.scout.engines.values import results, rows, table_of
 
 
 class Tavily(Engine):
@@ -19,7 +25,7 @@ class Tavily(Engine):
     default_url = "https://api.tavily.com"
     list_price = Decimal("0.008")
 
-    def call(self, query: str, profile: SearchProfile, page: int) -> Call:  # noqa: ARG002 - one page
+    def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:  # noqa: ARG002 - one page
         body: dict[str, Any] = {
             "query": query,
             "topic": "general",
@@ -30,12 +36,12 @@ class Tavily(Engine):
         }
         if profile.gl in COUNTRIES:
             body["country"] = COUNTRIES[profile.gl]
-        return Call("search", headers=self.bearer(), body=body)
+        return EngineRequest("search", headers=self.bearer(), body=body)
 
-    def probe(self) -> Call:
-        return Call("search", headers=self.bearer(), body={})
+    def probe(self) -> EngineRequest:
+        return EngineRequest("search", headers=self.bearer(), body={})
 
-    def refusal(self, answer: Answer) -> SearchFaultError | None:
+    def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         if answer.status in (432, 433):
             return exhausted(self.title, self.said(answer.value))
         return super().refusal(answer)
@@ -46,12 +52,12 @@ class Tavily(Engine):
         if not isinstance(table.get("results"), list):
             raise SearchFaultError("Tavily's answer holds no results.", charged=True)
         found = results(
-            Block.ORGANIC,
+            SerpBlock.ORGANIC,
             rows(table, "results"),
             snippet=("content",),
             published=("published_date",),
         )
         answer = table.get("answer")
         overview = [{"title": "Answer", "snippet": answer}] if isinstance(answer, str) else []
-        found += results(Block.AI_OVERVIEW, overview, needs_url=False)
+        found += results(SerpBlock.AI_OVERVIEW, overview, needs_url=False)
         return SerpPage((*found,))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from messor.scout.judges.bystanders import Bystanders
-from messor.scout.judges.compounds import Terms
+from messor.scout.judges.compounds import CompoundTerms
 from messor.scout.judges.model import Opinion, SearchResult
 from messor.scout.judges.titles import ORGANISATION_WORDS, Title
 from messor.scout.words import Phrases, content_stems, stem
@@ -58,10 +58,10 @@ class KeywordJudge:
     def __init__(self, vertical: Vertical) -> None:
         services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
         self._services = Phrases(services)
-        self._terms = Terms(vertical.relevance.terms)
+        self._terms = CompoundTerms(vertical.relevance.terms)
         self._against = Phrases(vertical.relevance.against)
         self._bystanders = Bystanders(vertical)
-        self._organisations = Terms(vertical.relevance.organisation_terms)
+        self._organisations = CompoundTerms(vertical.relevance.organisation_terms)
 
     def judge(self, result: SearchResult) -> Opinion:
         title, url = Title.of(result.title, result.domain), parse_url(result.url)
@@ -148,7 +148,7 @@ class OrganisationTypeJudge:
     def __init__(self, vertical: Vertical) -> None:
         terms = vertical.relevance.organisation_terms
         services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
-        self._terms = Terms(terms)
+        self._terms = CompoundTerms(terms)
         self._others = Phrases(set(ORGANISATION_WORDS) - set(terms))
         # Whoever is called by what is looked for is of no other kind.
         wanted = (*terms, *services, *vertical.relevance.terms)

@@ -10,7 +10,7 @@ from messor.scout.words import Phrases, stem, stems
 _SHORTEST = 6  # letters of a term that is looked for within a word
 
 
-class Terms:
+class CompoundTerms:
     """Phrases that are also found at either end of a longer word, when they are long enough."""
 
     def __init__(self, phrases: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from messor.errors import UnavailableError
-from messor.store.embedded.folder import Folder
+from messor.store.embedded.folder import DataFolder
 from messor.store.embedded.programs import Programs
 
 _PREFERRED = ("messor", "postgres", "_postgres", "nobody")
@@ -106,7 +106,7 @@ class Account:
         ]  # fmt: skip
 
 
-def choose_account(folder: Folder, programs: Programs) -> Account:
+def choose_account(folder: DataFolder, programs: Programs) -> Account:
     """The account to run the server under; root takes the first that reaches all it needs."""
     if os.geteuid() != 0:
         return Account()
@@ -121,7 +121,7 @@ def choose_account(folder: Folder, programs: Programs) -> Account:
     )
 
 
-def _candidates(folder: Folder) -> Iterator[tuple[int, int]]:
+def _candidates(folder: DataFolder) -> Iterator[tuple[int, int]]:
     for place in filter(Path.exists, (folder.data, folder.base)):
         owner = place.stat()
         if owner.st_uid != 0:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from messor.errors import UnavailableError
 from messor.store.embedded.account import Account
-from messor.store.embedded.folder import DATABASE, ROLE, Folder, sync_directory
+from messor.store.embedded.folder import DATABASE, ROLE, DataFolder, sync_directory
 from messor.store.embedded.passwords import scram_verifier
 from messor.store.embedded.programs import Programs
 
@@ -68,19 +68,19 @@ log_lock_waits = on
 """
 
 
-def write_settings(folder: Folder) -> None:
+def write_settings(folder: DataFolder) -> None:
     """Write the settings this version of Messor wants; the server's account must read them."""
     folder.write("server.conf", _SETTINGS, mode=0o644)
 
 
-def clear_unfinished(folder: Folder) -> None:
+def clear_unfinished(folder: DataFolder) -> None:
     """Throw away what interrupted attempts to make a cluster left."""
     for left in folder.base.glob(f"{_FRESH}*"):
         # An initdb that outlived its killed parent may still write there: the next start tries on.
         shutil.rmtree(left, ignore_errors=True)
 
 
-def make_cluster(folder: Folder, programs: Programs, account: Account) -> None:
+def make_cluster(folder: DataFolder, programs: Programs, account: Account) -> None:
     """Make `folder.data`, whole or not at all."""
     password = folder.make_password()
     folder.check_space()
@@ -97,7 +97,7 @@ def make_cluster(folder: Folder, programs: Programs, account: Account) -> None:
     sync_directory(folder.base)
 
 
-def admit_by_socket(folder: Folder, account: Account) -> None:
+def admit_by_socket(folder: DataFolder, account: Account) -> None:
     """Let Messor into data that an earlier release made, which had no socket."""
     access = folder.data / "pg_hba.conf"
     try:
@@ -114,7 +114,7 @@ def admit_by_socket(folder: Folder, account: Account) -> None:
     sync_directory(folder.data)
 
 
-def _initdb(folder: Folder, fresh: Path, programs: Programs, account: Account) -> None:
+def _initdb(folder: DataFolder, fresh: Path, programs: Programs, account: Account) -> None:
     initdb = [
         programs.path("initdb"), "-D", str(fresh), "-U", "postgres", "-A", "reject",
         "-E", "UTF8", "--no-sync", "--no-instructions",
@@ -160,7 +160,9 @@ def _write_within(path: Path, text: str, flag: int) -> None:
         os.fsync(fd)
 
 
-def _run(account: Account, folder: Folder, command: list[str], *, text: str | None = None) -> None:
+def _run(
+    account: Account, folder: DataFolder, command: list[str], *, text: str | None = None
+) -> None:
     answer = account.run(command, timeout=_LIMIT_SECONDS, text=text)
     if answer.returncode != 0:
         folder.check_space()

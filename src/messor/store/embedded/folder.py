@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from messor.errors import UnavailableError
-from messor.store.connecting import NEXT
+from messor.store.connection import NEXT
 from messor.store.embedded.passwords import new_password
 
 ROLE = "messor"
@@ -36,7 +36,7 @@ _LEAST_FREE = 64_000_000  # bytes; a fresh cluster and its first WAL need about 
 
 
 @dataclass(frozen=True)
-class Folder:
+class DataFolder:
     base: Path
 
     @property

@@ -19,7 +19,7 @@ from messor.store.embedded.cluster import (
     make_cluster,
     write_settings,
 )
-from messor.store.embedded.folder import DATABASE, ROLE, Folder
+from messor.store.embedded.folder import DATABASE, ROLE, DataFolder
 from messor.store.embedded.passwords import new_password, scram_verifier
 from messor.store.embedded.ports import require_free
 from messor.store.embedded.postmaster import Postmaster, clear_remains, find_postmaster
@@ -40,7 +40,7 @@ _POLL_SECONDS = 0.05
 logger = logging.getLogger(__name__)
 
 
-def bring_up(folder: Folder, bin_dir: Path | None, port: int) -> str:
+def bring_up(folder: DataFolder, bin_dir: Path | None, port: int) -> str:
     """Return the DSN of the server, running and proven by a login; start it if it is not there."""
     deadline = time.monotonic() + START_LIMIT_SECONDS
     since = folder.log.stat().st_size if folder.log.exists() else 0
@@ -59,7 +59,7 @@ def bring_up(folder: Folder, bin_dir: Path | None, port: int) -> str:
     )
 
 
-def dsn_of(folder: Folder, server: Postmaster) -> str:
+def dsn_of(folder: DataFolder, server: Postmaster) -> str:
     """By the socket; a server that an earlier release started, and still runs, has loopback alone."""
     if server.socket is None:
         return loopback_dsn(ROLE, DATABASE, port=server.port, passfile=folder.passfile)
@@ -68,7 +68,7 @@ def dsn_of(folder: Folder, server: Postmaster) -> str:
     )
 
 
-def rotate_password(folder: Folder, dsn: str) -> None:
+def rotate_password(folder: DataFolder, dsn: str) -> None:
     """Give the running server another password. Killed at any point, `_lets_in` ends it.
 
     Connections that are open stay open, and new ones read the file again.
@@ -79,7 +79,7 @@ def rotate_password(folder: Folder, dsn: str) -> None:
     folder.promote_password()
 
 
-def _lets_in(folder: Folder, server: Postmaster) -> bool:
+def _lets_in(folder: DataFolder, server: Postmaster) -> bool:
     """Whether the server takes the password there is, or the one a killed rotation left."""
     folder.require_password()
     dsn = dsn_of(folder, server)
@@ -95,7 +95,7 @@ def _lets_in(folder: Folder, server: Postmaster) -> bool:
     return is_let_in
 
 
-def bring_down(folder: Folder, bin_dir: Path | None) -> None:
+def bring_down(folder: DataFolder, bin_dir: Path | None) -> None:
     """Stop the server cleanly; one that does not stop in time is cut off, which loses nothing."""
     if find_postmaster(folder.data) is None:
         return
@@ -112,7 +112,7 @@ def bring_down(folder: Folder, bin_dir: Path | None) -> None:
     )
 
 
-def _start(folder: Folder, bin_dir: Path | None, asked_port: int) -> None:
+def _start(folder: DataFolder, bin_dir: Path | None, asked_port: int) -> None:
     programs = find_programs(bin_dir, folder.data_version())
     account = choose_account(folder, programs)
     _prepare(folder, programs, account)
@@ -137,7 +137,7 @@ def _start(folder: Folder, bin_dir: Path | None, asked_port: int) -> None:
     )
 
 
-def _prepare(folder: Folder, programs: Programs, account: Account) -> None:
+def _prepare(folder: DataFolder, programs: Programs, account: Account) -> None:
     """Everything the server needs in the folder before it can start."""
     clear_unfinished(folder)
     write_settings(folder)
@@ -169,7 +169,7 @@ def _start_options(socket: Path, port: int) -> list[str]:
     return ["-t", f"{START_LIMIT_SECONDS:.0f}", "-o", line]
 
 
-def _pg_ctl(folder: Folder, programs: Programs, account: Account, *arguments: str) -> bool:
+def _pg_ctl(folder: DataFolder, programs: Programs, account: Account, *arguments: str) -> bool:
     """Run pg_ctl, whose output and the server's go to the log.
 
     The data folder goes by the environment: pg_ctl would put an argument into a shell's line.

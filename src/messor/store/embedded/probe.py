@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import asyncpg
 
 from messor.errors import UnavailableError
-from messor.store.connecting import connect
+from messor.store.connection import connect
 from messor.store.embedded.folder import ROLE
 
 Answer = TypeVar("Answer")

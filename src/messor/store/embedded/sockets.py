@@ -14,14 +14,14 @@ from pathlib import Path
 
 from messor.errors import UnavailableError
 from messor.store.embedded.account import Account
-from messor.store.embedded.folder import Folder
+from messor.store.embedded.folder import DataFolder
 
 _LONGEST = 107 - len("/.s.PGSQL.65535")  # bytes of the folder's path
 _SHARED = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - folders in them are made and checked
 _PREFIX = "messor-"
 
 
-def prepare_socket_folder(folder: Folder, account: Account) -> Path:
+def prepare_socket_folder(folder: DataFolder, account: Account) -> Path:
     """The folder for the socket, made and closed to others. The start lock is held."""
     own = folder.socket
     if len(os.fsencode(own)) <= _LONGEST:
@@ -46,7 +46,7 @@ def clear_sockets(place: Path) -> None:
         left.unlink(missing_ok=True)
 
 
-def remove_socket_folder(folder: Folder) -> None:
+def remove_socket_folder(folder: DataFolder) -> None:
     """After the server has stopped; the name of one in /tmp stays noted for the next start."""
     noted = folder.noted_socket()
     if noted is not None:
@@ -54,7 +54,7 @@ def remove_socket_folder(folder: Folder) -> None:
             noted.rmdir()
 
 
-def _make_elsewhere(folder: Folder, account: Account) -> Path:
+def _make_elsewhere(folder: DataFolder, account: Account) -> Path:
     for shared in filter(_is_safe, _SHARED):
         with contextlib.suppress(OSError):
             made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=shared))

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, pool, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from messor.settings import Settings
-from messor.store.connecting import connect
+from messor.store.connection import connect
 
 # A migration that cannot get its lock gives up rather than queue every reader behind it.
 # Partitions begin at midnight UTC, whatever the server's own time zone.

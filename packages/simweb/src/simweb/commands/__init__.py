@@ -1,0 +1,1 @@
+"""Commands that Messor gains where simweb is installed: `messor demo` and `messor rehearse`."""

@@ -1,0 +1,57 @@
+"""The demo's search: keywords of a vertical are asked of a stand-in engine, and what it finds is judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from messor.cli.domain_session import LOCAL_ADMIN
+from messor.cli.output import emit, print_table
+from messor.scout import candidates, explore, keywords
+from messor.scout.candidates import Candidate
+from messor.scout.engines.registry import hire
+from messor.scout.explore import Explored
+from messor.scout.search import Searcher
+from messor.settings import EngineOptions
+from messor.store.database import Database
+from messor.verticals import files, verticals
+from messor.verticals.verticals import Applied
+from simweb import World
+from simweb.engines import open_engines
+
+VERTICAL = "funding"
+KEYWORDS = 24
+SHOWN = 5
+
+
+async def search(database: Database, *, show: bool) -> dict[str, Any]:
+    """Search the simulated web once; answers the figures of the session."""
+    applied = await _applied(database)
+    async with open_engines(World("demo")) as engines:
+        options = {n: EngineOptions.model_validate(o) for n, o in engines.settings.items()}
+        searcher = Searcher(database, hire(options))
+        try:
+            done = await explore.explore(
+                database, searcher, applied, actor=LOCAL_ADMIN, limit=KEYWORDS
+            )
+        finally:
+            await searcher.close()
+    if show:
+        _print(done, await candidates.listing(database, session_id=done.session_id, limit=SHOWN))
+    return done.statistics
+
+
+async def _applied(database: Database) -> Applied:
+    """The vertical in force, with some of its keywords."""
+    async with database.transaction() as connection:
+        applied, _ = await verticals.apply(connection, files.shipped(VERTICAL), actor=LOCAL_ADMIN)
+        phrases = keywords.generate(applied.vertical).phrases
+        profile = next(iter(applied.vertical.profiles))
+        for phrase in phrases[:: max(len(phrases) // KEYWORDS, 1)]:
+            await keywords.add(connection, applied, phrase.text, tier="B", names=[profile])
+    return applied
+
+
+def _print(done: Explored, found: list[Candidate]) -> None:
+    emit(f"\nSearch: {done.paid_for} keywords of {VERTICAL} (messor scout search {VERTICAL})")
+    table = [(o.domain, f"{o.confidence_score:.2f}", o.status, o.title[:50]) for o in found]
+    print_table(("domain", "confidence", "candidate", "title"), table)

@@ -1,0 +1,194 @@
+"""A rehearsal of one vertical: from keywords to cadence on a simulated web, by the parts that do it daily.
+
+What runs by itself is run by hand here, in the order of a day; what a reviewer decides is decided by
+the truth of the simulated web. A week later the same is done again, for what has moved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from messor.cli.domain_session import LOCAL_ADMIN
+from messor.cli.run_workers import crawl_until_idle
+from messor.errors import MessorError
+from messor.extraction import queue
+from messor.extraction.extract import Extractor
+from messor.extraction.reader_pool import ReaderPool
+from messor.governance import decisions
+from messor.jobs.handlers import Handlers
+from messor.jobs.runner import Runner as JobRunner
+from messor.jobs.runner import RunnerLimits
+from messor.registry import domains
+from messor.schedule.clockwork import standard_registry
+from messor.schedule.leader import ByHand
+from messor.schedule.runs import ScheduleRunner, begin_by_hand
+from messor.scout import candidates, keywords, tiers, track
+from messor.scout.engines.registry import hire
+from messor.scout.search import Searcher
+from messor.settings import Settings
+from messor.store.database import Database
+from messor.store.dsn import with_setting
+from messor.store.session import Session
+from messor.verticals import files, verticals
+from messor.verticals.verticals import Applied
+from simweb.truth import Truth
+
+LATER = timedelta(days=8)  # a week is over, whichever day it is
+MOST_KEYWORDS = 240
+PAGES_EACH = 6  # of a domain: enough to know it by
+CONNECTIONS = 10
+PATIENCE_SECONDS = 2.0
+EXTRACT_TRIES, EXTRACT_PAUSE_SECONDS = 20, 5.0  # longer than a page is put off, all times together
+REASON = "It is not what this vertical looks for."
+
+# One that is tried again later is not waited for: its page is missed by the checks.
+WAITING_JOBS = """
+SELECT count(*) FROM messor.jobs
+ WHERE state = 'running' OR (state = 'queued' AND available_at <= messor.clock())
+"""
+# Every so many of them, in the order of their texts, so that all services and places take part.
+REST = """
+UPDATE messor.keywords k SET active = false, pruned_reason = 'Enough others take part in the rehearsal.'
+  FROM (SELECT id, row_number() OVER (ORDER BY keyword_text COLLATE "C") AS place FROM messor.keywords) n
+ WHERE n.id = k.id AND n.place % $1::bigint <> 0 RETURNING k.id
+"""
+TO_REVIEW = """
+SELECT DISTINCT d.domain FROM messor.domains d JOIN messor.candidates c ON c.domain_id = d.id
+ WHERE d.status = 'pending_review' AND c.status = 'PENDING_CRAWL' ORDER BY d.domain
+"""
+
+Say = Callable[[str], None]
+
+
+class Rehearsal:
+    """Carries out the loop of one vertical; `figures` tells what came of each part."""
+
+    def __init__(
+        self, settings: Settings, session: Session, readers: ReaderPool, truth: Truth, say: Say
+    ) -> None:
+        self._settings = settings
+        self._session = session
+        self._readers = readers
+        self._truth = truth
+        self._say = say
+        self._registry = standard_registry(settings)
+        self.figures: dict[str, int] = {}
+
+    @property
+    def database(self) -> Database:
+        return self._session.database
+
+    async def prepare(self) -> Applied:
+        """The vertical in force, with the keywords of its first profile, or enough of them."""
+        async with self.database.transaction() as connection:
+            file = files.shipped(self._truth.market)
+            applied, _ = await verticals.apply(connection, file, actor=LOCAL_ADMIN)
+        profile = next(iter(applied.vertical.profiles))
+        made = await keywords.write(self.database, applied, [profile], actor=LOCAL_ADMIN)
+        rested = await self.database.fetch(REST, -(-made // MOST_KEYWORDS))
+        self._count(keywords=made - len(rested))
+        return applied
+
+    async def go_round(self, applied: Applied) -> None:
+        """From the keywords that are due to candidates that were reviewed."""
+        self._say("searches for its keywords")
+        await self._search()
+        self._count(**await self._run("O-Judge"))
+        await self._run("O-Classify")
+        await self._review_domains()
+        await self._run("O-Candidates")
+        await self._run("O-Daily")
+        self._say("harvests what was approved")
+        outcomes = await crawl_until_idle(self._settings, self._session, patience=PATIENCE_SECONDS)
+        self.figures["pages"] = sum(outcomes.values())
+        self._say("makes records of it")
+        await self._extract()
+        await self._run("O-Candidates")  # goes where redirects lead
+        self._count(**await self._run("O-Candidates"))
+        await self._review_candidates(applied)
+        await self._run("O-Classify")
+
+    async def score(self, applied: Applied) -> None:
+        """Tiers of keywords and track levels of domains, by what was seen."""
+        await tiers.apply(self.database, applied, actor=LOCAL_ADMIN)
+        self._count(**await self._run("O-Score"))
+
+    async def _search(self) -> None:
+        """Jobs are asked for, and done as a worker does them."""
+        self._count(**await self._run("O-SERP"))
+        searcher = Searcher(self.database, hire(self._settings.search_engines))
+        handlers = Handlers()
+        track.register(handlers, self.database, searcher)
+        runner = JobRunner(self.database, handlers, "rehearsal", RunnerLimits(look_seconds=0.05))
+        running = asyncio.create_task(runner.run())
+        try:
+            while await self.database.fetchval(WAITING_JOBS):
+                await asyncio.wait([running], timeout=0.1)
+        finally:
+            runner.stop()
+            await running
+            await searcher.close()
+        self._count(searches=runner.outcomes["done"])
+
+    async def _review_domains(self) -> None:
+        """Decide about every domain where a candidate was found, by the truth."""
+        for row in await self.database.fetch(TO_REVIEW):
+            name: str = row["domain"]
+            async with self.database.transaction() as connection:
+                if name in self._truth.relevant:
+                    domain = await domains.lock(connection, name)
+                    await domains.configure(
+                        connection, domain, actor=LOCAL_ADMIN, page_budget=PAGES_EACH
+                    )
+                    await decisions.approve(connection, name, actor=LOCAL_ADMIN)
+                    self._count(domains_approved=1)
+                else:
+                    await decisions.reject(connection, name, actor=LOCAL_ADMIN, reason=REASON)
+                    self._count(domains_rejected=1)
+
+    async def _review_candidates(self, applied: Applied) -> None:
+        waiting = await candidates.listing(
+            self.database,
+            vertical=applied.vertical.name,
+            status=candidates.PENDING_REVIEW,
+            limit=10_000,
+        )
+        for one in waiting:
+            async with self.database.transaction() as connection:
+                taken = await candidates.assign(connection, one, LOCAL_ADMIN, actor=LOCAL_ADMIN)
+                await candidates.approve(connection, taken, actor=LOCAL_ADMIN)
+        self._count(candidates_approved=len(waiting))
+
+    async def _extract(self) -> None:
+        """Read what was harvested; on a busy machine a page may need another try."""
+        archive = self._settings.data_dir / "archive"
+        for _ in range(EXTRACT_TRIES):
+            tally = await Extractor(self.database, archive, self._readers).run()
+            self._count(records=tally.new)
+            if not (await queue.waiting(self.database)).waiting:
+                return
+            await asyncio.sleep(EXTRACT_PAUSE_SECONDS)
+
+    async def _run(self, name: str) -> dict[str, int]:
+        """One orchestrator, by hand; what it did."""
+        started = await begin_by_hand(self.database, self._registry.get(name), LOCAL_ADMIN)
+        outcome = await ScheduleRunner(self.database, ByHand()).carry_out(started)
+        if outcome != "ok":
+            raise MessorError(f"{name} {outcome}; its run says why: messor schedule show")
+        return dict(started.counts)
+
+    def _count(self, **counts: int) -> None:
+        for name, count in counts.items():
+            self.figures[name] = self.figures.get(name, 0) + count
+
+
+@asynccontextmanager
+async def later(session: Session, by: timedelta) -> AsyncIterator[Session]:
+    """The same database by a clock that is ahead."""
+    offset = f"{int(by.total_seconds())} seconds"
+    dsn = with_setting(session.database.dsn, "messor.clock_offset", offset)
+    async with Database(dsn, pool_size=CONNECTIONS) as database:
+        yield Session(database, None)

@@ -1,0 +1,96 @@
+"""What may be less than ideal about the hosts of the bulk profiles, and who plays it.
+
+Each player stands before a well-behaved host and changes its answers in one way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from simweb.answers import Request, Responder, SimResponse, plain
+from simweb.epochs import share
+
+RETRY_AFTER_S = 8
+_REFUSED_SHARE = 0.15  # of a refusing host's pages
+_MOST_REFUSALS = 2  # of one host: with a third its visitors would stay away for good
+_ASIDE = ("/robots.txt", "/sitemap")
+_VALIDATORS = ("etag", "last-modified")
+_CONDITIONS = ("if-none-match", "if-modified-since")
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Conditions of a bulk profile; by default there are none."""
+
+    addresses: int = 0  # that all hosts share; 0 gives each its own
+    pause_ms: int = 0  # longest time before an answer begins
+    refusing: bool = False  # some pages answer 429 when first asked for
+    validators: bool = True  # ETag, Last-Modified and 304
+    stalling: int = 0  # hosts besides, whose pages never come
+
+    def impose(self, seed: int, host: str, responder: Responder) -> Responder:
+        """The host as these conditions make it."""
+        if not self.validators:
+            responder = Forgetful(responder)
+        if self.refusing:
+            responder = Refusing(seed, host, responder)
+        if self.pause_ms:
+            responder = Leisurely(seed, self.pause_ms, responder)
+        return responder
+
+
+class _Before:
+    """Somebody who answers in a host's name."""
+
+    def __init__(self, responder: Responder) -> None:
+        self._behind = responder
+
+    def warm(self, epoch: int) -> None:
+        self._behind.warm(epoch)
+
+
+class Forgetful(_Before):
+    """Gives no validators and does not know them: every answer is a whole one."""
+
+    def respond(self, request: Request) -> SimResponse:
+        asked = {name: text for name, text in request.headers.items() if name not in _CONDITIONS}
+        answer = self._behind.respond(replace(request, headers=asked))
+        told = tuple(pair for pair in answer.headers if pair[0].lower() not in _VALIDATORS)
+        return replace(answer, headers=told)
+
+
+class Leisurely(_Before):
+    """Takes its time before it answers, for each page its own."""
+
+    def __init__(self, seed: int, longest_ms: int, responder: Responder) -> None:
+        super().__init__(responder)
+        self._seed = seed
+        self._longest_s = longest_ms / 1000
+
+    def respond(self, request: Request) -> SimResponse:
+        pause_s = self._longest_s * share(self._seed, "pause", request.host, request.path)
+        return replace(self._behind.respond(request), pause_s=pause_s)
+
+
+class Refusing(_Before):
+    """Answers 429 with a Retry-After the first time some pages are asked for."""
+
+    def __init__(self, seed: int, host: str, responder: Responder) -> None:
+        super().__init__(responder)
+        self._names = (seed, "refusal", host)
+        self._refused: set[str] = set()
+
+    def respond(self, request: Request) -> SimResponse:
+        if self._is_refused(request.route):
+            self._refused.add(request.route)
+            wait = ("Retry-After", str(RETRY_AFTER_S))
+            return plain(429, f"Not now: {request.route}\n", wait)
+        return self._behind.respond(request)
+
+    def _is_refused(self, route: str) -> bool:
+        return (
+            route not in self._refused
+            and len(self._refused) < _MOST_REFUSALS
+            and not route.startswith(_ASIDE)
+            and share(*self._names, route) < _REFUSED_SHARE
+        )

@@ -1,0 +1,62 @@
+"""The door for whoever runs the simulated web: counters, the epoch, the log, a market's truth.
+
+`GET /counters`, `POST /epoch/3`, `POST /flush`; each answers with the counters as JSON. Of a market
+also `GET /truth` and `GET /serp?keyword=…&location=…&epoch=…`. It has a port of its own on 127.0.0.1
+and its requests are not logged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol
+from urllib.parse import parse_qs
+
+from simweb.answers import SimResponse, plain
+from simweb.requestlog import RequestLog
+
+
+class Controlled(Protocol):
+    epoch: int
+    log: RequestLog
+
+    def counters(self) -> dict[str, int]: ...
+
+    def truth(self) -> dict[str, Any] | None: ...
+
+    def serp(self, keyword: str, location: str, epoch: int) -> dict[str, Any] | None: ...
+
+
+class Control:
+    def __init__(self, server: Controlled) -> None:
+        self._server = server
+
+    def respond(
+        self, host: str, path: str, headers: Mapping[str, str], secure: bool
+    ) -> SimResponse:
+        route, _, query = path.partition("?")
+        said: dict[str, Any] | None = None
+        match route.strip("/").split("/"):
+            case ["counters"]:
+                said = self._server.counters()
+            case ["epoch", number] if number.isdecimal():
+                self._server.epoch = int(number)
+                said = self._server.counters()
+            case ["flush"]:
+                self._server.log.flush()
+                said = self._server.counters()
+            case ["truth"]:
+                said = self._server.truth()
+            case ["serp"]:
+                said = self._serp({name: values[-1] for name, values in parse_qs(query).items()})
+        if said is None:
+            return plain(
+                404, "counters, epoch/N, flush and, of a market, truth and serp are all.\n"
+            )
+        return SimResponse(200, (("Content-Type", "application/json"),), json.dumps(said).encode())
+
+    def _serp(self, asked: Mapping[str, str]) -> dict[str, Any] | None:
+        epoch = asked.get("epoch", str(self._server.epoch))
+        if not epoch.isdecimal():
+            return None
+        return self._server.serp(asked.get("keyword", ""), asked.get("location", ""), int(epoch))

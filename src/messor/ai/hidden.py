@@ -1,0 +1,256 @@
+"""Which elements of a page a visitor does not see, as spans of its source.
+
+Told by attributes, by inline style, by simple rules of the page's own style sheets, and by the marks of
+a browser that rendered the page with all of its styles. Of a page that was not rendered, rules in files
+elsewhere are not known. In doubt an element counts as hidden: what is lost is text that a model might
+have read, never a fact. What a closed <details> holds is seen by whoever opens it, so it counts as seen
+where there is something to open it by.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import islice
+
+from turbohtml import Document, Element
+
+from messor.ai.sheets import Variables, plain, resolved, sheets, variables
+from messor.content.plain import one_space
+from messor.content.spans import SourceText
+from messor.web.unseen import UNSEEN_MARK
+
+MAX_RULES = 5_000
+MAX_SELECTORS = 200
+
+# Their text is none of the page's, or not shown as it stands.
+_UNSEEN_TAGS = (
+    "script, style, template, noscript, textarea, select, datalist, iframe, object, svg, math, "
+    "canvas, audio, video, noframes, noembed, xmp, plaintext, head meta, head link"
+)
+# What common style sheets call it; their files are not at hand.
+_HIDING_CLASSES = frozenset(
+    (
+        ".sr-only", ".visually-hidden", ".visuallyhidden", ".screen-reader-text", ".screen-reader",
+        ".screenreader", ".d-none", ".hidden", ".hide", ".invisible", ".is-hidden", ".u-hidden",
+        ".element-invisible", ".offscreen", ".off-screen", ".assistive-text", ".opacity-0",
+        ".text-transparent",
+    )
+)  # fmt: skip
+_TOLD = (
+    f'[hidden], [aria-hidden="true" i], [{UNSEEN_MARK}], [popover], [style], input[type="hidden" i], '
+    "dialog:not([open]), details:not([open]), font[color], " + ", ".join(sorted(_HIDING_CLASSES))
+)
+_HIDES = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden"
+    r"|opacity\s*:\s*0?\.?0{1,4}\d?(?![.\d])|font-size\s*:\s*[01](?:\.\d{0,4})?(?:px|pt|em|rem|%)?\s*(?:;|!|$)"
+    r"|text-indent\s*:\s*-\d{3,}|(?:left|top|right|bottom)\s*:\s*-\d{3,}"
+    r"|clip(?:-path)?\s*:\s*(?:rect\(\s*[01]|inset\(\s*(?:50|100)|circle\(\s*0)"
+    r"|(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:;|!|$)|transform\s*:\s*scale[xy]?\(\s*0"
+    r"|color\s*:\s*transparent|color\s*:\s*(?:rgba|hsla)\([^)]{0,40},\s*0?\.?0\s*\)"
+    r"|color\s*:\s*#[0-9a-f]{6}0[0-9a-f](?![0-9a-f])|z-index\s*:\s*-\d{2,}"
+)
+# A value that a file elsewhere sets, where none but a hiding one is of use.
+_DOUBTFUL = re.compile(
+    r"(?:^|[;{\s])(?:display|visibility|content-visibility|clip-path)\s*:\s*unknown"
+)
+_COLOUR = r"(#[0-9a-f]{3,8}|[a-z]{3,20}|rgb\([^)]{0,40}\)|hsl\([^)]{0,40}\))"
+_INK = re.compile(rf"(?<![-\w])color\s*:\s*{_COLOUR}")
+_GROUND = re.compile(r"(?<![-\w])background(?:-color|-image)?\s*:\s*([^;}]{1,200})")
+_PAPER = frozenset(
+    ("#fff", "#ffff", "#ffffff", "#ffffffff", "white", "snow", "ivory", "#fefefe", "#fdfdfd",
+     "#fcfcfc", "#fafafa", "ghostwhite", "whitesmoke", "rgb(255,255,255)", "hsl(0,0%,100%)")
+)  # fmt: skip
+# Selectors and what they declare, or what is none of both; each character is looked at once.
+_RULE = re.compile(r"([^{}]*+)(?:\{([^{}]*+)\}|[{}]|\Z)")
+_MAX_SELECTOR, _MAX_DECLARED = 2_000, 5_000
+_SIMPLE = re.compile(r"(?:[a-zA-Z][a-zA-Z0-9]*)?([.#][\w-]+)")
+# Of at most four parts, so that looking for it stays cheap. Of pseudo-classes, those of place alone.
+_PART = (
+    r"[^\s>+~:]{0,80}(?::(?:first|last|only|nth|nth-last)-(?:child|of-type)(?:\([^()]{1,20}\))?"
+    r"|:(?:not|is|where)\([^():]{1,80}\)|:empty)?"
+)
+_PLAIN_SELECTOR = re.compile(rf"{_PART}(?:[\s>+~]{{1,5}}{_PART}){{0,3}}")
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """What the page's own style sheets say: selectors that hide, inks and grounds by class and id."""
+
+    variables: Variables
+    hides: dict[str, None] = field(default_factory=dict)
+    inks: dict[str, str] = field(default_factory=dict)
+    grounds: set[str] = field(default_factory=set)
+
+
+def hidden_spans(document: Document, source: SourceText) -> list[tuple[int, int]]:
+    """Where in the source stands what cannot be seen; sorted, and may overlap."""
+    sheet = _read_sheets(document)
+    found: list[Element] = list(document.select(_UNSEEN_TAGS))
+    for selector in list(sheet.hides)[:MAX_SELECTORS]:
+        found += _selected(document, selector)
+    white = ", ".join([name for name, ink in sheet.inks.items() if ink in _PAPER][:MAX_SELECTORS])
+    told = document.select(_TOLD) + (_selected(document, white) if white else [])
+    found += [each for each in told if _is_hidden(each, sheet)]
+    spans = {span for element in found if (span := _span(element, source)) is not None}
+    return sorted(spans)
+
+
+def _selected(document: Document, selector: str) -> list[Element]:
+    """What a selector of the page's names; a page that fades in as a whole is not hidden."""
+    try:
+        found = document.select(selector)
+    except ValueError:  # not a selector, or of a kind that no element answers to
+        return []
+    return [element for element in found if element.tag not in ("html", "body")]
+
+
+def _read_sheets(document: Document) -> _Sheet:
+    texts = sheets(document)
+    sheet = _Sheet(variables(document, texts))
+    for text in texts:
+        rules = (match for match in _RULE.finditer(text) if match[2] is not None)
+        for match in islice(rules, MAX_RULES):
+            if len(match[1]) <= _MAX_SELECTOR:
+                _note(sheet, match[1], plain(match[2][:_MAX_DECLARED]))
+    return sheet
+
+
+def _note(sheet: _Sheet, selectors: str, declared: str) -> None:
+    ways = list(resolved(declared, sheet.variables))
+    hides = any(map(_hides, ways))
+    ink = next((ink for way in ways if (ink := _ink(way)) in _PAPER), None) or _ink(ways[0])
+    ground = all(map(_has_ground, ways))
+    if not (hides or ink or ground):
+        return
+    for selector in map(str.strip, selectors.split(",")[:50]):
+        if hides and selector and _PLAIN_SELECTOR.fullmatch(selector):
+            sheet.hides[selector] = None
+        simple = _SIMPLE.fullmatch(selector)
+        if simple is None:
+            continue
+        if ink:
+            sheet.inks[simple[1]] = ink
+        if ground:
+            sheet.grounds.add(simple[1])
+
+
+def _hides(declared: str) -> bool:
+    return _HIDES.search(declared) is not None or _DOUBTFUL.search(declared) is not None
+
+
+def _ink(declared: str) -> str | None:
+    match = _INK.search(declared)
+    return re.sub(r"\s+", "", match[1]) if match else None
+
+
+def _has_ground(declared: str) -> bool:
+    """Whether something else than paper is painted behind the text."""
+    match = _GROUND.search(declared)
+    if match is None:
+        return False
+    said = match[1].strip()
+    return said.split()[0] not in _PAPER | {"none", "transparent", "inherit", "initial", "unset"}
+
+
+def _names(element: Element) -> list[str]:
+    """The classes and the id of an element as selectors."""
+    classes = (element.attr("class") or "").split()[:50]
+    own = element.attr("id") or ""
+    return [f".{name}" for name in classes] + ([f"#{own}"] if own else [])
+
+
+def _is_hidden(element: Element, sheet: _Sheet) -> bool:
+    if element.tag in ("html", "body"):
+        return False  # a page that fades in
+    if _is_told(element):
+        return True
+    ways = list(resolved(plain((element.attr("style") or "")[:2_000]), sheet.variables))
+    return any(map(_hides, ways)) or any(_is_faint(element, way, sheet) for way in ways)
+
+
+def _is_told(element: Element) -> bool:
+    """Whether an attribute says so, or a class by its name."""
+    if element.tag == "details":
+        return element.attr("open") is None and not _can_be_opened(element)
+    if element.tag in ("input", "dialog") or (element.attr("aria-hidden") or "").lower() == "true":
+        return True
+    if any(element.attr(name) is not None for name in ("hidden", "popover", UNSEEN_MARK)):
+        return True
+    return not _HIDING_CLASSES.isdisjoint(_names(element))
+
+
+def _can_be_opened(details: Element) -> bool:
+    """Whether a visitor sees something to open it by."""
+    summary = next(
+        (each for each in details if isinstance(each, Element) and each.tag == "summary"), None
+    )
+    return summary is not None and bool(one_space(summary.text)) and not _is_told(summary)
+
+
+def _is_faint(element: Element, style: str, sheet: _Sheet) -> bool:
+    """Whether a text has the colour of what is behind it."""
+    ink = (
+        _ink(style)
+        or _font(element)
+        or next((sheet.inks[name] for name in _names(element) if name in sheet.inks), None)
+    )
+    if ink not in _PAPER:
+        return _same_colour(style)
+    return not _is_painted(element, sheet)
+
+
+def _font(element: Element) -> str | None:
+    return (element.attr("color") or "").strip().lower() or None if element.tag == "font" else None
+
+
+def _same_colour(style: str) -> bool:
+    ink, ground = _ink(style), _GROUND.search(style)
+    return ink is not None and ground is not None and ground[1].strip().startswith(ink)
+
+
+def _is_painted(element: Element, sheet: _Sheet) -> bool:
+    """Whether white text stands on something that is not white."""
+    place: Element | None = element
+    for _ in range(60):
+        if place is None:
+            return False
+        style = plain((place.attr("style") or "")[:2_000])
+        if (
+            place.attr("bgcolor")
+            or all(map(_has_ground, resolved(style, sheet.variables)))
+            or not sheet.grounds.isdisjoint(_names(place))
+        ):
+            return True
+        parent = place.parent
+        place = parent if isinstance(parent, Element) else None
+    return False
+
+
+def _span(element: Element, source: SourceText) -> tuple[int, int] | None:
+    begin = source.before(element, closing=False)
+    if begin is None:
+        return None
+    return begin, _end(element, source)
+
+
+def _end(element: Element, source: SourceText) -> int:
+    """Where an element ends; of one without an end tag, where the next one begins at the latest."""
+    place: Element | None = element
+    for _ in range(200):
+        if place is None:
+            break
+        location = place.source_location
+        if location is not None and location.end_tag is not None:
+            if place is element:
+                return source.after(place, closing=True) or len(source.text)
+            return source.before(place, closing=True) or len(source.text)
+        following = place.next_sibling
+        while following is not None and not isinstance(following, Element):
+            following = following.next_sibling
+        start = None if following is None else source.before(following, closing=False)
+        if start is not None:
+            return start
+        parent = place.parent
+        place = parent if isinstance(parent, Element) else None
+    return len(source.text)

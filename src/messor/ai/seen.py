@@ -1,0 +1,220 @@
+"""What a visitor can see of a page, with the place of every letter in the decoded source.
+
+Comments, attributes, scripts, hidden elements and characters without width are left out, and
+nothing is ever found across the gap that a hidden element leaves: neither is shown to a model,
+nor can a value be proved by it. What hides an element is told by `hiding`, which lines speak to a
+machine by `orders`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+
+from turbohtml import Element
+
+from messor.ai.hidden import hidden_spans
+from messor.ai.orders import ordering_lines
+from messor.content.plain import one_space
+from messor.content.shown import INLINE
+from messor.content.spans import SourceText
+from messor.content.view import PageView
+
+GAP = "\ufffc"
+MAX_PLACES = 50  # at which a text is looked at
+MAX_WANTED = 2_000
+
+# Between two tags of elements: comments, tags that the parser passed over, entities, characters
+# that are not seen; all else is text. Of a passed-over tag with attributes nobody knows for sure
+# where it ends, so what follows it up to the next known tag is not read. Linear on any input.
+_PIECE = re.compile(
+    r"(?P<passed><!--(?:.*?-->|.*)|<[!?][^>]*+(?:>|\Z)|</[^a-zA-Z][^>]*+(?:>|\Z)"
+    r"|</?[a-zA-Z][a-zA-Z0-9:-]*+\s*+/?>|</?[a-zA-Z].*)"
+    r"|(?P<entity>&(?:\#?[0-9a-zA-Z]{1,32}+);?)"
+    r"|(?P<thin>[\u00ad\u200b-\u200f\u2060\ufeff\0]++)"
+    r"|(?P<smuggled>[\u202a-\u202e\u2061-\u206f\ue000-\uf8ff\ufff9-\ufffc\U000e0000-\U000e0fff]++)"
+    r"|[^<&\u00ad\u200b-\u200f\u2060\ufeff\0\u202a-\u202e\u2061-\u206f\ue000-\uf8ff"
+    r"\ufff9-\ufffc\U000e0000-\U000e0fff]++|.",
+    re.DOTALL,
+)
+_ALIKE = {"'": "['\u2018\u2019\u02bc`]", '"': '["\u201c\u201d\u201e\u00ab\u00bb]',
+          "-": "[-\u2010-\u2015\u2212]", "\u2019": "['\u2018\u2019]", "\u2013": "[-\u2010-\u2015]",
+          "\u2026": "(?:\u2026|\\.\\.\\.)"}  # fmt: skip
+
+
+@dataclass(slots=True)
+class VisibleText:
+    """The visible text of a page; `find` tells where in the source a text stands."""
+
+    source: str
+    text: str
+    _at: list[int]  # where in the text each run begins
+    _from: list[tuple[int, int, bool]]  # its begin and end in the source, and whether it is literal
+    _withheld: list[tuple[int, int]] = field(default_factory=list)  # spans of the text
+    withheld: int = 0  # lines that speak to a machine
+
+    @classmethod
+    def of(cls, page: PageView) -> VisibleText:
+        """Read a page that was parsed with source locations."""
+        if not _is_sound(page.source.text):
+            return cls(page.source.text, "", [], [])
+        at, where, parts, length = [], [], [], 0
+        for text, begin, end, literal in _runs(page):
+            at.append(length)
+            where.append((begin, end, literal))
+            parts.append(text)
+            length += len(text)
+        seen = cls(page.source.text, "".join(parts), at, where)
+        seen._withhold()
+        return seen
+
+    def _withhold(self) -> None:
+        lines = self.text.split("\n")
+        ordering = ordering_lines([_shown(line) for line in lines])
+        position = 0
+        for number, line in enumerate(lines):
+            if number in ordering:
+                self._withheld.append((position, position + len(line)))
+            position += len(line) + 1
+        self.withheld = len(ordering)
+
+    def lines(self) -> list[str]:
+        """The lines that may be shown to a model."""
+        found, position, spans = [], 0, set(self._withheld)
+        for line in self.text.split("\n"):
+            span = (position, position + len(line))
+            position += len(line) + 1
+            if span not in spans and (shown := _shown(line)):
+                found.append(shown)
+        return found
+
+    def find(self, wanted: str) -> Iterator[tuple[int, int]]:
+        """Where in the source a text stands, visibly and as words of its own."""
+        pattern = _pattern(wanted)
+        if pattern is None:
+            return
+        for number, match in enumerate(pattern.finditer(self.text)):
+            if number >= MAX_PLACES:
+                return
+            begin, end = match.span()
+            if _is_whole(self.text, begin, end) and not self._is_withheld(begin, end):
+                yield self._source(begin, end)
+
+    def _is_withheld(self, begin: int, end: int) -> bool:
+        place = bisect_right(self._withheld, (end, 0))
+        return any(b < end and begin < e for b, e in self._withheld[max(0, place - 2) : place + 1])
+
+    def _source(self, begin: int, end: int) -> tuple[int, int]:
+        first = bisect_right(self._at, begin) - 1
+        last = bisect_right(self._at, end - 1) - 1
+        start, _, literal = self._from[first]
+        if literal:
+            start += begin - self._at[first]
+        stop_start, stop, literal = self._from[last]
+        if literal:
+            stop = stop_start + end - self._at[last]
+        return start, stop
+
+
+def _is_sound(text: str) -> bool:
+    """Whether every name in a text can be told; not where halves of surrogate pairs stand."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(line: str) -> str:
+    return one_space(line.replace(GAP, " "))
+
+
+def _runs(page: PageView) -> Iterator[tuple[str, int, int, bool]]:
+    """Runs of visible text: the text, where it comes from, and whether letter by letter."""
+    source, at = page.source.text, 0
+    for begin, end, mark in _marks(page):
+        if begin < at:  # within what was left out, or a tag that was read already
+            at = max(at, end) if mark == GAP else at
+            continue
+        yield from _pieces(source, at, begin)
+        if mark:
+            yield mark, begin, begin, False
+        at = end
+    yield from _pieces(source, at, len(source))
+
+
+def _marks(page: PageView) -> list[tuple[int, int, str]]:
+    """Tags and hidden spans in their order: what stands for each in the text."""
+    found = set[tuple[int, int, str]]()
+    # The parser counts a line end of two characters as one; without any, its offsets hold as they are.
+    literal = "\r\n" not in page.source.text
+    for element in page.document.select("*"):
+        mark = "" if element.tag in INLINE else "\n"
+        if element.tag == "br":
+            mark = " "
+        found.update(
+            (begin, end, mark) for begin, end in _tags(page.source, element, literal=literal)
+        )
+    hidden = ((begin, end, GAP) for begin, end in hidden_spans(page.document, page.source))
+    # At the same place the hidden span goes first, and the longest of several.
+    return sorted(chain(found, hidden), key=lambda mark: (mark[0], mark[2] != GAP, -mark[1]))
+
+
+def _tags(source: SourceText, element: Element, *, literal: bool) -> Iterator[tuple[int, int]]:
+    """Where the start tag and the end tag of an element stand, as far as they are there."""
+    place = element.source_location
+    if place is None:
+        return
+    start, end = place.start_tag, place.end_tag
+    if literal:
+        yield start.start_offset, start.end_offset
+        if end is not None:
+            yield end.start_offset, end.end_offset
+        return
+    for closing in (False, True) if end is not None else (False,):
+        begin, after = (
+            source.before(element, closing=closing),
+            source.after(element, closing=closing),
+        )
+        if begin is not None and after is not None:
+            yield begin, after
+
+
+def _pieces(source: str, begin: int, end: int) -> Iterator[tuple[str, int, int, bool]]:
+    for match in _PIECE.finditer(source, begin, end):
+        kind = match.lastgroup
+        if kind is None:
+            yield match[0].replace("\n", " ").replace("\r", " "), match.start(), match.end(), True
+        elif kind == "entity":
+            said = html.unescape(match[0])
+            visible = said if one_space(said) or said.isspace() else ""
+            yield visible.replace("\n", " "), match.start(), match.end(), False
+        elif kind == "smuggled":
+            yield GAP, match.start(), match.end(), False
+
+
+def _pattern(wanted: str) -> re.Pattern[str] | None:
+    words = one_space(wanted.replace(GAP, " ")).split()
+    if not words or len(wanted) > MAX_WANTED:
+        return None
+    spelt = ("".join(_ALIKE.get(c) or re.escape(c) for c in word) for word in words)
+    return re.compile(r"\s+".join(spelt), re.IGNORECASE)
+
+
+def _is_whole(text: str, begin: int, end: int) -> bool:
+    """Whether a match is not part of a longer word or number."""
+    first, last = text[begin], text[end - 1]
+    before, after = text[max(0, begin - 2) : begin], text[end : end + 2]
+    if before and before[-1].isalnum() and first.isalnum():
+        return False
+    if after and after[0].isalnum() and last.isalnum():
+        return False
+    if first.isdigit() and len(before) == 2 and before[1] in ".,'" and before[0].isdigit():
+        return False
+    if not last.isdigit():
+        return True
+    return not (after[:1] == "%" or (after[:1] in (".", ",", "'") and after[1:2].isdigit()))

@@ -1,0 +1,210 @@
+"""The wire of an OpenAI-compatible endpoint: a chat completion asked for, and its answer judged.
+
+Endpoints differ in what they take: a schema or merely JSON, one name or another for the limit of
+tokens, a temperature or none. What one refuses is left out from then on. No tools are ever offered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from messor.ai.reply import Reply, ReplyStatus, Usage
+from messor.fetch.services.answer import ServiceResponse
+from messor.fetch.services.faults import fault_of_status, one_line, said_by
+
+PATH = "chat/completions"
+TITLE = "The model"
+SLOW_DOWN = 30.0  # seconds, where an overloaded endpoint does not say how long
+_MOST_TOKENS = 100_000_000  # a count above this is a mistake
+# What to change when an endpoint refuses a part of the request.
+_CHANGES = ("max_tokens", "temperature", "response_format")
+# Refusals of one text rather than of us, by what endpoints call them.
+_TOO_LONG = re.compile(r"context[ _](?:length|size|window)", re.IGNORECASE)
+_FILTERED = frozenset(("content_filter", "content_policy_violation"))
+# What some models think aloud before they answer.
+_THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+
+# Tells why a value does not fit, None when it does.
+Check = Callable[[Any], str | None]
+
+
+class Message(msgspec.Struct):
+    content: Any = None
+    refusal: str | None = None
+    tool_calls: list[Any] | None = None
+
+
+class CompletionChoice(msgspec.Struct):
+    message: Message = msgspec.field(default_factory=Message)
+    finish_reason: str | None = None
+
+
+class Tokens(msgspec.Struct):
+    prompt_tokens: int = -1
+    completion_tokens: int = -1
+
+
+class Completion(msgspec.Struct):
+    choices: list[CompletionChoice]
+    usage: Tokens | None = None
+
+
+class Dialect:
+    """What the endpoint was found to take."""
+
+    def __init__(self) -> None:
+        self._refused: dict[str, int] = {}
+
+    def body(
+        self, model: str, messages: list[dict[str, str]], schema: dict[str, Any], tokens: int
+    ) -> dict[str, Any]:
+        limit = "max_completion_tokens" if self._refused.get("max_tokens") else "max_tokens"
+        body: dict[str, Any] = {"model": model, "messages": messages, limit: tokens, "n": 1}
+        if not self._refused.get("temperature"):
+            body["temperature"] = 0
+        match self._refused.get("response_format", 0):
+            case 0:
+                form = {"name": "answer", "strict": True, "schema": schema}
+                body["response_format"] = {"type": "json_schema", "json_schema": form}
+            case 1:
+                body["response_format"] = {"type": "json_object"}
+        return body
+
+    def learn(self, answer: ServiceResponse) -> bool:
+        """Whether a refusal names a part that can be asked for in another way."""
+        if answer.status not in (400, 422) or _of_the_text(answer) is not None:
+            return False
+        part = _refused_part(answer.value)
+        most = 2 if part == "response_format" else 1
+        if part is None or self._refused.get(part, 0) >= most:
+            return False
+        self._refused[part] = self._refused.get(part, 0) + 1
+        return True
+
+
+def _refused_part(value: Any) -> str | None:
+    named = _error(value).get("param")
+    said = f"{named if isinstance(named, str) else ''} {said_by(value)}"
+    return next((part for part in _CHANGES if part in said), None)
+
+
+def read_reply(answer: ServiceResponse, check: Check) -> Reply:
+    """What an answer of the endpoint means."""
+    if answer.status != 200:
+        return _of_status(answer)
+    try:
+        found: Completion = answer.read(Completion)
+    except (ValueError, RecursionError):
+        said = f"{TITLE} answered in a form that is not a chat completion's."
+        return Reply(ReplyStatus.BAD_ANSWER, sentence=said, is_charged=True)
+    usage = _usage(found.usage)
+    if not found.choices:
+        said = f"{TITLE} gave no answer at all."
+        return Reply(ReplyStatus.BAD_ANSWER, sentence=said, usage=usage, is_charged=True)
+    ending, value, said = _judge(found.choices[0], check)
+    return Reply(ending, value, said, usage=usage, is_charged=True)
+
+
+def _judge(choice: CompletionChoice, check: Check) -> tuple[ReplyStatus, Any, str]:
+    message = choice.message
+    if message.refusal:
+        return ReplyStatus.REFUSED, None, f"{TITLE} refuses: {one_line(message.refusal)}"
+    if choice.finish_reason == "content_filter":
+        return ReplyStatus.REFUSED, None, f"{TITLE}'s filter withheld the answer."
+    if choice.finish_reason == "length":
+        return ReplyStatus.TRUNCATED, None, f"{TITLE}'s answer is longer than allowed."
+    try:
+        return ReplyStatus.ANSWERED, _content(message, check), ""
+    except ValueError as error:
+        return ReplyStatus.BAD_ANSWER, None, f"{TITLE} {one_line(str(error))}."
+
+
+def _content(message: Message, check: Check) -> Any:
+    """The JSON of a message; raises ValueError, which says what the model did instead."""
+    if message.tool_calls:
+        raise ValueError("wants to use a tool, and there is none")
+    content = _bare(_text(message.content))
+    if not content:
+        raise ValueError("answered with nothing")
+    try:
+        value = msgspec.json.decode(content)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError("answered with something else than JSON") from error
+    wrong = check(value)
+    if wrong is not None:
+        raise ValueError(f"answered what does not fit: {wrong}")
+    return value
+
+
+def _text(content: Any) -> str:
+    """The text of a message: some endpoints give it in parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else ()
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _bare(content: str) -> str:
+    """JSON without the thoughts before it and the fence of markdown around it."""
+    thoughts = _THOUGHTS.match(content)
+    text = content[thoughts.end() if thoughts else 0 :].strip()
+    if text.startswith("```") and text.endswith("```") and len(text) > 6:
+        text = text[3:-3].removeprefix("json").strip()
+    return text
+
+
+def _of_status(answer: ServiceResponse) -> Reply:
+    about_the_text = _of_the_text(answer)
+    if about_the_text is not None:
+        return Reply(ReplyStatus.REFUSED, sentence=about_the_text)
+    fault = fault_of_status(TITLE, answer)
+    status = answer.status
+    if status == 429 and _out_of_money(answer.value):
+        return Reply(
+            ReplyStatus.REJECTED, sentence=f"{TITLE}'s account has no credit left.", wait=3600
+        )
+    if status in (408, 409, 425, 429) or status >= 500:
+        wait = fault.hold or SLOW_DOWN
+        return Reply(
+            ReplyStatus.OVERLOADED, sentence=fault.sentence, wait=wait, slow_down=status == 429
+        )
+    return Reply(ReplyStatus.REJECTED, sentence=fault.sentence, wait=fault.hold)
+
+
+def _of_the_text(answer: ServiceResponse) -> str | None:
+    """How an endpoint refuses this one text, None where the refusal is about anything else."""
+    error = _error(answer.value)
+    if answer.status not in (400, 413, 422):
+        return None
+    if not _FILTERED.isdisjoint(_codes(error)):
+        return f"{TITLE}'s filter stops the text."
+    if answer.status == 413 or _TOO_LONG.search(" ".join((*_codes(error), said_by(answer.value)))):
+        return f"{TITLE} finds the text too long: a smaller MESSOR_AI_CHUNK_CHARS may help."
+    return None
+
+
+def _out_of_money(value: Any) -> bool:
+    return "insufficient_quota" in _codes(_error(value))
+
+
+def _error(value: Any) -> dict[str, Any]:
+    error = value.get("error") if isinstance(value, dict) else None
+    return error if isinstance(error, dict) else {}
+
+
+def _codes(error: dict[str, Any]) -> list[str]:
+    return [code for name in ("code", "type") if isinstance(code := error.get(name), str)]
+
+
+def _usage(said: Tokens | None) -> Usage | None:
+    """The endpoint's count, None where it is missing or cannot be true."""
+    if said is None or not (0 <= said.prompt_tokens <= _MOST_TOKENS):
+        return None
+    if not 0 <= said.completion_tokens <= _MOST_TOKENS:
+        return None
+    return Usage(said.prompt_tokens, said.completion_tokens)

@@ -1,0 +1,167 @@
+"""Reading snapshots: what was seen of a page, its text, its bytes, and how two of them differ."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from isal import isal_zlib
+
+from messor.archive.segments import read_record
+from messor.errors import NotFoundError, UnavailableError
+from messor.store.database import Connection, Database
+
+MAX_BYTES = 50_000_000  # of a record, unpacked
+MAX_LINES = 5_000  # of a text that is compared
+MAX_LINE = 2_000
+
+_BLANK_LINE = b"\r\n\r\n"
+_GZIPPED = b"\x1f\x8b"
+_REVISIT = b"WARC/1.1\r\nWARC-Type: revisit"
+# Lines of an HTTP head, none of which is the first.
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*+(\d{1,18})[ \t]*+(?=\r\n|\Z)", re.IGNORECASE)
+_ENCODING = re.compile(rb"\r\ncontent-encoding:", re.IGNORECASE)
+
+_COLUMNS = """s.id, s.page_id, p.url, encode(s.content_hash, 'hex') AS content_hash,
+  encode(s.data_hash, 'hex') AS data_hash, encode(s.raw_hash, 'hex') AS raw_hash, s.size,
+  s.status_code, s.provider, s.content_type, s.title, s.description, s.language, s.verdict,
+  s.reader_version, s.crawled_at"""
+
+LISTING = f"""
+SELECT {_COLUMNS} FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.page_id
+ WHERE s.page_id = $1 AND ($2::bigint IS NULL OR s.id < $2) ORDER BY s.id DESC LIMIT $3
+"""
+GET = f"""
+SELECT {_COLUMNS} FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.page_id
+ WHERE s.id = $1
+"""
+MARKDOWN = "SELECT markdown FROM messor.snapshot_texts WHERE snapshot_id = $1"
+WHERE = """
+SELECT g.name, s.segment_offset, s.segment_length, s.misfiled_at FROM messor.page_snapshots s
+  JOIN messor.segments g ON g.id = s.segment_id WHERE s.id = $1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSnapshot:
+    """A page's content as seen, without the content."""
+
+    id: int
+    page_id: int
+    url: str
+    content_hash: str
+    data_hash: str
+    raw_hash: str
+    size: int
+    status_code: int
+    provider: str
+    content_type: str | None
+    title: str | None
+    description: str | None
+    language: str | None
+    verdict: str | None
+    reader_version: int
+    crawled_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TextDifference:
+    """How one text became another, line by line."""
+
+    added: int
+    removed: int
+    diff: str  # unified, three lines of context
+    is_cut: bool  # one of the texts is too long to be compared whole
+
+
+async def snapshots(
+    source: Connection | Database, page_id: int, *, before: int | None = None, limit: int = 50
+) -> list[KeptSnapshot]:
+    """The snapshots of a page, the newest first."""
+    return [KeptSnapshot(**row) for row in await source.fetch(LISTING, page_id, before, limit)]
+
+
+async def snapshot(source: Connection | Database, snapshot_id: int) -> KeptSnapshot:
+    row = await source.fetchrow(GET, snapshot_id)
+    if row is None:
+        raise NotFoundError(f"There is no snapshot {snapshot_id}.")
+    return KeptSnapshot(**row)
+
+
+async def markdown(source: Connection | Database, snapshot_id: int) -> str:
+    text: str | None = await source.fetchval(MARKDOWN, snapshot_id)
+    if text is None:
+        raise NotFoundError(f"There is no text of a snapshot {snapshot_id}.")
+    return text
+
+
+async def record_place(source: Connection | Database, snapshot_id: int) -> tuple[str, int, int]:
+    """The segment that holds a snapshot's bytes, the record's offset and length."""
+    row = await source.fetchrow(WHERE, snapshot_id)
+    if row is None:
+        raise NotFoundError(f"There is no snapshot {snapshot_id}.")
+    if row["misfiled_at"] is not None:
+        raise NotFoundError(
+            f"The archive does not hold the bytes of snapshot {snapshot_id}: they were found to be "
+            f"wrong on {row['misfiled_at']:%Y-%m-%d}. Its page is fetched anew (messor archive verify)."
+        )
+    return row["name"], row["segment_offset"], row["segment_length"]
+
+
+def read_body(
+    folder: Path | str,
+    name: str,
+    offset: int,
+    length: int,
+    *,
+    read: Callable[[Path | str, str, int, int], bytes] = read_record,
+) -> bytes:
+    """The body of a response record as the site sent it, unpacked. Blocks: call it off the loop.
+
+    Who reads many of them may `read` records in a way of their own.
+    """
+    try:
+        packed = read(folder, name, offset, length)
+    except OSError as error:
+        raise UnavailableError(
+            "The bytes of this snapshot do not lie on this machine: they were archived elsewhere."
+        ) from error
+    record = unpack(packed)
+    http = record.find(_BLANK_LINE) + len(_BLANK_LINE)
+    if not record.startswith(b"HTTP/", http):
+        raise NotFoundError("The bytes of this snapshot were erased.")
+    if record.startswith(_REVISIT):
+        raise UnavailableError("This record refers to another one, which holds its bytes.")
+    end = record.find(_BLANK_LINE, http)
+    if end < 0:
+        return b""
+    start = end + len(_BLANK_LINE)
+    length_line = _LENGTH.search(record, http, end)
+    payload = record[start : start + int(length_line[1]) if length_line else None]
+    is_packed = payload.startswith(_GZIPPED) and _ENCODING.search(record, http, end)
+    return unpack(payload) if is_packed else payload
+
+
+def unpack(packed: bytes) -> bytes:
+    """A gzip or zlib member unpacked, up to MAX_BYTES."""
+    unpacker = isal_zlib.decompressobj(wbits=47)  # gzip or zlib, as the bytes say
+    try:
+        return unpacker.decompress(packed, MAX_BYTES)
+    except isal_zlib.error as error:  # type: ignore[misc]
+        raise UnavailableError("The archive's record of this snapshot is damaged.") from error
+
+
+def compare(before: str, after: str) -> TextDifference:
+    """Line by line. Blocks: call it off the loop."""
+    old, new = before.splitlines(), after.splitlines()
+    is_cut = any(len(lines) > MAX_LINES for lines in (old, new))
+    old, new = ([line[:MAX_LINE] for line in lines[:MAX_LINES]] for lines in (old, new))
+    lines = list(difflib.unified_diff(old, new, "before", "after", lineterm=""))
+    changed = lines[2:]
+    added = sum(line.startswith("+") for line in changed)
+    removed = sum(line.startswith("-") for line in changed)
+    return TextDifference(added, removed, "\n".join(lines), is_cut)

@@ -1,0 +1,166 @@
+"""Verifying: a snapshot's row is held against the records that it points at.
+
+Whether the bytes are there, whole, those of the hash, and of the page; and whether the page's address
+has a record of its own, so that it replays. What the bytes say is compared by whoever reads pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from messor.archive import hashes, records
+from messor.archive.records import ArchiveRecord, DamagedRecordError
+from messor.errors import NotFoundError
+from messor.store.database import Database
+from messor.web.urls import parse
+
+_ROWS = """
+SELECT s.id, s.page_id, p.url, t.kind, t.snapshot_id = s.id AS is_current, s.provider, s.raw_hash,
+       s.content_hash, s.content_type, s.status_code, s.reader_version, s.crawled_at, s.misfiled_at,
+       g.name AS segment, s.segment_offset, s.segment_length,
+       r.name AS revisit_segment, s.revisit_offset, s.revisit_length,
+       x.markdown = '' OR sha256(convert_to(x.markdown, 'UTF8')) = s.content_hash AS has_text
+  FROM {chosen} s
+  JOIN messor.pages p ON p.id = s.page_id JOIN messor.hosts h ON h.id = p.host_id
+  JOIN messor.crawl_tasks t ON t.page_id = s.page_id
+  JOIN messor.segments g ON g.id = s.segment_id
+  LEFT JOIN messor.segments r ON r.id = s.revisit_segment_id
+  LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
+"""
+# Blocks of the table by chance, some more than needed.
+SAMPLED = _ROWS.format(
+    chosen="""(SELECT * FROM messor.page_snapshots TABLESAMPLE SYSTEM ({percent})
+               ORDER BY random() LIMIT $1)"""
+)
+FOLLOWING = (
+    _ROWS.format(chosen="messor.page_snapshots")
+    + " WHERE s.id > $1 AND ($3::uuid IS NULL OR h.domain_id = $3) ORDER BY s.id LIMIT $2"
+)
+NAMED = _ROWS.format(chosen="messor.page_snapshots") + " WHERE s.id = ANY ($1::bigint[])"
+COUNT = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'messor.page_snapshots'::regclass"
+
+
+class SnapshotFlaw(StrEnum):
+    """What can be wrong with a snapshot."""
+
+    MISFILED = "misfiled"  # its record holds other bytes than those that were seen
+    DAMAGED = "damaged"  # its record cannot be read, or is not as it was written
+    LOST = "lost"  # its bytes were erased
+    UNRECORDED = "unrecorded"  # its bytes are there, but its address has no record of its own
+    HASH = "hash"  # its bytes are its own, the hash in its row is not theirs
+    TEXT = "text"  # its text is not what its bytes say
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFinding:
+    """A snapshot that is not what its row says."""
+
+    snapshot_id: int
+    page_id: int
+    url: str
+    flaw: SnapshotFlaw
+    said: str
+    is_current: bool  # it stands for its page
+    provider: str
+    raw_hash: bytes | None = None  # of the bytes that are there
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What its records say of a snapshot; without a flaw and a finding all of it is well so far."""
+
+    row: Any
+    is_here: bool = True  # its segments lie on this machine
+    flaw: SnapshotFlaw | None = None
+    said: str = ""
+    raw_hash: bytes | None = None
+    is_known: bool = False  # found before: its page waits to be fetched, or never can be again
+
+    def finding(self, flaw: SnapshotFlaw | None = None, said: str = "") -> SnapshotFinding:
+        row, flaw = self.row, flaw or self.flaw
+        assert flaw is not None
+        return SnapshotFinding(
+            row["id"],
+            row["page_id"],
+            row["url"],
+            flaw,
+            said or self.said,
+            row["is_current"] is True,
+            row["provider"],
+            self.raw_hash,
+        )
+
+
+async def sample(database: Database, size: int) -> Sequence[Any]:
+    """Some snapshots by chance, ready to be examined."""
+    count: int = await database.fetchval(COUNT)
+    percent = 100 if count <= 10 * size else max(0.01, 1000 * size / count)
+    return await database.fetch(SAMPLED.format(percent=percent), size)
+
+
+async def following(
+    database: Database, after: int, limit: int, domain_id: Any = None
+) -> Sequence[Any]:
+    """Snapshots in the order of their ids, ready to be examined."""
+    return await database.fetch(FOLLOWING, after, limit, domain_id)
+
+
+async def named(database: Database, ids: Sequence[int]) -> Sequence[Any]:
+    """These snapshots as they are now, those that were forgotten left out."""
+    return await database.fetch(NAMED, ids)
+
+
+def examine(folder: Path, row: Any) -> Examined:
+    """Hold a row against its records. Blocks: call it off the loop."""
+    place = row["segment"], row["segment_offset"], row["segment_length"]
+    try:
+        record = records.load(folder, *place)
+        own = record
+        if row["revisit_segment"] is not None:
+            place = row["revisit_segment"], row["revisit_offset"], row["revisit_length"]
+            own = records.load(folder, *place)
+    except OSError:
+        return Examined(row, is_here=False)
+    except DamagedRecordError as error:
+        return Examined(row, flaw=SnapshotFlaw.DAMAGED, said=str(error), is_known=_is_known(row))
+    except NotFoundError:
+        return Examined(
+            row, flaw=SnapshotFlaw.LOST, said="its bytes were erased", is_known=_is_known(row)
+        )
+    flaw, said, raw_hash = _judge(row, record, own)
+    return Examined(row, True, flaw, said, raw_hash, _is_known(row))
+
+
+def _is_known(row: Any) -> bool:
+    return row["misfiled_at"] is not None
+
+
+def _judge(
+    row: Any, record: ArchiveRecord, own: ArchiveRecord
+) -> tuple[SnapshotFlaw | None, str, bytes | None]:
+    """What is wrong, in words, and the hash of the bytes that are there."""
+    if record.kind != "response" or not record.is_intact:
+        return SnapshotFlaw.DAMAGED, "the payload is not the one that was written", None
+    raw_hash = hashes.raw_hash(record.body)
+    url = parse(row["url"])
+    is_own = own.url in (row["url"], url.href if url is not None else None)
+    flaw, said = None, ""
+    if raw_hash != row["raw_hash"] and not is_own:
+        flaw, said = SnapshotFlaw.MISFILED, f"its record is of {own.url}"
+    elif raw_hash != row["raw_hash"]:
+        flaw, said = SnapshotFlaw.HASH, "the hash in its row is not that of its bytes"
+    elif not is_own:
+        flaw, said = SnapshotFlaw.UNRECORDED, f"its bytes lie in the record of {own.url} alone"
+    elif own is not record and not _refers(own, record):
+        flaw, said = SnapshotFlaw.UNRECORDED, "its record refers to another payload than its own"
+    elif row["has_text"] is False:
+        flaw, said = SnapshotFlaw.TEXT, "its text is not the one that was hashed"
+    return flaw, said, raw_hash
+
+
+def _refers(own: ArchiveRecord, record: ArchiveRecord) -> bool:
+    return own.digest == record.digest and own.refers_to == (record.url, record.date)

@@ -1,0 +1,121 @@
+"""The doors that listen: the API and the console, on one address, beside the workers."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from messor.access.passwords import Passwords
+from messor.api.app import make_api
+from messor.console.app import make_console
+from messor.console.cookies import SESSION
+from messor.errors import UnavailableError
+from messor.ledger.alarms import AlarmBoard
+from messor.runtime.server.descriptors import raise_limit
+from messor.runtime.server.hosts import HostCheck, console_url
+from messor.runtime.server.limits import ServerLimits
+from messor.runtime.server.load import Load
+from messor.runtime.server.protocol import bounded_protocol
+from messor.settings import Settings
+from messor.store.database import Database
+
+FAREWELL_SECONDS = 2  # for answers under way; streams of events never end by themselves
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to whoever runs it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class WebServer:
+    """Serves until told to stop; open it before anything else, so that a taken port is told."""
+
+    def __init__(
+        self, settings: Settings, database: Database, alarms: AlarmBoard | None = None
+    ) -> None:
+        self._settings = settings
+        self._passwords = Passwords()
+        self._api = make_api(settings, database, session_cookie=SESSION, alarms=alarms)
+        self._console = make_console(
+            settings,
+            database,
+            self._passwords,
+            public_submission=settings.public_submission,
+            alarms=alarms,
+        )
+        self._socket = _listen(settings.listen_host, settings.listen_port)
+        raise_limit()
+        limits = ServerLimits.of(settings)
+        config = uvicorn.Config(
+            HostCheck(Load(self._answer, limits), settings),
+            http=bounded_protocol(limits),
+            ws="none",
+            interface="asgi3",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=settings.trusted_proxies,
+            timeout_graceful_shutdown=FAREWELL_SECONDS,
+            h11_max_incomplete_event_size=65_536,
+        )
+        self._server = _Server(config)
+
+    @property
+    def url(self) -> str:
+        """Where people find the console."""
+        return console_url(self._settings, self.port)
+
+    @property
+    def port(self) -> int:
+        number: int = self._socket.getsockname()[1]
+        return number
+
+    @property
+    def is_open(self) -> bool:
+        return self._server.started
+
+    def stop(self) -> None:
+        self._api.state.house.is_closing = True  # streams of events end by themselves
+        self._server.should_exit = True
+
+    async def run(self) -> None:
+        try:
+            await self._server.serve(sockets=[self._socket])
+        finally:
+            await self._api.state.house.close()
+            await self._console.state.errands.close()
+            self._passwords.close()
+            self._socket.close()
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What begins with /api is for machines, all else for people."""
+        path = scope.get("path", "")
+        door: ASGIApp = self._api if path == "/api" or path.startswith("/api/") else self._console
+        await door(scope, receive, send)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(
+        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # known as TCP: no Nagle
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise UnavailableError(
+            f"The console cannot listen on {host}:{port} ({error.strerror}): "
+            "set MESSOR_LISTEN_PORT to another port, or 0 for any that is free."
+        ) from error
+    listening.setblocking(False)
+    return listening

@@ -1,0 +1,211 @@
+"""What people do about one domain: decide, note, look first, scrape again, hold, purge."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console.addresses import domain_path, within
+from messor.console.call import ConsoleRequest
+from messor.console.screens import get, post
+from messor.errors import ConflictError, UsageError
+from messor.frontier import control
+from messor.frontier.control import Scope
+from messor.governance import decisions, intake, preflight, purges, rest
+from messor.governance.decisions import Decided
+from messor.politeness import prospects
+from messor.registry import domains, notes
+from messor.store.database import Connection
+
+Doing = Callable[[Connection, ConsoleRequest, str], Awaitable[str]]
+
+
+async def _approve(connection: Connection, call: ConsoleRequest, name: str) -> str:
+    return (await decisions.approve(connection, name, actor=call.actor, seen=_seen(call))).said
+
+
+async def _reject(connection: Connection, call: ConsoleRequest, name: str) -> str:
+    done = await decisions.reject(
+        connection,
+        name,
+        actor=call.actor,
+        reason=_reason(call, "reject"),
+        notify=call.form.is_on("notify"),
+        seen=_seen(call),
+    )
+    return _with_purge(call, done)
+
+
+async def _suspend(connection: Connection, call: ConsoleRequest, name: str) -> str:
+    reason = call.form.words("reason")
+    done = await decisions.suspend(
+        connection, name, actor=call.actor, reason=reason, seen=_seen(call)
+    )
+    return done.said
+
+
+async def _resume(connection: Connection, call: ConsoleRequest, name: str) -> str:
+    return (await decisions.resume(connection, name, actor=call.actor, seen=_seen(call))).said
+
+
+async def _blacklist(connection: Connection, call: ConsoleRequest, name: str) -> str:
+    reason = _reason(call, "blacklist")
+    done = await decisions.blacklist(
+        connection, name, actor=call.actor, reason=reason, seen=_seen(call)
+    )
+    return _with_purge(call, done)
+
+
+async def _review_again(connection: Connection, call: ConsoleRequest, name: str) -> str:
+    reason = _reason(call, "review again")
+    done = await decisions.review_again(
+        connection, name, actor=call.actor, reason=reason, seen=_seen(call)
+    )
+    return done.said
+
+
+async def _keep(connection: Connection, call: ConsoleRequest, name: str) -> str:
+    return (await decisions.keep(connection, name, actor=call.actor, seen=_seen(call))).said
+
+
+async def _trust(connection: Connection, call: ConsoleRequest, name: str) -> str:
+    domain = await domains.get(connection, name)
+    await notes.trust(connection, domain, actor=call.actor, trusted=True)
+    return f"{name} is trusted: its URLs are taken from anyone."
+
+
+async def _untrust(connection: Connection, call: ConsoleRequest, name: str) -> str:
+    domain = await domains.get(connection, name)
+    await notes.trust(connection, domain, actor=call.actor, trusted=False)
+    return f"{name} is not trusted any more."
+
+
+async def _no_funds(connection: Connection, call: ConsoleRequest, name: str) -> str:
+    year = call.form.whole("year", "Year")
+    if year is None:
+        raise UsageError("Say which year has no funds.")
+    domain = await domains.lock(connection, name)
+    await rest.no_funds(connection, domain, year, actor=call.actor)
+    return f"{name} rests until {year + 1}."
+
+
+ACTS: dict[str, Doing] = {
+    "approve": _approve,
+    "reject": _reject,
+    "suspend": _suspend,
+    "resume": _resume,
+    "blacklist": _blacklist,
+    "review_again": _review_again,
+    "keep": _keep,
+    "trust": _trust,
+    "untrust": _untrust,
+    "no_funds": _no_funds,
+}
+
+
+async def decide(call: ConsoleRequest) -> Response:
+    """One of the acts above; what speaks against it is said on the page one came from."""
+    act = ACTS.get(call.form.text("act"))
+    if act is None:
+        raise UsageError(f"What can be decided: {', '.join(ACTS)}.")
+    return await _do(call, act)
+
+
+async def note(call: ConsoleRequest) -> Response:
+    async def do(connection: Connection, call: ConsoleRequest, name: str) -> str:
+        domain = await domains.get(connection, name)
+        await notes.add(connection, domain, call.form.text("note"), actor=call.actor)
+        return "The note is kept."
+
+    return await _do(call, do)
+
+
+async def look(call: ConsoleRequest) -> Response:
+    async def do(connection: Connection, call: ConsoleRequest, name: str) -> str:
+        domain = await domains.lock(connection, name)
+        asked = await preflight.request(connection, domain, actor=call.actor)
+        if asked is None:
+            return "A first look is under way already."
+        return await prospects.hindrance(connection) or "A worker takes a first look."
+
+    return await _do(call, do)
+
+
+async def rescrape(call: ConsoleRequest) -> Response:
+    async def do(connection: Connection, call: ConsoleRequest, name: str) -> str:
+        pages = await intake.rescrape(connection, name, actor=call.actor)
+        return f"{pages} pages of {name} are due now. {await decisions.started(connection)}"
+
+    return await _do(call, do)
+
+
+async def purge(call: ConsoleRequest) -> Response:
+    async def do(connection: Connection, call: ConsoleRequest, name: str) -> str:
+        if call.form.text("sure").strip() != name:
+            raise UsageError(f"To purge, type {name} into the field.")
+        kept = await purges.purge(connection, name, actor=call.actor)
+        return f"{kept.pages} pages and {kept.snapshots} snapshots of {name} were purged."
+
+    return await _do(call, do)
+
+
+async def hold(call: ConsoleRequest) -> Response:
+    """Pause or resume the crawl of a domain; its approval stays."""
+    name, act = call.part("name"), call.form.text("act")
+    if act not in ("pause", "resume"):
+        raise UsageError("A crawl can be paused or resumed.")
+    scope = await Scope.domain(call.desk.database, name)
+    done = await control.act(call.desk.database, act, scope, actor=call.actor)
+    words = "paused" if act == "pause" else "resumed"
+    return call.go(
+        _back(call), f"The crawl of {name} is {words}; {done.tasks} tasks are due or held."
+    )
+
+
+async def back_to_domain(call: ConsoleRequest) -> Response:
+    """Who loads the address of an act again comes to its domain."""
+    return call.go(domain_path(call.part("name")))
+
+
+async def _do(call: ConsoleRequest, doing: Doing) -> Response:
+    try:
+        async with call.desk.database.transaction() as connection:
+            said = await doing(connection, call, call.part("name"))
+    except (ConflictError, UsageError) as error:
+        here = within(call.form.text("here"), domain_path(call.part("name")))
+        return call.go(here, str(error), "danger")
+    return call.go(_back(call), said)
+
+
+def _back(call: ConsoleRequest) -> str:
+    return within(call.form.text("back"), domain_path(call.part("name")))
+
+
+def _seen(call: ConsoleRequest) -> str | None:
+    return call.form.words("seen")
+
+
+def _reason(call: ConsoleRequest, what: str) -> str:
+    reason = call.form.words("reason")
+    if reason is None:
+        raise UsageError(f"Say why: to {what} needs a reason.")
+    return reason
+
+
+def _with_purge(call: ConsoleRequest, done: Decided) -> str:
+    if done.holdings is None or not call.may(Act.DATA_ERASE):
+        return done.said
+    return f"{done.said} You find the purge at the end of the domain's page."
+
+
+SCREENS = (
+    get("/domains/{name}/decide", Act.READ, back_to_domain),
+    post("/domains/{name}/decide", Act.DOMAINS_REVIEW, decide),
+    post("/domains/{name}/notes", Act.DOMAINS_REVIEW, note),
+    post("/domains/{name}/preflight", Act.DOMAINS_REVIEW, look),
+    post("/domains/{name}/rescrape", Act.CRAWL_CONTROL, rescrape),
+    post("/domains/{name}/hold", Act.CRAWL_CONTROL, hold),
+    post("/domains/{name}/purge", Act.DATA_ERASE, purge),
+)

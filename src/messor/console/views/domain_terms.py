@@ -1,0 +1,59 @@
+"""Changing the terms that a domain is crawled by."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from messor.access.roles import Act
+from messor.console.addresses import domain_path
+from messor.console.call import ConsoleRequest
+from messor.console.forms import Form
+from messor.console.screens import post
+from messor.console.views.domain import settings_page
+from messor.errors import UsageError
+from messor.registry import domains
+from messor.registry.domains import Domain
+from messor.registry.terms import CHOICES, COLUMNS, Terms
+
+
+async def save(call: ConsoleRequest) -> Response:
+    domain = await domains.get(call.desk.database, call.part("name"))
+    try:
+        terms = _terms(call.form)
+        async with call.desk.database.transaction() as connection:
+            domain = await domains.lock(connection, domain.domain)
+            emptied = _emptied(call.form, domain)
+            if emptied:
+                domain = await domains.restore(connection, domain, emptied, actor=call.actor)
+            await domains.configure(connection, domain, actor=call.actor, **terms)
+    except UsageError as error:
+        return await settings_page(call, domain, wrong=str(error), status=422)
+    said = "The settings are saved; visits that begin from now on go by them."
+    return call.go(domain_path(domain.domain, "settings"), said)
+
+
+def _emptied(form: Form, domain: Domain) -> list[str]:
+    """The terms that were the domain's own, and whose field was left empty."""
+    return [
+        name
+        for name, column in COLUMNS.items()
+        if name in form and not form.text(name).strip() and getattr(domain, column) is not None
+    ]
+
+
+def _terms(form: Form) -> Terms:
+    """What was filled in; a field that is missing leaves its term as it is."""
+    terms: Terms = {
+        "delay": form.decimal("delay", "Delay"),
+        "max_concurrent_requests": form.whole("max_concurrent_requests", "Requests at a time"),
+        "max_crawl_depth": form.whole("max_crawl_depth", "Depth"),
+        "page_budget": form.whole("page_budget", "Page budget"),
+        "every_hours": form.whole("every_hours", "Hours between crawls"),
+        "verify_tls": form.is_on("verify_tls") if "verify_tls" in form else None,
+    }
+    for name in CHOICES:
+        terms[name] = form.words(name)  # type: ignore[literal-required]
+    return terms
+
+
+SCREENS = (post("/domains/{name}/settings", Act.DOMAINS_CONFIGURE, save),)

@@ -1,0 +1,125 @@
+"""Amounts of money for records: what a quote says by itself, amount and currency apart.
+
+How texts of money are read is `money`'s; here its answers become values of fields. Words that
+multiply ("1.5 million") count.
+"""
+
+# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+
+from __future__ import annotations
+
+import re
+
+from messor.content.evidence import NORMALISERS
+from messor.content.lines import Line
+from messor.content.money import currency_code, parse_price
+from messor.content.seams import SEAM, WALL
+
+# Words that multiply a number, in lower case. A letter beside another, as in "Kč" or "m²", is none.
+_THOUSAND = "thousand|tausend|tsd|mille|mila|mil|tys|tis|тысяч[аи]?|тыс|тис"
+_MILLION = (
+    "million(?:en|er|s)?|millones|mill[oó]n|milion[ei]|milion(?:ów|y)?|milh(?:oes|ões|ao|ão)|miljoen|"
+    "miljoner|mln|mio|milj|миллион(?:а|ов)?|млн"
+)
+_BILLION = "billions?|milliarden?|milliards?|miliard[iy]?|miljard|mrd|bn|миллиард(?:а|ов)?|млрд"
+_TIMES = (
+    (re.compile(rf"(?<=\d)\s?(?:{_MILLION}|mn|m)(?!\w)\.?"), 1_000_000),
+    (re.compile(rf"(?<=\d)\s?(?:{_BILLION}|b)(?!\w)\.?"), 1_000_000_000),
+    (re.compile(rf"(?<=\d)\s?(?:{_THOUSAND}|k)(?!\w)\.?"), 1_000),
+)
+# A number with a currency beside it: enough to know that a text holds a price.
+_DIGITS = r"\d[\d.,'\u2019\u202f\xa0 ]{0,16}(?:,-|\.-|,\u2013|\.\u2013)?"
+_SIGNS = r"(?:(?<!\w)(?:R|S|A|C|NT|HK|US)\$|[$€£¥₹₽₺₴₩₪])"
+_CODES = "EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|RON|AUD|CAD|NZD|SGD|kr|zł|Kč"
+# "1.5 million d'euros", "$25M", "50 k€": what multiplies belongs to the amount. A capital letter apart
+# from it does not, as it names an allergen on menus.
+_MORE = (
+    rf"(?:(?i:\s?(?:{_MILLION}|{_BILLION}|{_THOUSAND})(?!\w)\.?(?:\sd(?:e\s|i\s|['\u2019]))?)"
+    rf"|(?<=\d)(?i:mn|k|m|b)(?!\w)|m(?![\w/])|[kKM](?={_SIGNS}))?"
+)
+MONEY = re.compile(
+    rf"(?:{_SIGNS}|(?<!\w)(?:{_CODES}|Rs|Rp|RM)\.?)\s?{_DIGITS}{_MORE}"
+    rf"|{_DIGITS}{_MORE}\s?(?:{_SIGNS}|(?:{_CODES}|[Ee]uros?|Ft|lei|\u0440\u0443\u0431|грн|円|元|원)(?!\w))"
+)
+_SIGN_BEHIND = re.compile(rf"\s?(?:{_SIGNS}|(?:{_CODES})(?!\w))")
+_EURO = re.compile(r"(?<!\w)euros?(?!\w)", re.IGNORECASE)
+_MAX_TEXT = 200
+
+
+def money_in(line: Line) -> list[tuple[int, int]]:
+    """Where amounts of money stand in a line.
+
+    No number goes over a seam. A sign at one may belong to either side: to the number behind it in
+    the same text first, and to the one before it least of all where that ends a name, as in
+    "Kettle 1" and "€ 20.90".
+    """
+    if not MONEY.search(line.text):  # what a seam parts is no more than what stands together
+        return []
+    text = line.fenced
+    found: list[tuple[int, int]] = []
+    place = 0
+    while (match := MONEY.search(text, place)) is not None:
+        seam = text.find(SEAM, match.start(), match.end())
+        if seam < 0 or not _is_foreign(text, match, seam):
+            found.append(match.span())
+            place = match.end()
+        else:
+            place = seam + 1
+    return found
+
+
+def _is_foreign(text: str, match: re.Match[str], seam: int) -> bool:
+    """Whether a number and a sign on the two sides of a seam do not belong together."""
+    begin = max(text.rfind(SEAM, 0, match.start()), text.rfind(WALL, 0, match.start())) + 1
+    end = text.find(SEAM, seam + 1)
+    end = len(text) if end < 0 else end
+    if not match[0][0].isdigit():  # a word such as USD, and behind the seam "5 items"
+        return match[0][0].isalpha() and any(map(str.isalpha, text[match.end() : end]))
+    if MONEY.match(text, seam + 1, end) is not None:
+        return True
+    own = MONEY.match(text, seam + 1)
+    has_name = any(map(str.isalpha, text[begin : match.start()]))
+    return has_name and own is not None and not _SIGN_BEHIND.match(text, own.end())
+
+
+def read_amount(text: str) -> float | int | None:
+    """The first amount of money in a text; None when it says none."""
+    plain, times = _plain(text)
+    amount = parse_price(plain).amount
+    if amount is None:
+        return None
+    amount *= times
+    return int(amount) if amount == int(amount) else float(amount)
+
+
+def read_currency(text: str) -> str | None:
+    """The ISO code of the currency that a text names; None where several could be meant."""
+    plain, _ = _plain(text)
+    code = parse_price(plain).code or currency_code(plain)
+    return code or ("EUR" if _EURO.search(plain) else None)
+
+
+def _plain(text: str) -> tuple[str, int]:
+    """The text without a word that multiplies its number, and by how much that word does."""
+    text = text[:_MAX_TEXT]
+    folded = text.lower()
+    if len(folded) == len(text):
+        for pattern, times in _TIMES:
+            match = pattern.search(folded)
+            if match:
+                return text[: match.start()] + text[match.end() :], times
+    return text, 1
+
+
+def read_percent(text: str) -> float | int | None:
+    """The first percentage of a text."""
+    match = re.search(r"(?<![\d.,])(\d{1,3})(?:[.,](\d{1,2}))?\s?%", text[:_MAX_TEXT])
+    if match is None:
+        return None
+    number = float(f"{match[1]}.{match[2] or 0}")
+    return int(number) if number == int(number) else number
+
+
+NORMALISERS.add("money_amount", read_amount)
+NORMALISERS.add("money_currency", read_currency)
+NORMALISERS.add("percent", read_percent)

@@ -1,0 +1,179 @@
+"""Days of the week and times of the day, as people write them on a door.
+
+`read_days` and `read_hours` make values of a text by itself; where such texts stand on a page is
+left to the reader of opening hours.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from messor.content.dates import fold, read_date
+from messor.content.day_words import DAYS_OF_WEEK
+from messor.content.evidence import NORMALISERS
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_INDEX: dict[str, int] = {}
+for _number, _words in DAYS_OF_WEEK.items():
+    for _word in _words.split():
+        _INDEX.setdefault(_word, _number)
+_ALL = re.compile(
+    r"(?<!\w)(?:daily|every ?day|taglich|tous les jours|todos los dias|todos os dias|tutti i giorni|"
+    r"dagelijks|codziennie|dagligen|daglig|dagligt|paivittain|denne|her gun|ежедневно|щодня|"
+    r"καθημερινα|7 days a week)(?!\w)"
+)
+_WEEKDAYS = re.compile(
+    r"(?<!\w)(?:weekdays|werktags|wochentags|en semaine|dias laborables|giorni feriali|dias uteis|"
+    r"doordeweeks|dni robocze|vardagar|hverdage|hverdager|arkisin|vsedni dny|hafta ici|будни|по будням)(?!\w)"
+)
+_TO = (
+    r"(?:\s{0,2}(?:-|\u2010|\u2011|\u2012|\u2013|\u2014|\u2192|~|\u301c|\uff5e|t/m)\s{0,2}|\s{1,2}(?:bis zum|bis|tot en met|tot"
+    r"|through|thru|till|til|to|alle|al|au|ate|as|a|do|по|до)\s{1,2})"
+)
+# They are other words as well; between two days they are days.
+_IN_RANGES = frozenset(("man", "per", "car", "sex", "to", "la", "we", "st", "sal", "tor", "son"))
+_NAME = r"[^\W\d_]{1,14}(?:-feira)?"
+_RANGE = re.compile(rf"(?<!\w)({_NAME})\.?{_TO}({_NAME})(?!\w)")
+_WORD = re.compile(rf"(?<!\w){_NAME}(?!\w)")
+_letters = re.compile(r"[^\W\d_]+").findall
+_TIME = r"(\d{1,2})(?:\s?[:.h]\s?(\d{2}))?\s?(?:(a\.?m\.?|p\.?m\.?)(?![a-z])|uhr|h(?![a-z])|u(?![a-z])|kl)?"
+_FROM = r"(?:(?<!\w)(?:from|von|de|dalle|od|kl\.?|c|\u0441)\s)?"
+_HOURS = re.compile(rf"(?<![\d:.,-]){_FROM}{_TIME}{_TO}(?:kl\.?\s)?{_TIME}(?![\d:]|\.\d)")
+_CLOSED = re.compile(
+    r"(?<!\w)(?:closed|geschlossen|ruhetag|ferme|fermee|cerrado|chiuso|fechado|encerrado|gesloten|"
+    r"zamkniete|nieczynne|stangt|lukket|suljettu|zavreno|kapali|закрыто|выходной|зачинено|κλειστα)(?!\w)"
+)
+_OPEN_ALL = re.compile(
+    r"(?<!\w)(?:24 ?/ ?7|24 ?hours|24 ?stunden|24 ?h|rund um die uhr|24 ?heures|24 ?horas|24 ?ore)(?!\w)"
+)
+# A time behind a date; a point before its minutes could be one of the date's.
+_AT = re.compile(
+    r"(?<![\d.:/-])(\d{1,2})(?:\s?:\s?([0-5]\d)(?!\d)|[.h]([0-5]\d)(?=\s?(?:uhr|u|hrs?|h)(?!\w))"
+    r"|h([0-5]\d)?(?!\w)|(?=\s?(?:uhr|[ap]\.?m)(?!\w)))(?:\s?([ap])\.?m(?!\w))?"
+)
+_NOON = re.compile(r"(?<!\w)(?:12 ?)?(?:noon|midday|mezzogiorno|mediodia|meio-dia)(?!\w)")
+_MIDNIGHT = re.compile(
+    r"(?<!\w)(?:12 ?)?(?:midnight|mitternacht|minuit|medianoche|mezzanotte|meia-noite|middernacht|midnatt)(?!\w)"
+)
+_MAX_TEXT = 400
+
+
+def read_days(text: str) -> list[str] | None:
+    """The days that a text names, in the order of the week; None when it names none."""
+    folded = fold(text[:_MAX_TEXT])
+    if _ALL.search(folded):
+        return list(DAYS)
+    found: set[int] = set(range(5)) if _WEEKDAYS.search(folded) else set()
+    if not found and _INDEX.keys().isdisjoint(_letters(folded)):
+        return None
+    folded = _HOURS.sub(" ; ", folded)
+    for match in _RANGE.finditer(folded):
+        first, last = _INDEX.get(match[1]), _INDEX.get(match[2])
+        if first is not None and last is not None:
+            found.update((first + step) % 7 for step in range((last - first) % 7 + 1))
+            folded = folded[: match.start()] + " " * len(match[0]) + folded[match.end() :]
+        elif (first is None) != (last is None) and " " not in match[0]:
+            return None  # from or to a day that is not understood
+    for match in _WORD.finditer(folded):
+        if match[0] in _INDEX and match[0] not in _IN_RANGES:
+            found.add(_INDEX[match[0]])
+    return [DAYS[number] for number in sorted(found)] or None
+
+
+@lru_cache(maxsize=4096)
+def is_day(word: str) -> bool:
+    """Whether a word names a day, or days."""
+    return read_days(word) is not None
+
+
+def read_hours(text: str) -> list[dict[str, str]] | None:
+    """The spans of time that a text names; none at all when it says closed, None when nothing."""
+    folded = _MIDNIGHT.sub("24:00", _NOON.sub("12:00", fold(text[:_MAX_TEXT])))
+    spans = [span for match in _HOURS.finditer(folded) if (span := _span(match)) is not None]
+    if spans:
+        return spans
+    if _OPEN_ALL.search(folded):
+        return [{"opens": "00:00", "closes": "24:00"}]
+    return [] if _CLOSED.search(folded) else None
+
+
+def _span(match: re.Match[str]) -> dict[str, str] | None:
+    hour, minute, half, hour2, minute2, half2 = match.groups()
+    if half is None and half2 and int(hour) < int(hour2):
+        if half2.startswith("p") and int(hour) > 5:  # "8 to 10 pm": which eight?
+            return None
+        half = half2
+    opens = _clock(hour, minute, half)
+    closes = _clock(hour2, minute2, half2)
+    if opens is None or closes is None or opens == closes:
+        return None
+    if closes < opens and not (minute or minute2 or half2):  # "9 to 5": which five?
+        return None
+    return {"opens": "00:00" if opens == "24:00" else opens, "closes": closes}
+
+
+def _clock(hour: str, minute: str | None, half: str | None) -> str | None:
+    hours, minutes = int(hour), int(minute or 0)
+    if half:
+        if not 1 <= hours <= 12:
+            return None
+        hours = hours % 12 + (12 if half.startswith("p") else 0)
+    if hours > 24 or minutes > 59 or (hours == 24 and minutes):
+        return None
+    return f"{hours:02}:{minutes:02}"
+
+
+def statements(text: str) -> list[str]:
+    """A text in pieces, each of them days with their hours: a day after hours begins a new one."""
+    lowered = fold(text)  # as days and hours are read, so that both see the same
+    if len(lowered) != len(text):
+        lowered = text.lower()
+    if len(lowered) != len(text):
+        return [text]
+    told = [match.end() for pattern in (_HOURS, _CLOSED) for match in pattern.finditer(lowered)]
+    pieces: list[str] = []
+    begin = 0
+    for end in sorted(told):
+        following = _next_day(lowered, end)
+        if following is not None and begin < end <= following:
+            pieces.append(text[begin:end])
+            begin = following
+    return [*pieces, text[begin:]]
+
+
+def _next_day(lowered: str, begin: int) -> int | None:
+    """Where the next day is named, when nothing but marks stands before it."""
+    match = _WORD.search(lowered, begin)
+    if match is None or _INDEX.get(fold(match[0])) is None:
+        return None
+    return None if re.search(r"\d", lowered[begin : match.start()]) else match.start()
+
+
+def read_time(text: str) -> str | None:
+    """One time of the day, as "09:00"."""
+    match = re.match(rf"\s*(?:T)?{_TIME}", fold(text[:40]))
+    return _clock(*match.groups()) if match and ":" in text else None
+
+
+def read_moment(text: str) -> str | None:
+    """The first date of a text, with the first time of the day that it names; None when no date."""
+    found = read_date(text)
+    match = None if found is None or "T" in found else _AT.search(fold(text[:_MAX_TEXT]))
+    if match is None:
+        return found
+    hour, *minutes, half = match.groups()
+    clock = _clock(hour, next(filter(None, minutes), None), half)
+    return found if clock is None or clock == "24:00" else f"{found}T{clock}:00"
+
+
+def read_shut(text: str) -> list[dict[str, str]] | None:
+    """No span of time at all, where a place closes as the day begins."""
+    return [] if read_time(text) == "00:00" else None
+
+
+NORMALISERS.add("days", read_days)
+NORMALISERS.add("hours", read_hours)
+NORMALISERS.add("time", read_time)
+NORMALISERS.add("shut", read_shut)
+NORMALISERS.add("moment", read_moment)

@@ -1,0 +1,126 @@
+"""Calls to action: buttons and links that ask the visitor to do something, and what (W-5).
+
+Only what a fixed table of phrases knows is an action, so that a menu is not taken for one.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from turbohtml import Element
+
+from messor.content.dates import fold
+from messor.content.evidence import NORMALISERS
+from messor.content.kinds.action_words import ACTIONS
+from messor.content.kinds.build import LINKED, SHOWN, distinct, make
+from messor.content.plain import one_space
+from messor.content.records import Record
+from messor.content.view import PageView
+
+KIND = "call_to_action"
+MAX_ACTIONS = 60
+MAX_BUTTONS = 500
+_MAX_LABEL = 60
+_LONGEST = 4 * _MAX_LABEL  # with the white space in it
+# One by one, because a tag is looked up where a list of selectors is a walk over the whole tree.
+_BUTTONS = (
+    "button", 'input[type="submit"]', 'input[type="button"]', 'div[role="button"]',
+    'span[role="button"]', 'a[role="button"]', 'li[role="button"]', 'label[role="button"]',
+)  # fmt: skip
+_LOOK = re.compile(r"btn|button|cta", re.IGNORECASE)
+_ENTRIES = frozenset(("contact", "learn_more"))
+_TRIM = " .!?\u2192\u00bb\u203a>\u25b6\u25ba*|\u2022-\u2013:\u2026"
+
+
+def read_action(text: str) -> str | None:
+    """What a label asks for; None when it asks for nothing known."""
+    if len(text) > 2 * _MAX_LABEL:
+        return None
+    words = one_space(fold(text)).strip(_TRIM)
+    found = ACTIONS.get(words)
+    if found is None and len(words) <= _MAX_LABEL:
+        found = next((act for phrase, act in _BEGINNINGS if words.startswith(phrase)), None)
+    return found
+
+
+# Phrases of two words and more also count at the beginning of a label: "book now online".
+_BEGINNINGS = tuple(
+    (f"{phrase} ", act) for phrase, act in ACTIONS.items() if " " in phrase and len(phrase) > 7
+)
+_FIRST = frozenset(phrase.split()[0] for phrase in ACTIONS)
+
+
+def find(page: PageView) -> list[Record]:
+    """The calls to action of a page; the same one is named once."""
+    found: list[Record] = []
+    seen: set[tuple[str, str]] = set()
+    links = [
+        (label, each)
+        for each in page.anchors
+        if 1 < len(label := each.text) <= _LONGEST and _may_be(label)
+    ]
+    for label, element in (*links, *_buttons(page)):
+        key = (one_space(fold(label)), element.attr("href") or "")
+        action = None if key in seen else read_action(label)
+        if action is None or not _asks(element, action):
+            continue
+        seen.add(key)
+        record = _made(page, element)
+        if record is not None:
+            found.append(record)
+        if len(found) >= MAX_ACTIONS:
+            break
+    return distinct(found)
+
+
+def _buttons(page: PageView) -> list[tuple[str, Element]]:
+    """Those of the first buttons that may ask for something, with what they say."""
+    found = list({each: None for button in _BUTTONS for each in page.document.select(button)})
+    if len(found) > MAX_BUTTONS:
+        found = sorted(found, key=page.page.start)[:MAX_BUTTONS]
+    asking = [
+        (label, each)
+        for each in found
+        if 1 < len(label := _label(each)) <= _LONGEST and _may_be(label)
+    ]
+    return sorted(asking, key=lambda pair: page.page.start(pair[1]))
+
+
+def _label(button: Element) -> str:
+    return button.text if button.tag != "input" else button.attr("value") or ""
+
+
+@lru_cache(maxsize=8192)
+def _may_be(label: str) -> bool:
+    """A cheap look at the first word."""
+    words = label.split(None, 1)
+    return bool(words) and fold(words[0]).strip(_TRIM) in _FIRST
+
+
+def _asks(element: Element, action: str) -> bool:
+    """Whether an element asks, and is not just an entry of a menu that says the same."""
+    if element.tag != "a" or _LOOK.search(element.attr("class") or ""):
+        return True
+    return (
+        action not in _ENTRIES and element.closest("nav, footer, header, [role=navigation]") is None
+    )
+
+
+def _made(page: PageView, element: Element) -> Record | None:
+    is_input = element.tag == "input"
+    label = page.attribute(element, "value") if is_input else page.inside(element)
+    linked = element.tag == "a"
+    sure = LINKED if not linked or _LOOK.search(element.attr("class") or "") else SHOWN
+    return make(
+        KIND,
+        {
+            "label": label.field("text", sure),
+            "action": label.field("action", sure),
+            "url": page.attribute(element, "href").field("link", sure) if linked else None,
+        },
+        needs=("label", "action"),
+    )
+
+
+NORMALISERS.add("action", read_action)

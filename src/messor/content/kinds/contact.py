@@ -1,0 +1,131 @@
+"""Contacts: people, e-mail addresses, telephone numbers, postal addresses, profiles and forms.
+
+Structured data is read here, visible text in `shown_contacts`.
+"""
+
+from __future__ import annotations
+
+from messor.content import phones
+from messor.content.dates import fold
+from messor.content.evidence import EvidencedField
+from messor.content.items import PageItem
+from messor.content.kinds.build import LINKED, SHOWN, STATED, distinct, make, said
+from messor.content.kinds.shown_contacts import KIND, MAX_CONTACTS, shown_contacts
+from messor.content.links import read_network
+from messor.content.page_type import page_type
+from messor.content.passages import Passage
+from messor.content.places import country_of
+from messor.content.records import Record
+from messor.content.view import PageView
+
+_PEOPLE = frozenset(("Person", "Physician", "Patient"))
+_POINTS = frozenset(("ContactPoint",))
+
+
+def find(page: PageView) -> list[Record]:
+    """The contacts of a page."""
+    records = [
+        *_people(page),
+        *_points(page),
+        *shown_contacts(page),
+        *_profiles(page),
+        *_forms(page),
+    ]
+    return _news(distinct([record for record in records if record is not None]))[:MAX_CONTACTS]
+
+
+def _news(records: list[Record]) -> list[Record]:
+    """Records without those whose every address and number was already given."""
+    seen: set[tuple[str, str]] = set()
+    kept = []
+    for record in records:
+        told = {(name, str(each.value)) for name, each in record.fields.items()}
+        if not {each for each in told if each[0] != "phone_text" or len(told) == 1} <= seen:
+            kept.append(record)
+            seen |= told
+    return kept
+
+
+def _people(page: PageView) -> list[Record | None]:
+    """People who can be reached, or who have a role."""
+    found = []
+    for item in page.items_of(_PEOPLE)[:MAX_CONTACTS]:
+        known = {
+            "name": said(item, "name"),
+            "role": said(item, "jobTitle", "roleName"),
+            **_reach(page, item),
+        }
+        if len([each for each in known.values() if each is not None]) > 1:
+            found.append(make(KIND, known, needs=("name",)))
+    return found
+
+
+def _points(page: PageView) -> list[Record | None]:
+    return [
+        make(KIND, {"role": said(item, "contactType"), **_reach(page, item)})
+        for item in page.items_of(_POINTS)[:MAX_CONTACTS]
+        if item.text("telephone", "email", "faxNumber")
+    ]
+
+
+def _reach(page: PageView, item: PageItem) -> dict[str, EvidencedField | None]:
+    national = phones.normaliser(country_of(page))
+    phone = said(item, "telephone", normaliser="phone")
+    fax = said(item, "faxNumber", normaliser="phone")
+    return {
+        "email": said(item, "email", normaliser="email"),
+        "phone": phone or said(item, "telephone", normaliser=national, confidence=SHOWN),
+        "phone_text": said(item, "telephone"),
+        "fax": fax or said(item, "faxNumber", normaliser=national, confidence=SHOWN),
+    }
+
+
+def _profiles(page: PageView) -> list[Record | None]:
+    """Profiles in social networks that the page links to, but for its running text, or states."""
+    found: dict[str, Record | None] = {}
+    written = page_type(page).name in ("article", "listing", "search")
+    for anchor, href in page.links:
+        if "//" not in href or href in found:
+            continue
+        if read_network(href) is None or (written and anchor.closest("p, article") is not None):
+            continue
+        found[href] = _profile(page.attribute(anchor, "href"), LINKED)
+    known = {_plain_address(href) for href in found}
+    for item in page.items:
+        for passage in () if item.is_a(_PEOPLE) else item.texts("sameAs"):
+            address = _plain_address(passage.text)
+            if address not in known and read_network(passage.text) is not None:
+                known.add(address)
+                found[passage.text] = _profile(passage, STATED)
+    return list(found.values())[:40]
+
+
+def _plain_address(url: str) -> str:
+    """What all ways to write a profile's address have in common."""
+    return url.partition("//")[2].lower().removeprefix("www.").rstrip("/")
+
+
+def _profile(passage: Passage, confidence: float) -> Record | None:
+    network = passage.field("network", confidence)
+    profile = passage.field("profile", confidence)
+    return make(KIND, {"network": network, "profile": profile}, needs=("profile",))
+
+
+def _forms(page: PageView) -> list[Record | None]:
+    """Forms that take a message and an e-mail address, and are not for comments."""
+    if page_type(page).name in ("article", "product", "listing", "login"):
+        return []
+    found: list[Record | None] = []
+    for form in page.document.select("form")[:50]:
+        about = fold(
+            f"{form.attr('id') or ''} {form.attr('class') or ''} {form.attr('action') or ''}"
+        )
+        message = form.select_one("textarea")
+        if message is None or "comment" in about or "kommentar" in about or "search" in about:
+            continue
+        if form.select_one('input[type="email"], input[name*="mail" i]') is None:
+            continue
+        action = page.attribute(form, "action").field("link", SHOWN)
+        name = page.attribute(message, "name").field("text", SHOWN)
+        found.append(make(KIND, {"form_action": action, "form_message": name}))
+    return found

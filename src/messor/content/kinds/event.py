@@ -1,0 +1,100 @@
+"""Events: what happens when and where, from structured data or from labels of an event's page."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from messor.content.dates import read_date
+from messor.content.evidence import EvidencedField
+from messor.content.items import PageItem
+from messor.content.kinds.build import SHOWN, STATED, make, said, stated_or_shown
+from messor.content.kinds.organisation import address_fields
+from messor.content.labels import Label, labels
+from messor.content.page_type import page_type
+from messor.content.records import Record
+from messor.content.view import PageView
+
+KIND = "event"
+MAX_EVENTS = 200
+_TYPES = """
+    Event BusinessEvent ChildrensEvent ComedyEvent CourseInstance DanceEvent DeliveryEvent
+    EducationEvent ExhibitionEvent Festival FoodEvent Hackathon LiteraryEvent MusicEvent
+    PublicationEvent SaleEvent ScreeningEvent SocialEvent SportsEvent TheaterEvent VisualArtsEvent
+    """
+TYPES = frozenset(_TYPES.split())
+_LABELS = {
+    "when": "date, when, datum, wann, termin, beginn, date et heure, quand, fecha, cuando, data, quando,"
+    " data e ora, wanneer, kiedy, nar, hvornar, milloin, kdy, tarih, дата, когда, date and time,"
+    " date & time, start, start date, starts, begins, date de debut, fecha de inicio, startdatum, beginnt",
+    "until": "end, ends, end date, ende, enddatum, fin, date de fin, fecha de fin, fine, einde, koniec, slut",
+    "where": "venue, location, where, ort, veranstaltungsort, wo, lieu, ou, lugar, donde, luogo, dove,"
+    " local, onde, plaats, locatie, waar, miejsce, gdzie, plats, var, sted, hvor, paikka, missa, misto,"
+    " kde, mekan, yer, место, где, місце, address, adresse",
+    "by": "organizer, organiser, organised by, organized by, host, hosted by, veranstalter, organisateur,"
+    " organizador, organizzatore, organisator, organizator, arrangor, организатор",
+}
+_WHEN, _UNTIL, _WHERE, _BY = (frozenset(words.split(", ")) for words in _LABELS.values())
+
+
+def find(page: PageView) -> list[Record]:
+    """The events of a page."""
+    stated = [_stated(item) for item in page.items_of(TYPES)[:MAX_EVENTS]]
+    may_show = page_type(page).name == "event"
+    return stated_or_shown(stated, partial(_shown, page) if may_show else None)
+
+
+def _stated(item: PageItem) -> Record | None:
+    place = item.item("location")
+    offer = item.item("offers")
+    address = place.item("address") if place else None
+    return make(
+        KIND,
+        {
+            "name": said(item, "name"),
+            "start": said(item, "startDate", normaliser="date"),
+            "end": said(item, "endDate", normaliser="date"),
+            "location": said(place, "name") or said(item, "location"),
+            **address_fields(address),
+            "organiser": said(item.item("organizer", "performer"), "name")
+            or said(item, "organizer"),
+            "description": said(item, "description", normaliser="long_text"),
+            "price": said(offer, "price", "lowPrice", normaliser="money_amount"),
+            "currency": said(offer, "priceCurrency", normaliser="money_currency"),
+            "url": said(item, "url", normaliser="link"),
+        },
+        needs=("name", "start"),
+    )
+
+
+def _shown(page: PageView) -> Record | None:
+    title = next((line for line in page.lines if line.level == 1), None)
+    if title is None:
+        return None
+    told = labels(page)
+    start = next((label for label in told if label.name in _WHEN and read_date(label.text)), None)
+    marked = page.document.select_one("time[datetime]")
+    begins: EvidencedField | None = None
+    if start is not None:
+        begins = start.passage(page).field("moment", SHOWN)
+    elif marked is not None:
+        begins = page.attribute(marked, "datetime").field("date", SHOWN)
+    return make(
+        KIND,
+        {
+            "name": page.said(title).field("text", STATED),
+            "start": begins,
+            "end": _labelled(page, told, _UNTIL, "moment"),
+            "location": _labelled(page, told, _WHERE, "text"),
+            "organiser": _labelled(page, told, _BY, "text"),
+        },
+        needs=("name", "start"),
+    )
+
+
+def _labelled(
+    page: PageView, told: list[Label], names: frozenset[str], normaliser: str
+) -> EvidencedField | None:
+    for label in told:
+        if label.name in names and len(label.text) < 200:
+            return label.passage(page).field(normaliser, SHOWN)
+    return None

@@ -1,0 +1,139 @@
+"""Offers (W-5): reductions, free first steps and deals that a page promises, by rule.
+
+Prices of products are left to the reader of products, those of a list to `price_item`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from messor.content.amounts import MONEY, money_in
+from messor.content.dates import fold, read_date
+from messor.content.evidence import NORMALISERS, EvidencedField
+from messor.content.items import PageItem
+from messor.content.kinds.build import GUESSED, SHOWN, distinct, make, said
+from messor.content.kinds.call_to_action import read_action
+from messor.content.kinds.offer_words import CODE, DEAL, FREE, PERCENT_OFF, SAVING, UNTIL
+from messor.content.lines import Line
+from messor.content.page_type import page_type
+from messor.content.records import Record
+from messor.content.view import PageView
+
+KIND = "offer"
+MAX_OFFERS = 60
+_MAX_LINE = 180
+_LETTERS = 5
+_DIGIT = re.compile(r"\d")  # without one there is no money
+_OFFERS = frozenset(("Offer", "AggregateOffer"))
+_PRODUCTS = frozenset(("Product", "ProductGroup", "IndividualProduct", "Car", "Book", "Vehicle"))
+_SILENT = frozenset(("article", "listing", "search", "legal", "product", "cart"))
+
+
+def read_code(text: str) -> str | None:
+    """The code that a text says to use."""
+    match = CODE.search(text[:_MAX_LINE])
+    return match[1] if match else None
+
+
+def read_until(text: str) -> str | None:
+    """The day until which a text says that something holds."""
+    match = UNTIL.search(fold(text[: 2 * _MAX_LINE]))
+    found = read_date(match[1]) if match else None
+    return found[:10] if found else None
+
+
+def find(page: PageView) -> list[Record]:
+    """The offers of a page."""
+    stated = [_stated(item) for item in _free_offers(page)[:MAX_OFFERS]]
+    found = [record for record in stated if record is not None]
+    if page_type(page).name not in _SILENT:
+        found.extend(_shown(page))
+    return distinct(found)[:MAX_OFFERS]
+
+
+def _free_offers(page: PageView) -> list[PageItem]:
+    """Offers that are not those of a product."""
+    if not _PRODUCTS.isdisjoint(page.types):
+        return []
+    return page.items_of(_OFFERS)
+
+
+def _stated(item: PageItem) -> Record | None:
+    thing = item.item("itemOffered")
+    name = said(item, "name") or said(thing, "name")
+    return make(
+        KIND,
+        {
+            "title": name,
+            "description": said(item, "description", normaliser="long_text"),
+            "price": said(item, "price", "lowPrice", normaliser="money_amount"),
+            "currency": said(item, "priceCurrency", normaliser="money_currency"),
+            "valid_until": said(item, "validThrough", "priceValidUntil", normaliser="day"),
+            "url": said(item, "url", normaliser="link"),
+        },
+        needs=("title",),
+    )
+
+
+def _shown(page: PageView) -> list[Record]:
+    found: list[Record] = []
+    for line in page.lines:
+        if len(line.text) > _MAX_LINE or line.region in ("nav", "header"):
+            continue
+        if not _promises(line.text):
+            continue
+        if read_action(line.text) is not None:  # a button that repeats the offer
+            continue
+        record = _of_line(page, line)
+        if record is not None:
+            found.append(record)
+        if len(found) >= MAX_OFFERS:
+            break
+    return found
+
+
+@lru_cache(maxsize=8192)
+def _promises(text: str) -> bool:
+    """Whether a line promises something; remembered, for the pages of a site repeat their lines."""
+    folded = fold(text)
+    promised = ("%" in folded and PERCENT_OFF.search(folded)) or FREE.search(folded)
+    if not promised and _DIGIT.search(text):
+        promised = (SAVING.search(folded) or DEAL.search(folded)) and MONEY.search(text)
+    # "-50 %" on what?
+    return bool(promised) and sum(map(str.isalpha, folded)) >= _LETTERS
+
+
+def _of_line(page: PageView, line: Line) -> Record | None:
+    passage = page.said(line)
+    folded = fold(line.text)
+    reduced = PERCENT_OFF.search(folded) is not None
+    amounts = money_in(line)
+    sure = SHOWN if reduced or line.level else GUESSED
+    saved = bool(amounts) and SAVING.search(folded) is not None
+    fields: dict[str, EvidencedField | None] = {
+        "title": passage.field("text", sure),
+        "discount_percent": passage.field("percent", sure) if reduced else None,
+        "valid_until": passage.field("until", sure) or _later(page, line),
+        "code": passage.field("offer_code", sure),
+    }
+    if amounts:
+        begin, end = amounts[0]
+        written = page.said(line, line.text[begin:end])
+        fields["discount_amount" if saved else "price"] = written.field("money_amount", sure)
+        fields["currency"] = written.field("money_currency", sure)
+    return make(KIND, fields, needs=("title",))
+
+
+def _later(page: PageView, line: Line) -> EvidencedField | None:
+    """The end of an offer, where one of the next lines says it."""
+    for following in page.lines[line.number + 1 : line.number + 4]:
+        if following.level:
+            break
+        if len(following.text) <= _MAX_LINE and read_until(following.text):
+            return page.said(following).field("until", GUESSED)
+    return None
+
+
+NORMALISERS.add("offer_code", read_code)
+NORMALISERS.add("until", read_until)

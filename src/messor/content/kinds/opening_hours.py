@@ -1,0 +1,148 @@
+"""Opening hours: which days, and from when to when."""
+
+from __future__ import annotations
+
+import re
+
+from messor.content.dates import fold
+from messor.content.hours import is_day, read_days, read_hours, statements
+from messor.content.items import PageItem
+from messor.content.kinds.build import SHOWN, STATED, distinct, field_of, make, said
+from messor.content.kinds.line_cues import times_of
+from messor.content.lines import Line
+from messor.content.passages import Passage
+from messor.content.records import Record
+from messor.content.view import PageView
+
+KIND = "opening_hours"
+MAX_HOURS = 100
+_MAX_LINE = 120
+_REACH = 40  # lines below a label
+_ENOUGH = 3  # statements on a page that does not announce opening hours
+_SPECIFIED = frozenset(("OpeningHoursSpecification",))
+# Labels by what they have in common, which is all that has to be looked for on most pages.
+_LABELS = {
+    "hours": (
+        "opening hours", "business hours", "store hours", "office hours", "hours of operation",
+        "our hours", "\nhours\n",
+    ),
+    "opening": ("opening times", "openingstijden", "openingsuren"),
+    "zeiten": ("offnungszeiten", "sprechzeiten", "geschaftszeiten", "burozeiten"),
+    "sprechstunde": ("sprechstunde",),
+    "horaires": ("horaires",),
+    "heures d": ("heures d'ouverture", "heures d\u2019ouverture"),
+    "orari": ("horario", "\norari", "orari di", "orario di"),
+    "tider": ("oppettider", "apningstider", "abningstider"),
+    "godziny otwarcia": ("godziny otwarcia",),
+    "aukioloajat": ("aukioloajat",),
+    "oteviraci doba": ("oteviraci doba",),
+    "calisma saatleri": ("calisma saatleri",),
+    "nyitvatartas": ("nyitvatartas",),
+    " работы": ("режим работы", "часы работы", "график работы"),
+    "години роботи": ("години роботи",),
+    "ωραριο": ("ωραριο",),
+    "時間": ("営業時間", "開館時間", "診療時間", "營業時間"),
+    "营业时间": ("营业时间",),
+    "영업시간": ("영업시간",),
+    "radno vrijeme": ("radno vrijeme",),
+    "работно време": ("работно време",),
+}  # fmt: skip
+_DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def find(page: PageView) -> list[Record]:
+    """The opening hours of a page, one record for each statement."""
+    found = [_specified(item) for item in page.items_of(_SPECIFIED)[:MAX_HOURS]]
+    for item in page.items:
+        found.extend(_written(passage) for passage in item.texts("openingHours")[:20])
+    stated = [record for record in found if record is not None]
+    return distinct(stated or _shown(page))[:MAX_HOURS]
+
+
+def _specified(item: PageItem) -> Record | None:
+    found = {
+        "days": field_of(item.listed("dayOfWeek"), "days", STATED),
+        "valid_from": said(item, "validFrom", normaliser="day"),
+        "valid_through": said(item, "validThrough", normaliser="day"),
+    }
+    opens, closes = said(item, "opens", normaliser="time"), said(item, "closes", normaliser="time")
+    if opens is not None and closes is not None and opens.value == closes.value == "00:00":
+        # How machines are told that a place stays closed; open all day is until 23:59.
+        shut = said(item, "closes", normaliser="shut")
+        return make(KIND, {**found, "hours": shut}, needs=("days", "hours"))
+    return make(
+        KIND, {**found, "opens": opens, "closes": closes}, needs=("days", "opens", "closes")
+    )
+
+
+def _written(passage: Passage) -> Record | None:
+    days, hours = passage.field("days", STATED), passage.field("hours", STATED)
+    return make(KIND, {"days": days, "hours": hours}, needs=("days", "hours"))
+
+
+def _shown(page: PageView) -> list[Record]:
+    labels = [
+        label
+        for stem, own in _LABELS.items()
+        if stem in page.folded
+        for label in own
+        if label in page.folded
+    ]
+    if not labels and times_of(page) < 2:
+        return []
+    found: list[Record] = []
+    days: Line | None = None  # a line of days alone, which waits for its hours
+    for line in _near_labels(page, labels) if labels else page.lines:
+        if len(line.text) > _MAX_LINE or not (len(line.text) < 40 or _DIGIT.search(line.text)):
+            days = None
+            continue
+        records, days = _of_line(page, line, days)
+        found.extend(records)
+        if len(found) >= MAX_HOURS:
+            break
+    return found if labels or len(found) >= _ENOUGH else []
+
+
+def _near_labels(page: PageView, labels: list[str]) -> list[Line]:
+    """The lines that a label may announce."""
+    until = -1
+    found = []
+    for line, folded in zip(page.lines, page.folded.split("\n"), strict=True):
+        if any(label in f"\n{folded}\n" for label in labels):
+            until = line.number + _REACH
+        if line.number <= until:
+            found.append(line)
+    return found
+
+
+def _of_line(page: PageView, line: Line, days: Line | None) -> tuple[list[Record], Line | None]:
+    """The records that a line completes, and the line itself when it only names days."""
+    named = read_days(line.text)
+    if not named and days is None:
+        return [], None
+    hours = read_hours(line.text)
+    if (not named and hours is None) or not _is_terse(line.text):
+        return [], None
+    if named and hours is not None:
+        passages = [page.said(line, piece) for piece in statements(line.text)]
+        return [made for each in passages if (made := _made(each, each)) is not None], None
+    if named and not _DIGIT.search(line.text):
+        return [], line
+    if hours is not None and not named and days is not None:
+        # Several spans may follow one day, each on a line of its own.
+        record = _made(page.said(days), page.said(line))
+        return [record] if record is not None else [], days
+    return [], None
+
+
+def _made(days: Passage, hours: Passage) -> Record | None:
+    found = {"days": days.field("days", SHOWN), "hours": hours.field("hours", SHOWN)}
+    return make(KIND, found, needs=("days", "hours"))
+
+
+def _is_terse(text: str) -> bool:
+    """Whether a line says hardly more than days and hours."""
+    words = _WORD.findall(fold(text))
+    telling = [word for word in words if not is_day(word)]
+    return len(telling) <= 3 + len(words) // 4

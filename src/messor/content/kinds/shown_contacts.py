@@ -1,0 +1,269 @@
+"""Contacts of visible text and of mailto: and tel: links.
+
+What stands close together on the page is one contact. A name or a role is taken only from the line
+above an e-mail address or number that fits it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import islice
+
+from messor.content import phones
+from messor.content.dates import fold
+from messor.content.emails import VEIL, emails, has_unshown, read_email
+from messor.content.evidence import EvidencedField
+from messor.content.kinds.build import GUESSED, LINKED, SHOWN, make
+from messor.content.kinds.line_cues import EMAIL, PHONE, PLACE, page_cues
+from messor.content.lines import Line, LineNumbers
+from messor.content.page_type import page_type
+from messor.content.places import address_at, country_of
+from messor.content.records import Record
+from messor.content.view import PageView
+
+KIND = "contact"
+MAX_CONTACTS = 200
+_ELSEWHERE = ("http", "/", "#")  # how nearly all links begin
+_GAP = 6  # lines between the parts of one contact
+_MAX_LINE = 400
+
+# Pages on which a number that stands alone is the site's own.
+_OWN = frozenset(("contact", "about", "legal", "home"))
+_NAME = re.compile(
+    r"(?:(?:Dr|Prof|Mr|Mrs|Ms|Herr|Frau|M|Mme|Ing|Dipl|Mag|Sig|Sra?)\.?\s+){0,3}"
+    r"[^\W\d_a-z][\w'\u2019.-]{1,20}(?:\s+(?:von|van|de|der|den|di|da|del|la|le|zu|af|av)){0,2}"
+    r"(?:\s+[^\W\d_a-z][\w'\u2019.-]{0,20}){1,3}(?:,?\s+(?:M\.?Sc\.?|Ph\.?D\.?|M\.?D\.?|MBA|B\.?A\.?))?"
+)
+_JOINED = re.compile(r"(?<!\bMc)(?<!\bMac)(?<!\bDe)(?<!\bDi)(?<!\bLe)(?<!\bO')[a-z][A-Z]")
+# Mailboxes that are nobody's own.
+_MAILBOXES = """
+    info contact kontakt feedback support help sales office mail hello press presse team service
+    partners partner news newsletter admin webmaster marketing jobs career careers editor editorial
+    advertising billing privacy datenschutz bestellung shop order orders reservation booking
+    reception praxis buero post hallo bonjour contacto contatti secretariat sekretariat media events
+    """
+_EVERYBODY = frozenset(_MAILBOXES.split())
+_ROLE = re.compile(
+    r"(?<!\w)(?:ceo|cto|cfo|coo|founder|co-founder|director|manager|managing|head of|president|chair|"
+    r"secretary|officer|coordinator|consultant|partner|owner|physician|doctor|dentist|therapist|"
+    r"engineer|assistant|advisor|sales|marketing|editor|teacher|lawyer|attorney|geschaftsfuhrer(?:in)?|"
+    r"inhaber(?:in)?|leiter(?:in)?|leitung|leitender|vorstand|arzt|arztin|zahnarzt|assistenz|"
+    r"ansprechpartner(?:in)?|mitarbeiter(?:in)?|referent(?:in)?|directeur|directrice|gerant|"
+    r"responsable|president|fondateur|director[ae]?|gerente|jefe|direttore|direttrice|titolare|"
+    r"responsabile|diretor|directeur|eigenaar|medewerker|kierownik|prezes|dyrektor|vd|chef|"
+    r"toimitusjohtaja|reditel|jednatel|mudur|директор|руководитель|менеджер)(?!\w)"
+)
+
+
+@dataclass(slots=True)
+class _Group:
+    """Fields that stand close together."""
+
+    last: int
+    fields: dict[str, EvidencedField] = field(default_factory=dict)
+    named: int | None = None  # the line of a person's name
+
+
+@dataclass(slots=True)
+class _Find:
+    line: int
+    name: str
+    value: EvidencedField
+
+
+def shown_contacts(page: PageView) -> list[Record | None]:
+    """The contacts, grouped by where they stand."""
+    finds = sorted(_finds(page), key=lambda each: each.line)
+    groups: list[_Group] = []
+    for each in finds[: 4 * MAX_CONTACTS]:
+        group = groups[-1] if groups else None
+        known = group.fields.get(each.name) if group else None
+        if known is not None and known.value == each.value.value:
+            continue
+        named = each.name == "name" and group is not None and bool(group.fields)
+        if (
+            group is None
+            or named
+            or known is not None
+            or each.line - group.last > _GAP
+            or (each.name == "street" and not _is_of(page, group, each.line))
+        ):
+            group = _Group(each.line)
+            groups.append(group)
+        if each.name == "name":
+            group.named = each.line
+        group.fields[each.name] = each.value
+        group.last = each.line
+    return [
+        make(KIND, group.fields) for group in groups if not group.fields.keys() <= {"name", "role"}
+    ]
+
+
+def _is_of(page: PageView, group: _Group, line: int) -> bool:
+    """Whether an address may be a group's: a person's stands within what holds the name."""
+    if group.named is None:
+        return True
+    around = page.lines[group.named].element.parent
+    return around is None or around in page.lines[line].element.ancestors
+
+
+def _finds(page: PageView) -> list[_Find]:
+    found: list[_Find] = []
+    country = country_of(page)
+    told = _linked(page, country, found)
+    if VEIL in page.source.text:
+        _read_veiled(page, told, found)
+    tries = 0
+    cued = [(line, cues) for line, cues in zip(page.lines, page_cues(page), strict=True) if cues]
+    for line, cues in cued:
+        if len(line.text) <= _MAX_LINE and tries < 4 * MAX_CONTACTS:
+            if cues & EMAIL:
+                tries += _read_emails(page, line, told, found)
+            if cues & PHONE:
+                tries += _read_phones(page, line, country, told, found)
+    _read_addresses(page, [line for line, cues in cued if cues & PLACE], found)
+    _read_names(page, found)
+    return found
+
+
+def _linked(page: PageView, country: str | None, found: list[_Find]) -> set[str]:
+    """What mailto: and tel: links say; answers the values found."""
+    told: set[str] = set()
+    lines = LineNumbers(page.lines)
+    for anchor, href in page.links:
+        if href.startswith(_ELSEWHERE):
+            continue
+        kind = href[:7].strip().lower()
+        if kind.startswith("mailto:"):
+            name, normaliser = "email", "email"
+        elif kind.startswith("tel:"):
+            name, normaliser = "phone", "phone"
+        else:
+            continue
+        passage = page.attribute(anchor, "href")
+        value = passage.field(normaliser, LINKED)
+        if value is None and name == "phone" and country:
+            value = passage.field(phones.normaliser(country), SHOWN)
+        if value is not None and len(found) < 2 * MAX_CONTACTS:
+            told.add(str(value.value))
+            found.append(_Find(lines.of(anchor), name, value))
+    return told
+
+
+def _read_veiled(page: PageView, told: set[str], found: list[_Find]) -> None:
+    """E-mail addresses that a script unveils for people."""
+    lines = LineNumbers(page.lines)
+    veiled = page.document.select(f'[data-cfemail], a[href*="{VEIL}#"]')
+    for element in veiled[: 2 * MAX_CONTACTS]:
+        own = "href" if element.attr("data-cfemail") is None else "data-cfemail"
+        value = page.attribute(element, own).field("veiled_email", LINKED)
+        if value is not None and value.value not in told:
+            told.add(str(value.value))
+            found.append(_Find(lines.of(element), "email", value))
+
+
+def _read_emails(page: PageView, line: Line, told: set[str], found: list[_Find]) -> int:
+    tries = 0
+    for address, written in emails(line.text):
+        tries += 1
+        if address in told:
+            continue
+        passage = page.said(line, written)
+        kind = "shown_email" if has_unshown(passage.quote) else "email"
+        value = passage.field(kind, SHOWN if "@" in written else GUESSED)
+        if value is not None:
+            told.add(address)
+            found.append(_Find(line.number, "email", value))
+    return tries
+
+
+def _read_phones(
+    page: PageView, line: Line, country: str | None, told: set[str], found: list[_Find]
+) -> int:
+    tries = 0
+    for written, called in phones.numbers(line.walled):
+        tries += 1
+        name = called or (_announced(page, line) if line.text.startswith(written[:4]) else "")
+        number = phones.read_phone(written) if phones.names_country(written) else None
+        if number is None and not name:
+            continue
+        region = None if number else country
+        number = number or (phones.read_phone(written, region) if region else None)
+        if number is not None and number in told and name != "fax":
+            continue
+        passage = page.said(line, written)
+        if number is not None:
+            value = passage.field(phones.normaliser(region), SHOWN if name else GUESSED)
+            if value is not None:
+                told.add(number)
+                found.append(_Find(line.number, name or "phone", value))
+        elif name == "phone":
+            text = passage.field("text", GUESSED)
+            if text is not None:
+                found.append(_Find(line.number, "phone_text", text))
+    return tries
+
+
+def _announced(page: PageView, line: Line) -> str:
+    """What the line above calls a number, or the page does where a number stands alone."""
+    label = phones.is_label(page.lines[line.number - 1].text) if line.number else ""
+    if not label and phones.is_alone(line.text) and page_type(page).name in _OWN:
+        return "phone"
+    return label
+
+
+def _read_addresses(page: PageView, placed: list[Line], found: list[_Find]) -> None:
+    made = (address_at(page.lines, line.number) for line in placed)
+    for address in islice(filter(None, made), MAX_CONTACTS):
+        for name, (line, text) in (
+            ("street", address.street),
+            ("postal_code", address.postal_code),
+            ("locality", address.locality),
+        ):
+            value = page.said(line, text).field("text", SHOWN)
+            if value is not None:
+                found.append(_Find(address.street[0].number, name, value))
+
+
+def _read_names(page: PageView, found: list[_Find]) -> None:
+    """Names above an address or number: those the e-mail address repeats, or with a role."""
+    taken: set[int] = set()
+    for each in [find for find in found if find.name in ("email", "phone")]:
+        above = page.lines[max(0, each.line - 4) : each.line + 1]
+        for line in reversed(above):
+            if line.number in taken or not _is_name(line.text):
+                continue
+            role = _role(page, line)
+            if not (_repeats(each.value, line.text) or role is not None):
+                continue
+            value = page.said(line).field("text", SHOWN)
+            if value is not None:
+                taken.add(line.number)
+                found.append(_Find(line.number, "name", value))
+            if role is not None and (value := page.said(role).field("text", GUESSED)) is not None:
+                found.append(_Find(line.number, "role", value))
+            break
+
+
+def _is_name(text: str) -> bool:
+    if len(text) > 60 or not _NAME.fullmatch(text):
+        return False
+    return not (_JOINED.search(text) or _ROLE.search(fold(text)))
+
+
+def _repeats(value: EvidencedField, name: str) -> bool:
+    """Whether an e-mail address repeats a part of a name."""
+    local = fold(str(value.value).partition("@")[0])
+    parts = [part for part in re.split(r"[\s.]+", fold(name)) if len(part) > 2]
+    if local in _EVERYBODY or read_email(str(value.value)) is None:
+        return False
+    return any(part in local for part in parts)
+
+
+def _role(page: PageView, line: Line) -> Line | None:
+    """The line below a name that says a role."""
+    for below in page.lines[line.number + 1 : line.number + 2]:
+        if len(below.text) <= 80 and "@" not in below.text and _ROLE.search(fold(below.text)):
+            return below
+    return None

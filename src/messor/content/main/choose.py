@@ -1,0 +1,124 @@
+"""Which box holds the main content: the one where running text is densest."""
+
+from __future__ import annotations
+
+from itertools import compress
+
+from messor.content.main import cues
+from messor.content.main.blocks import Blocks, Layout
+from messor.content.main.weigh import Weights, values_of
+
+# What a box passes on to the one around it. Text scattered over many boxes thus counts for less
+# than text that stands together.
+_PASSED_ON = 0.7
+# Boxes with less than this in them are more often teasers than parts of an article.
+_SMALL = 150
+# These pass everything on and are never the whole of an article.
+_LEAVES = frozenset(
+    (
+        "blockquote", "dd", "dl", "dt", "figcaption", "h1", "h2", "h3", "h4", "h5", "h6", "li",
+        "ol", "p", "pre", "tbody", "td", "th", "tr", "ul",
+    )
+)  # fmt: skip
+_BODY_BONUS = 1.25
+_ARTICLE_BONUS = 1.1
+# A box said to be the body is believed when it holds this much running text.
+_BELIEVED = 200
+_BELIEVED_SHARE = 0.4
+# The box around it is taken when it adds this share of paragraphs.
+_WORTH_WIDENING = 0.15
+_PARAGRAPH = 100
+_PARAGRAPHS = ("p", "", "blockquote")
+_PAGE = ("", "body", "html")
+
+
+def choose_root(layout: Layout, weights: Weights, headline: int | None) -> int | None:
+    """The place of the main box among the boxes, None where there is no running text."""
+    said = _said_to_be_body(layout, weights)
+    if said is not None:
+        return said
+    values = values_of(layout, weights, headline)
+    densest = _densest(layout, weights, values)
+    return None if densest is None else _widen(layout, values, densest)
+
+
+def _said_to_be_body(layout: Layout, weights: Weights) -> int | None:
+    boxes = layout.boxes
+    held = {
+        place: weights.within(boxes.starts[place], boxes.ends[place])
+        for place, found in boxes.cues.items()
+        if found & cues.WHOLE_BODY
+    }
+    most = max(held.values(), default=0)
+    if most < _BELIEVED:
+        return None
+    return next(place for place, size in held.items() if size >= most * _BELIEVED_SHARE)
+
+
+def _densest(layout: Layout, weights: Weights, values: list[float]) -> int | None:
+    boxes = layout.boxes
+    tags, parents, cues_of = boxes.tags, boxes.parents, boxes.cues
+    scores = [0.0] * len(tags)
+    # Furniture adds nothing, so that its boxes come out at 0 and pass nothing on.
+    for start, end in weights.free:
+        for box, value in zip(layout.blocks.boxes[start:end], values[start:end], strict=True):
+            scores[box] += value
+    best, highest = None, 0.0
+    # A box comes after those around it. Going backwards, a score is thus not looked at before all
+    # within have been added to it: whether it is 0 as well, because this is found out step by step.
+    for place in compress(range(len(tags) - 1, 0, -1), reversed(scores)):
+        score = scores[place]
+        if tags[place] in _LEAVES:
+            scores[parents[place]] += score
+            continue
+        scores[parents[place]] += score * (_PASSED_ON if score >= _SMALL else _PASSED_ON / 2)
+        if place in cues_of:
+            score *= _bonus(cues_of[place])
+        if score > highest:
+            best, highest = place, score
+    return 0 if scores[0] > highest else best
+
+
+def _bonus(found: int) -> float:
+    if found & cues.BODY:
+        return _BODY_BONUS
+    return _ARTICLE_BONUS if found & cues.ARTICLE else 1.0
+
+
+def _widen(layout: Layout, values: list[float], place: int) -> int:
+    """Take in the boxes around as long as the text goes on there."""
+    boxes = layout.boxes
+    start, end = boxes.starts[place], boxes.ends[place]
+    own = sum(values[start:end])
+    around = boxes.parents[place]
+    while around >= 0 and boxes.tags[around] not in _PAGE:
+        before, after = slice(boxes.starts[around], start), slice(end, boxes.ends[around])
+        more = values[before] + values[after]
+        if own >= 0 and max(more, default=0) < _PARAGRAPH:
+            break  # there is no paragraph
+        added = _continuing(layout.blocks, values, before) + _continuing(
+            layout.blocks, values, after
+        )
+        if added <= (own if boxes.cues.get(place, 0) & cues.BODY else own * _WORTH_WIDENING):
+            break
+        own += sum(more)
+        start, end = before.start, after.stop
+        place, around = around, boxes.parents[around]
+    return place
+
+
+def _continuing(blocks: Blocks, values: list[float], part: slice) -> float:
+    """What a stretch of blocks says for an article that goes on in it."""
+    return sum(
+        [
+            value
+            for value, kind, linked, size in zip(
+                values[part],
+                blocks.kinds[part],
+                blocks.linked[part],
+                blocks.sizes[part],
+                strict=True,
+            )
+            if value < 0 or (value >= _PARAGRAPH and kind in _PARAGRAPHS and linked * 5 < size)
+        ]
+    )

@@ -1,0 +1,133 @@
+"""The one door to main content: a page in, its main text and markdown out.
+
+An article is cut out where its running text is densest. Any other page keeps all that is not the
+site's frame, so that a page with visible text never comes out empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turbohtml import Document, Element
+
+from messor.content.lists import Lists
+from messor.content.main import cues
+from messor.content.main.anchor import follow_body
+from messor.content.main.blocks import Layout
+from messor.content.main.choose import choose_root
+from messor.content.main.declared import Declared, read_declared
+from messor.content.main.headline import find_headline, has_dateline
+from messor.content.main.inline import escape
+from messor.content.main.keep import keep_article
+from messor.content.main.page import keep_page
+from messor.content.main.render import render
+from messor.content.main.walk import read_layout
+from messor.content.main.weigh import Weights, weigh
+from messor.web.html import parse_document
+from messor.web.text import storable
+
+# Running text that makes an article of a page which says it is one, and of one which does not,
+# where it must also be this share of all that can be read.
+_DECLARED_RUNNING = 150
+_DECLARED_SHARE = 0.15
+_RUNNING = 250
+_SHARE = 0.6
+_PRODUCT_SHARE = 0.9
+# Much of it in one place will do with a smaller share, when little of it is elsewhere.
+_MUCH_RUNNING = 1_000
+_MUCH_SHARE = 0.3
+_MUCH_MORE = 2.5
+# The body that structured data gives stands in for a text so much shorter.
+_FAR_SHORTER = 0.5
+_MIN_BODY = 400
+# With less than this the frame of a page is read as well.
+_LITTLE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MainContent:
+    """What a page is there for."""
+
+    text: str  # plain, a line for each block, without the headline of an article
+    markdown: str  # with the headline, if there is one
+    headline: str  # empty where none was found
+    is_article: bool  # whether it was read as running text
+
+
+def read_main(
+    source: Document | Element | str, url: str, lists: Lists | None = None
+) -> MainContent:
+    """Read the main content of a page, given as its tree or its HTML, that was found at `url`.
+
+    Its lists are given where others have looked at them, or will.
+
+    HTML out of all proportion raises TooComplexError, as everywhere; nothing else is raised.
+    """
+    document = parse_document(source) if isinstance(source, str) else source
+    declared = read_declared(document)
+    layout = read_layout(document, lists)
+    if sum(layout.blocks.sizes) < _LITTLE:
+        layout = read_layout(document, whole=True)
+    weights = weigh(layout)
+    place = find_headline(layout, declared.titles)
+    headline = "" if place is None else " ".join(layout.blocks.texts[place].split())
+    kept = _keep_article(layout, weights, place, declared)
+    is_article = kept is not None
+    if kept is None:
+        kept = keep_page(layout, weights, place, is_product=declared.is_product)
+    text, markdown = render(layout, kept, url)
+    if len(declared.body) >= _MIN_BODY and len(text) < len(declared.body) * _FAR_SHORTER:
+        text, markdown = _given(declared.body)
+        is_article = True
+    if not text:
+        text, markdown = _given(_unseen_text(document))
+    if is_article and headline:
+        markdown = f"# {escape(headline)}\n\n{markdown}"
+    return MainContent(storable(text), storable(markdown), storable(headline), is_article)
+
+
+def _keep_article(
+    layout: Layout, weights: Weights, headline: int | None, declared: Declared
+) -> list[int] | None:
+    """The blocks of the article, None where the page does not read like one."""
+    root = choose_root(layout, weights, headline)
+    if declared.body:
+        root = follow_body(layout, root, declared.body)
+    if root is None:
+        return None
+    kept = keep_article(layout, weights, root, declared.titles)
+    running = sum(map(weights.running.__getitem__, kept))
+    readable = sum(sum(layout.blocks.sizes[start:end]) for start, end in weights.free)
+    if declared.is_product and not declared.is_article:
+        is_one = running >= max(_RUNNING, readable * _PRODUCT_SHARE)
+    elif (
+        declared.is_article
+        or layout.boxes.cues.get(root, 0) & cues.WHOLE_BODY > 0
+        or has_dateline(layout, headline)
+    ):
+        is_one = running >= max(_DECLARED_RUNNING, readable * _DECLARED_SHARE)
+    else:
+        is_one = _reads_like_one(weights, running, readable)
+    return kept if is_one else None
+
+
+def _reads_like_one(weights: Weights, running: int, readable: int) -> bool:
+    """Whether a page that does not say it is an article has enough text in one place to be one."""
+    if running >= max(_RUNNING, readable * _SHARE):
+        return True
+    elsewhere = sum(weights.within(start, end) for start, end in weights.free) - running
+    return running >= max(_MUCH_RUNNING, readable * _MUCH_SHARE, elsewhere * _MUCH_MORE)
+
+
+def _given(text: str) -> tuple[str, str]:
+    """Text that comes without markup, a paragraph a line."""
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    paragraphs = [line for line in lines if line]
+    return "\n".join(paragraphs), "\n\n".join(escape(line) for line in paragraphs)
+
+
+def _unseen_text(document: Document | Element) -> str:
+    """What is left to read on a page without text of its own: buttons, and what stands in for scripts."""
+    return "\n".join(
+        element.text for element in document.select("button, option, noscript, textarea")
+    )

@@ -1,0 +1,117 @@
+"""Items of lists that were read before, looked up by how they are written.
+
+That says all about how an item is read, as long as no mark around it goes on in it.
+Only those of lists are kept in which each item is one block without a box within, and none that
+is long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress, groupby
+from operator import not_
+
+from turbohtml import Element
+
+from messor.content.lists import MAX_ITEM, Lists
+from messor.content.main.blocks import MAX_BLOCKS, MAX_BOXES, Layout, Markup
+
+# Of an item its cues, text, characters in links, and markup.
+_Item = tuple[int, str, int, Markup | None]
+_KNOWN: dict[str, _Item] = {}
+_REMEMBERED = 8_192
+
+
+class Items:
+    """The items of one page, looked up before they are read and kept after."""
+
+    __slots__ = ("_layout", "_lists", "_runs", "reading")
+
+    def __init__(self, layout: Layout, lists: Lists | None) -> None:
+        """For the page of a layout; without its lists all items are read anew."""
+        self._layout = layout
+        self._lists = lists
+        # Known items that follow each other, by the first; and how many nodes they are.
+        self._runs: dict[Element, tuple[Sequence[_Item | None], int]] = {}
+        self.reading: list[tuple[int, list[str]]] = []  # boxes of lists, the innermost last; items
+
+    def recall_list(self, list_: Element, box: int) -> bool:
+        """Add all items of a list as they were read before, if all of them were.
+
+        Else note that they are being read now, and which of them need not be.
+        """
+        written = self._lists.items(list_) if self._lists is not None else []
+        if not written:
+            return False
+        known = list(map(_KNOWN.get, written))
+        if None not in known and self._add(known, box):
+            return True
+        self.reading.append((box, written))
+        if any(known):
+            self._find_runs(list_, known)
+        return False
+
+    def _find_runs(self, list_: Element, known: Sequence[_Item | None]) -> None:
+        items = [(place, child) for place, child in enumerate(list_) if isinstance(child, Element)]
+        if len(items) != len(known) or any(child.tag != "li" for _, child in items):
+            return  # cut in a wrong place, perhaps
+        start = 0
+        for is_new, group in groupby(known, not_):
+            run = list(group)
+            end = start + len(run)
+            if not is_new:
+                place, first = items[start]
+                self._runs[first] = run, items[end - 1][0] - place + 1
+            start = end
+
+    def recall(self, item: Element, parent: int) -> int:
+        """Add an item and those after it as they were read before: how many nodes that were.
+
+        It is 0 where an item is new.
+        """
+        run = self._runs.get(item)
+        return run[1] if run is not None and self._add(run[0], parent) else 0
+
+    def _add(self, items: Sequence[_Item | None], parent: int) -> bool:
+        """Add items one after another, each a box with a block, if there is room for them."""
+        boxes, blocks = self._layout.boxes, self._layout.blocks
+        number, start, count = len(boxes.tags), len(blocks.texts), len(items)
+        if not count or number + count >= MAX_BOXES or start + count >= MAX_BLOCKS:
+            return False
+        cues, texts, linked, markup = zip(*items, strict=True)
+        boxes.tags += ["li"] * count
+        boxes.parents += [parent] * count
+        boxes.starts += range(start, start + count)
+        boxes.ends += range(start + 1, start + count + 1)
+        if any(cues):
+            boxes.cues.update(compress(enumerate(cues, number), cues))
+        blocks.kinds += ["li"] * count
+        blocks.boxes += range(number, number + count)
+        blocks.texts += texts
+        blocks.linked += linked
+        blocks.markup.update(compress(enumerate(markup, start), markup))
+        return True
+
+    def remember(self) -> None:
+        """Keep what the items of the innermost list were read as, now that it is at its end."""
+        box, written = self.reading.pop()
+        boxes, blocks = self._layout.boxes, self._layout.blocks
+        first, start, count = box + 1, boxes.starts[box], len(written)
+        if not (
+            len(boxes.tags) - first == len(blocks.texts) - start == count
+            and boxes.tags[first:] == ["li"] * count
+            and boxes.parents[first:] == [box] * count
+            and blocks.boxes[start:] == list(range(first, first + count))
+        ):
+            return
+        for place, html in enumerate(written):
+            if len(html) <= MAX_ITEM and html not in _KNOWN:
+                if len(_KNOWN) >= _REMEMBERED:
+                    _KNOWN.clear()
+                number = start + place
+                _KNOWN[html] = (
+                    boxes.cues.get(first + place, 0),
+                    blocks.texts[number],
+                    blocks.linked[number],
+                    blocks.markup.get(number),
+                )

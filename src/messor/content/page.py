@@ -1,0 +1,114 @@
+"""A page as extraction sees it: its decoded text, its tree, and where each node stands in the text.
+
+A node without a place in the source (the parser made it up) has no quote. Places are counted by
+`spans`.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import turbohtml
+from turbohtml import Document, Element
+
+from messor.content.spans import SourceText
+from messor.content.structured.items import MICRODATA, RDFA, StructuredItem, Syntax, marked_items
+from messor.content.structured.json_ld import JsonLdScript, read_json_ld
+from messor.web.depth import MAX_DEPTH, is_too_deep
+from messor.web.html import MAX_CHARS, TooComplexError
+
+_SAFE_CHARS = 65_536
+_CHUNK = 32_768
+_PARSE_BUDGET_SECONDS = 0.25
+
+# One walk over the tree for all of these. RDFa's properties are on most pages, its items on few.
+_MARKED = f"[{MICRODATA.scope}], [{RDFA.scope}], [{MICRODATA.property}]"
+
+
+@dataclass(slots=True)
+class ParsedPage:
+    """One page: `html` is the decoded text, `document` its tree made with source locations."""
+
+    html: str
+    url: str
+    document: Document
+    source: SourceText = field(init=False, repr=False)
+    _scripts: list[JsonLdScript] | None = field(default=None, init=False, repr=False)
+    _marked: list[Element] | None = field(default=None, init=False, repr=False)
+    _items: dict[str, list[StructuredItem]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.source = SourceText(self.html)
+
+    @classmethod
+    def read(cls, html: str, url: str = "", *, may_die: bool = False) -> ParsedPage:
+        """Parse a page; TooComplexError when it is out of proportion.
+
+        How deeply it nests is not looked at where this process `may_die`: somebody knows then which
+        page did it, and goes on with the others.
+        """
+        return cls(html, url, _parse(html, may_die=may_die))
+
+    @property
+    def scripts(self) -> list[JsonLdScript]:
+        """Its JSON-LD, with numbers as they are written; read once for all who ask."""
+        if self._scripts is None:
+            self._scripts = read_json_ld(self.document, literal=True)
+        return self._scripts
+
+    def items(self, syntax: Syntax) -> list[StructuredItem]:
+        """Its microdata or RDFa in the order of the page; read once for all who ask."""
+        if syntax.name not in self._items:
+            if self._marked is None:
+                self._marked = self.document.select(_MARKED)
+            scopes = [each for each in self._marked if each.attr(syntax.scope) is not None]
+            named = None
+            if syntax is MICRODATA:
+                named = [each for each in self._marked if each.attr(syntax.property) is not None]
+            self._items[syntax.name] = marked_items(self.document, "", syntax, scopes, named)
+        return self._items[syntax.name]
+
+    def inner(self, element: Element) -> str:
+        """The source between an element's tags, empty when it cannot be told."""
+        return self.source.inside(element) or self._unclosed(element)
+
+    def attribute(self, element: Element, name: str) -> str:
+        """The source of an attribute's value, empty when it has none."""
+        return self.source.attribute(element, name)
+
+    def start(self, element: Element) -> int:
+        """Where an element's start tag begins in the source, -1 when it has none."""
+        at = self.source.before(element, closing=False)
+        return -1 if at is None else at
+
+    def _unclosed(self, element: Element) -> str:
+        """The text of an element without an end tag, when it stands there in one piece."""
+        start = self.source.after(element, closing=False)
+        text = element.text.strip()
+        if start is None or not text:
+            return ""
+        return text if self.html.startswith(text, self._skip_space(start)) else ""
+
+    def _skip_space(self, at: int) -> int:
+        end = min(len(self.html), at + 200)
+        while at < end and self.html[at].isspace():
+            at += 1
+        return at
+
+
+def _parse(html: str, *, may_die: bool) -> Document:
+    """The tree with source locations, within the bounds of `web.html.parse_document`."""
+    if len(html) > MAX_CHARS:
+        raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
+    if not may_die and is_too_deep(html):
+        raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements within each other.")
+    if len(html) <= _SAFE_CHARS:
+        return turbohtml.parse(html, positions=False, source_locations=True)
+    parser = turbohtml.IncrementalParser(positions=False, source_locations=True)
+    started = time.thread_time()
+    for start in range(0, len(html), _CHUNK):
+        parser.feed(html[start : start + _CHUNK])
+        if time.thread_time() - started > _PARSE_BUDGET_SECONDS:
+            raise TooComplexError("The page's markup grows out of proportion.")
+    return parser.close()

@@ -1,0 +1,66 @@
+"""Page type: what kind of page this is, how surely, and why.
+
+The signs of `page_signs` add up. Confidence tells how far the best type leads; a page without
+signs is `other`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from messor.content.page_signs import TYPE_OF_CATEGORY, Signs, read_signs
+from messor.content.view import PageView
+
+OTHER = "other"
+TYPES = (
+    "home", "about", "service", "pricing", "contact", "menu", "product", "listing", "article",
+    "faq", "legal", "login", "error", "event", "job", "search", "cart", OTHER,
+)  # fmt: skip
+
+_ENOUGH = 1.0  # signs below this say nothing
+_CATEGORIES = {
+    name: category for category, name in TYPE_OF_CATEGORY.items() if name != "listing"
+} | {"product": "products"}
+
+
+@dataclass(frozen=True, slots=True)
+class PageType:
+    """What kind of page it is, how surely (0 to 1), and the signs that speak for it."""
+
+    name: str
+    confidence: float
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def category(self) -> str | None:
+        """The category of a site's pages that the type belongs to, as links are sampled by."""
+        return _CATEGORIES.get(self.name)
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "category": self.category,
+            "confidence": round(self.confidence, 3),
+            "reasons": list(self.reasons),
+        }
+
+
+def page_type(page: PageView, *, status: int = 200) -> PageType:
+    """The type of a page that was answered with this status."""
+    if status >= 400:
+        return PageType("error", 1.0, (f"status {status}",))
+    known = page.notes.get("page_type")
+    if not isinstance(known, PageType):
+        known = page.notes["page_type"] = _verdict(read_signs(page))
+    return known
+
+
+def _verdict(signs: Signs) -> PageType:
+    ranked = sorted([(weight, name) for name, weight in signs.weights.items()], reverse=True)
+    if not ranked or ranked[0][0] < _ENOUGH:
+        return PageType(OTHER, 0.5, ("no sign of any other type",))
+    best, name = ranked[0]
+    # As if "other" had the weight of one sign: a single weak sign does not make for certainty.
+    total = sum([math.exp(weight) for weight, _ in ranked]) + math.e
+    return PageType(name, math.exp(best) / total, tuple(signs.reasons[name]))

@@ -1,0 +1,123 @@
+"""Telephone numbers: where a text has them, and their E.164 form.
+
+A number that names its country is read by itself. A national one is read by the rules of a
+country that the page states elsewhere; the method then names that country (`phone_de`). Only
+numbers that the numbering plans allow are numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+
+import phonenumbers
+
+from messor.content.dates import fold
+from messor.content.evidence import NORMALISERS
+
+MAX_TEXT = 60
+_MIN_DIGITS = 6
+_MAX_DIGITS = 16
+
+# Digits with what people put between them; bounded, so linear.
+_NUMBER = re.compile(
+    r"(?<![\w@/=#.,-])(?:\+|00|\(\+?|\d)[\d\s().\u2010-\u2015/·\-\xa0]{4,28}\d(?![\w@%€$£]|[.,:]\d)"
+)
+_LABEL = re.compile(
+    r"(?:^|[\s(|•])(?:tel|telefon|telephone|telefono|telefone|telefoon|telefonnummer|phone|fon|ph|office|"
+    r"mobile|mobil|mob|movil|cellulare|cell|call(?: us)?(?: (?:on|at))?|bel(?: ons)?|appelez(?:-nous)?(?: au)?|rufen sie uns an|"
+    r"(?:sie uns )?unter|llamanos|llamenos|llame al|chiamaci|chiama|ligue|zadzwon|ring|handy|hotline|rufnummer|"
+    r"numero vert|puh|puhelin|tlf|gsm|t|p|whatsapp|телефон|тел|моб|τηλ|τηλεφωνο|"
+    r"電話番号|電話|电话|联系电话|전화|전화번호|"
+    r"durchwahl|zentrale|service-?hotline|free ?phone|toll[ -]free)\s?[.:\uff1a]{0,2}\s?(?:nr\.?|no\.?)?[\s:\uff1a]{0,3}$"
+)
+_FAX = re.compile(r"(?:^|[\s(|•])(?:fax|telefax|faks|факс|f)\s?[.:\uff1a]{0,2}[\s:\uff1a]{0,3}$")
+# The last words of all labels, written backwards: most numbers are preceded by something else,
+# and that costs one look.
+_LAST_WORD = re.compile(r"[\s.:\uff1a]*([^\W\d_]+)")
+_ENDS = """
+    tel telefon telephone telefono telefone telefoon telefonnummer phone fon ph office mobile mobil mob
+    movil cellulare cell call us on at bel ons appelez nous au an unter llamanos llamenos al chiamaci
+    chiama ligue zadzwon ring handy hotline servicehotline rufnummer vert puh puhelin tlf gsm t p
+    whatsapp телефон тел моб τηλ τηλεφωνο durchwahl zentrale freephone free fax telefax faks факс f
+    電話番号 電話 电话 联系电话 전화 전화번호
+    """
+_LABEL_ENDS = frozenset(word[::-1] for word in _ENDS.split())
+
+
+def read_phone(text: str, region: str | None = None) -> str | None:
+    """The E.164 form of the number that a text is or begins with, None when it is none."""
+    text = text.strip()[: 2 * MAX_TEXT].removeprefix("tel:").removeprefix("//")
+    found = _NUMBER.search(f" {text}")
+    return _e164(found[0] if found else text, region)
+
+
+@lru_cache(maxsize=4096)
+def _e164(text: str, region: str | None) -> str | None:
+    text = text.strip()[:MAX_TEXT]
+    digits = sum(map(str.isdecimal, text))
+    if not _MIN_DIGITS <= digits <= _MAX_DIGITS:
+        return None
+    if text.startswith("00"):
+        text = f"+{text[2:]}"
+    if region is None and not text.lstrip("(").startswith("+"):
+        return None
+    text = text.replace("(0)", "").replace("/", " ")
+    try:
+        number = phonenumbers.parse(text, region)
+    except phonenumbers.NumberParseException:
+        return None
+    if not phonenumbers.is_valid_number(number):
+        return None
+    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+
+
+def numbers(text: str) -> Iterator[tuple[str, str]]:
+    """Numbers of a line as written, each with what it is called: "phone", "fax" or nothing."""
+    for match in _NUMBER.finditer(text):
+        before = fold(text[max(0, match.start() - 40) : match.start()])
+        yield match[0].strip(), _called(before)
+
+
+def names_country(written: str) -> bool:
+    """Whether a number as written may say by itself which country it is of."""
+    return written.startswith(("+", "00", "("))
+
+
+def _called(before: str) -> str:
+    """What a folded text that ends before a number calls it."""
+    last = _LAST_WORD.match(before[::-1])
+    if last is None or not (last[1] in _LABEL_ENDS or last[1].startswith(("rn", "on"))):
+        return ""
+    if _FAX.search(before):
+        return "fax"
+    return "phone" if _LABEL.search(before) else ""
+
+
+def is_alone(text: str) -> bool:
+    """Whether a line is a number and nothing else."""
+    match = _NUMBER.search(text)
+    return match is not None and match[0].strip() == text
+
+
+def is_label(text: str) -> str:
+    """What a line that only announces a number announces: "phone", "fax" or nothing."""
+    folded = fold(text[:40])
+    if _FAX.search(folded):
+        return "fax"
+    return "phone" if len(text) < 24 and _LABEL.search(folded) else ""
+
+
+def normaliser(region: str | None) -> str:
+    """The name of the normaliser for numbers of a country."""
+    return f"phone_{region.lower()}" if region in phonenumbers.SUPPORTED_REGIONS else "phone"
+
+
+def _national(region: str) -> Callable[[str], str | None]:
+    return partial(read_phone, region=region)
+
+
+NORMALISERS.add("phone", read_phone)
+for _region in sorted(phonenumbers.SUPPORTED_REGIONS):
+    NORMALISERS.add(normaliser(_region), _national(_region))

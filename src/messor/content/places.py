@@ -1,0 +1,177 @@
+"""Postal addresses in visible text, and the country that a page states.
+
+An address is a street with a number and, beside or below it, a postal code with a place. Codes
+differ by country; a code of digits alone counts only together with a street.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import phonenumbers
+
+from messor.content.dates import fold
+from messor.content.lines import Line
+from messor.content.seams import SEAM
+from messor.content.view import PageView
+
+_STREET = re.compile(
+    r"(?<!\w)(?:[^\W\d]{2,30}(?:strasse|straße|str\.|weg|platz|allee|gasse|ring|damm|ufer|straat|laan|plein|"
+    r"gracht|vägen|gatan|gata|vej|gade|veien|gaten|katu|tie|kade|steeg)|str\.?|straße|strasse|"
+    r"platz|allee|gasse|ring|damm|ufer|chaussee|promenade|(?-i:Am|An der|Im|Zum|Zur)(?=\s[A-ZÄÖÜ])|"
+    r"street|st\.?|road|rd\.?|avenue|ave\.?|lane|ln\.?|drive|dr\.?|boulevard|blvd\.?|bd\.?|square|court|way|"
+    r"parkway|highway|place|rue|quai|chemin|allée|impasse|route|cours|via|viale|piazza|corso|largo|"
+    r"calle|c/|avenida|avda\.?|av\.?|plaza|paseo|carrer|rua|praça|travessa|ul\.|ulica|al\.|aleja|pl\.|"
+    r"ulice|nám\.|náměstí|улица|ул\.|проспект|пр\.|вулиця|вул\.|οδός|cad\.|caddesi|sokak|sk\.)(?!\w)",
+    re.IGNORECASE,
+)
+_HOUSE = re.compile(
+    r"(?<![\d.,:])\d{1,5}\s?[a-zA-Z]?(?:\s?[-/]\s?\d{1,5}\s?[a-zA-Z]?)?(?![\d:.%€$£])"
+)
+_NAME = r"[^\W\d_][^\d,;:|•()\n]{1,40}"
+# Postal code, then place.
+_CODE_PLACE = re.compile(
+    rf"(?<![\w-])((?:[A-Z]{{1,2}}-)?(?:\d{{5}}(?:-\d{{3}})?|\d{{4}}(?:\s?[A-Z]{{2}})?|\d{{3}}\s\d{{2}}|\d{{2}}-\d{{3}}|\d{{4}}-\d{{3}}))"
+    rf"\s+({_NAME})"
+)
+# Place, then postal code: the United Kingdom, North America, Ireland, Australia, Brazil.
+_LAST = r"\d{5}(?:-\d{3,4})?(?!-)|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}|[A-Z]\d[A-Z]\s?\d[A-Z]\d|[A-Z]\d{2}\s[A-Z\d]{4}"
+_PLACE_CODE = re.compile(rf"(?:^|,\s*|\s)({_NAME}),?\s+(?:([A-Z]{{2,3}})\.?,?\s+)?({_LAST})(?!\w)")
+_STATE = re.compile(r"\s?[-\u2013/]\s?[A-Z]{2}$")  # behind its place: "São Paulo - SP"
+_CODE_LAST = re.compile(rf"\s(?:{_LAST})(?!\w)")  # found much faster, and most lines have none
+_CODE = re.compile(r"\d{4}|\d{3}\s\d\d|\d\d-\d{3}|[A-Z]\d")
+_NO_PLACE = re.compile(r"[?!\"“”„©®%=<>@]|\.\s|\w\.\w")
+_MAX_LINE = 200
+_COUNTRIES = {
+    "deutschland": "DE", "germany": "DE", "osterreich": "AT", "austria": "AT", "schweiz": "CH",
+    "suisse": "CH", "svizzera": "CH", "switzerland": "CH", "france": "FR", "italia": "IT", "italy": "IT",
+    "espana": "ES", "spain": "ES", "portugal": "PT", "nederland": "NL", "netherlands": "NL",
+    "the netherlands": "NL", "belgie": "BE", "belgique": "BE", "belgium": "BE", "polska": "PL",
+    "poland": "PL", "sverige": "SE", "sweden": "SE", "norge": "NO", "norway": "NO", "danmark": "DK",
+    "denmark": "DK", "suomi": "FI", "finland": "FI", "cesko": "CZ", "ceska republika": "CZ",
+    "czech republic": "CZ", "czechia": "CZ", "slovensko": "SK", "slovakia": "SK", "ireland": "IE",
+    "united kingdom": "GB", "uk": "GB", "great britain": "GB", "england": "GB", "scotland": "GB",
+    "wales": "GB", "usa": "US", "united states": "US", "united states of america": "US",
+    "canada": "CA", "australia": "AU", "new zealand": "NZ", "singapore": "SG", "turkiye": "TR",
+    "turkey": "TR", "россия": "RU", "russia": "RU", "украина": "UA", "ukraine": "UA", "ελλαδα": "GR",
+    "greece": "GR", "magyarorszag": "HU", "hungary": "HU", "romania": "RO", "luxembourg": "LU",
+    "slovenija": "SI", "slovenia": "SI", "hrvatska": "HR", "croatia": "HR", "brasil": "BR",
+    "brazil": "BR", "mexico": "MX", "india": "IN", "japan": "JP",
+}  # fmt: skip
+_TOP = {"uk": "GB"}
+# Top-level domains of countries that are sold for their sound.
+_GENERIC = frozenset(
+    ("IO", "CO", "TV", "ME", "AI", "FM", "LY", "CC", "WS", "TO", "IS", "GG", "SH", "LA", "AM", "ST")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The parts of an address, each with its line and as written there."""
+
+    street: tuple[Line, str]
+    postal_code: tuple[Line, str]
+    locality: tuple[Line, str]
+
+
+def read_country(text: str) -> str | None:
+    """The ISO code of the country that a text names, None when it names none."""
+    text = text.strip(" .,()")
+    if len(text) == 2 and text.upper() in phonenumbers.SUPPORTED_REGIONS:
+        return text.upper()
+    return _COUNTRIES.get(fold(text))
+
+
+def country_of(page: PageView) -> str | None:
+    """The country that a page states: by an address, its top-level domain, or its language."""
+    if "country" not in page.notes:
+        page.notes["country"] = _country(page)
+    known = page.notes["country"]
+    return known if isinstance(known, str) else None
+
+
+def _country(page: PageView) -> str | None:
+    stated = {
+        country
+        for item in page.items
+        for passage in item.texts("addressCountry")
+        if (country := read_country(passage.text))
+    }
+    if len(stated) == 1:
+        return stated.pop()
+    top = (urlsplit(page.url).hostname or "").rpartition(".")[2]
+    region = _TOP.get(top, top.upper())
+    if region in phonenumbers.SUPPORTED_REGIONS and region not in _GENERIC:
+        return region
+    root = page.document.find("html")
+    language = ("" if root is None else root.attr("lang") or "").replace("_", "-")
+    region = language.rpartition("-")[2].upper() if "-" in language else ""
+    return region if region in phonenumbers.SUPPORTED_REGIONS else None
+
+
+def may_hold_place(text: str) -> bool:
+    """Whether a line may name a place with its postal code."""
+    if len(text) > _MAX_LINE or not _CODE.search(text):
+        return False
+    return next(_places(text), None) is not None
+
+
+def address_at(lines: list[Line], number: int) -> Address | None:
+    """The address whose code and place stand in a line, the street there or shortly before."""
+    places = _places(lines[number].fenced)
+    return next(filter(None, (_at(lines, number, *place) for place in places)), None)
+
+
+def _at(lines: list[Line], number: int, code: str, place: str, begin: int) -> Address | None:
+    """The address whose code and place stand in a line, when there is a street before them."""
+    line = lines[number]
+    street = _street(line, line.text[:begin])
+    for earlier in reversed(lines[max(0, number - 2) : number]):
+        street = street or (_street(earlier, earlier.text) if len(earlier.text) < 90 else None)
+    return Address(street, (line, code), (line, place)) if street is not None else None
+
+
+def _places(text: str) -> Iterator[tuple[str, str, int]]:
+    """Codes with their places, and where they begin in a line."""
+    for code, place, begin in _coded(text):
+        yield code.replace(SEAM, " "), place.replace(SEAM, " "), begin
+
+
+def _coded(text: str) -> Iterator[tuple[str, str, int]]:
+    for match in _CODE_PLACE.finditer(text):
+        if _is_place(match[2]):
+            yield match[1], _STATE.sub("", match[2].strip(" .-\u2013" + SEAM)), match.start()
+    for match in _PLACE_CODE.finditer(text) if _CODE_LAST.search(text) else ():
+        if _is_place(match[1]):
+            yield match[3], _STATE.sub("", match[1].strip(" ," + SEAM)), match.start(1)
+
+
+def _is_place(text: str) -> bool:
+    """Whether a text may be a place's name: few words, the first with a capital."""
+    words = text.split()
+    return 0 < len(words) <= 4 and words[0][0].isupper() and not _NO_PLACE.search(text)
+
+
+def _street(line: Line, text: str) -> tuple[Line, str] | None:
+    """The street with its number at the end of a text, if that is what stands there."""
+    part = text.strip(" ,;|•·\u2013-\u2014")
+    for mark in ("•", "|", ";", "·"):
+        part = part.rpartition(mark)[2].strip()
+    part = part.partition(": ")[2] or part
+    named = _STREET.search(part)
+    if named is None:
+        return None
+    begin = part.rfind(", ", 0, named.start()) + 1  # what stands before a comma is a name
+    number = _HOUSE.search(part, begin)
+    if number is None and begin:
+        begin = part.rfind(", ", 0, begin - 1) + 1  # "12, rue de la Paix"
+        number = _HOUSE.search(part, begin)
+    if number is None:
+        return None
+    part = part[
+        min(number.start(), named.end()) if number.start() < named.start() else begin :
+    ].strip()
+    return (line, part) if len(part) <= 80 else None

@@ -1,0 +1,203 @@
+"""The generic product parser: structured data, then embedded state, then what people see.
+
+No site is known here. Every source offers candidates to a pool; the surest of each field is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from messor.content.evidence import EvidencedField
+from messor.content.page import ParsedPage
+from messor.content.products import normalise as _normalise  # noqa: F401  (names its normalisers)
+from messor.content.products.choose import chosen_fields
+from messor.content.products.judge import (
+    LEAST,
+    may_sell,
+    product_confidence,
+    published_confidence,
+)
+from messor.content.products.likeness import likeness, words_of
+from messor.content.products.numbers import read_numbers
+from messor.content.products.parts import (
+    read_images,
+    read_offers,
+    read_variants,
+    take_numbers_of_offer,
+)
+from messor.content.products.pool import CandidatePool
+from messor.content.products.published import read_meta_fields, read_thing
+from messor.content.products.ranking import Ranking
+from messor.content.products.state import read_state
+from messor.content.products.survey import Survey
+from messor.content.products.things import PublishedThing, offers_of, published_things
+from messor.content.products.visible import (
+    read_brands,
+    read_heading,
+    read_labels,
+    read_price_lines,
+    read_prices,
+    read_reviews,
+    read_stock,
+    read_stock_lines,
+)
+from messor.content.records import Record
+from messor.content.structured.meta import Meta, read_metas
+
+PARSER = "products"
+VERSION = "1"
+KINDS = frozenset(("product", "product_offer", "product_variant", "image"))
+
+# Where a price was published for machines, embedded state has nothing to add.
+_FOR_MACHINES = ("json_ld:", "microdata:", "rdfa:", "meta:")
+# Surer than a visible price, brand or rating ever is, however many say the same.
+_SETTLED = 0.85
+
+
+class Gathered(NamedTuple):
+    """All that a page offers for its product, before anything is chosen."""
+
+    pool: CandidatePool
+    things: list[PublishedThing]  # published ones that are the page's, the main one first
+    published: float  # how sure it is that they are
+    metas: list[Meta]
+    found: Survey
+
+
+def gather(page: ParsedPage, *, whole: bool = True) -> Gathered | None:
+    """What a page offers for each field; None where nothing hints at a product.
+
+    Unless it is to be whole, visible values are left out where published ones are surer than they
+    could ever be.
+    """
+    metas = read_metas(page.document)
+    found = Survey(page, _titles(page, metas))
+    things = _main_first(published_things(page), found)
+    if not may_sell(things, metas, found):
+        return None
+    pool = CandidatePool(page)
+    published = published_confidence(things, found)
+    if published < LEAST:
+        things, published = [], 0.0
+    else:
+        read_thing(pool, things[0], 0.9)
+        _hear_variants(pool, things)
+    read_meta_fields(pool, metas)
+    _read_visible(pool, found, whole=whole)
+    if not _is_published(pool, "price"):
+        read_state(pool, found)
+    return Gathered(pool, things, published, metas, found)
+
+
+def read_products(
+    page: ParsedPage,
+    *,
+    ranking: Ranking | None = None,
+    version: str = VERSION,
+    kinds: AbstractSet[str] = KINDS,
+) -> list[Record]:
+    """The page's product, then its offers, variants and images; empty on a page of none.
+
+    Those of other `kinds` than the named are left out.
+    """
+    gathered = gather(page, whole=ranking is not None)
+    if gathered is None:
+        return []
+    pool, things = gathered.pool, gathered.things
+    fields = chosen_fields(pool, ranking)
+    confidence = product_confidence(gathered.published, gathered.metas, gathered.found, fields)
+    if confidence < LEAST:
+        return []
+    found: list[tuple[str, dict[str, EvidencedField]]] = []
+    offers = read_offers(page, things)
+    take_numbers_of_offer(fields, offers)
+    images = read_images(pool, gathered.found.title) if "image" in kinds else []
+    fields.pop("image", None)
+    if "product" in kinds:
+        found.append(("product", fields))
+    if "product_offer" in kinds:
+        found += [("product_offer", own) for own in offers]
+    if "product_variant" in kinds:
+        found += [("product_variant", own) for own in read_variants(page, things)]
+    found += [("image", own) for own in images]
+    return [Record(kind, confidence, PARSER, version, own) for kind, own in found]
+
+
+def _read_visible(pool: CandidatePool, found: Survey, *, whole: bool) -> None:
+    needs_price = whole or not (_is_settled(pool, "price") and _is_published(pool, "currency"))
+    needs_brand = whole or not _is_settled(pool, "brand")
+    needs_reviews = whole or not (_is_settled(pool, "rating") and _is_settled(pool, "review_count"))
+    if _needs_lines(pool.found):
+        found.expect_notes()
+    found.wants_prices = needs_price
+    read_heading(pool, found)
+    if needs_price:
+        read_prices(pool, found)
+    read_labels(pool, found)
+    if needs_brand:
+        read_brands(pool, found)
+    if not (_is_published(pool, "price") and _is_published(pool, "availability")):
+        if needs_price:
+            read_price_lines(pool, found)
+        read_stock_lines(pool, found, whole=whole)
+    read_stock(pool, found)
+    if needs_reviews:
+        read_reviews(pool, found)
+    read_numbers(pool, found)
+
+
+def _needs_lines(found: Mapping[str, list[EvidencedField]]) -> bool:
+    """Whether lines will be read; asked before others, it leaves the order of the fields alone."""
+    stated = found.get("price", ()), found.get("availability", ())
+    return not all(any(map(_is_for_machines, candidates)) for candidates in stated)
+
+
+def _is_published(pool: CandidatePool, name: str) -> bool:
+    return any(map(_is_for_machines, pool.found[name]))
+
+
+def _is_for_machines(made: EvidencedField) -> bool:
+    return made.evidence.method.startswith(_FOR_MACHINES)
+
+
+def _is_settled(pool: CandidatePool, name: str) -> bool:
+    """Whether one value is published, and so surely that no visible one counts."""
+    published = pool.found[name]
+    return (
+        bool(published)
+        and len({made.value for made in published}) == 1
+        and max(made.confidence for made in published) >= _SETTLED
+    )
+
+
+def _titles(page: ParsedPage, metas: list[Meta]) -> list[str]:
+    title = page.document.find("title")
+    found = [meta.content for meta in metas if meta.name in ("og:title", "twitter:title")]
+    return [*found, title.text if title is not None else ""]
+
+
+def _main_first(things: list[PublishedThing], found: Survey) -> list[PublishedThing]:
+    """Published products, the one the page's heading names first."""
+    if len(things) < 2:
+        return things
+
+    def score(thing: PublishedThing) -> float:
+        alike = likeness(words_of(thing.text("name")), found.title)
+        return round(alike, 1) + (0.3 if thing.things("offers") else 0.0)
+
+    return sorted(things, key=score, reverse=True)
+
+
+def _hear_variants(pool: CandidatePool, things: list[PublishedThing]) -> None:
+    """A product is in stock when one of its variants is."""
+    own = words_of(things[0].text("name")) if len(things) > 1 else frozenset()
+    for thing in things[1:20]:
+        if own and words_of(thing.text("name")) == own:
+            for offer in offers_of(thing):
+                quote = offer.text("availability")
+                pool.add("availability", offer.source, quote, 0.89, path=offer.path)
+    stated = pool.found["availability"]
+    if any(made.value == "in_stock" for made in stated):
+        pool.found["availability"] = [made for made in stated if made.value != "out_of_stock"]

@@ -1,0 +1,110 @@
+"""Whether a page is the page of one product, and how sure that is."""
+
+from __future__ import annotations
+
+from messor.content.evidence import EvidencedField
+from messor.content.products.likeness import likeness, words_of
+from messor.content.products.survey import Survey, path_of
+from messor.content.products.things import PRODUCT_TYPES, PublishedThing, offers_of
+from messor.content.products.words import CART_WORDS
+from messor.content.structured.meta import Meta
+
+# A page below this is not one of a product.
+LEAST = 0.5
+
+# What the mere presence of a cart adds.
+_SHOP = 0.2
+# As sure as what is only seen can be.
+_MOST_SEEN = 0.9
+# Prices of one make from which a page is a list.
+_LISTED = 7
+# An article number as sure as this is seen, and the address names it too.
+_SURE = 0.9
+_STATE_MARKS = ('"price', "'price", "&quot;price", 'Price"')
+_PRODUCT_KINDS = ("product", "og:product", "product.item", "product.group")
+
+
+def may_sell(things: list[PublishedThing], metas: list[Meta], found: Survey) -> bool:
+    """Whether there is anything of a shop on the page; most pages have nothing, and end here."""
+    return bool(
+        things
+        or any(meta.name.startswith(("product:", "og:price")) for meta in metas)
+        or _is_shop(found)
+        or any(mark in found.page.html for mark in _STATE_MARKS)
+        or found.parts.prices
+    )
+
+
+def product_confidence(
+    published: float, metas: list[Meta], found: Survey, fields: dict[str, EvidencedField]
+) -> float:
+    """How sure it is that the page is about one product, 0 to 1; `published` is how sure that is."""
+    sure = max(published, _declared(metas, fields))
+    if sure >= _MOST_SEEN:
+        return sure
+    seen = _seen(found, fields)
+    if LEAST - _SHOP <= seen < LEAST and sure < LEAST + _SHOP and _is_shop(found):
+        seen += _SHOP
+    if any(meta.name == "og:type" and meta.content.lower() == "article" for meta in metas):
+        seen -= 0.2
+    return max(sure, seen)
+
+
+def published_confidence(things: list[PublishedThing], found: Survey) -> float:
+    """How sure it is that the first published product is the page's.
+
+    Surely when it bears the page's heading, less when it is one among many others.
+    """
+    if not things:
+        return 0.0
+    main = things[0]
+    name = words_of(main.text("name"))
+    offered = any(offer.is_priced for offer in offers_of(main))
+    alike = likeness(name, found.title) if found.title and name else 0.4
+    if alike >= 0.5:
+        return 0.95 if offered else 0.75
+    names = {words_of(thing.text("name")) for thing in things[:30]}
+    alone = len(names) == 1 and not PRODUCT_TYPES.isdisjoint(main.types)
+    return 0.85 if offered and alone else 0.4
+
+
+def _declared(metas: list[Meta], fields: dict[str, EvidencedField]) -> float:
+    """Declared in meta tags."""
+    kinds = {meta.content.lower() for meta in metas if meta.name == "og:type"}
+    priced = any(meta.name in ("product:price:amount", "og:price:amount") for meta in metas)
+    if priced:
+        return 0.9
+    return 0.8 if "price" in fields and not kinds.isdisjoint(_PRODUCT_KINDS) else 0.0
+
+
+def _seen(found: Survey, fields: dict[str, EvidencedField]) -> float:
+    """Seen as one: a price by the heading, a way to buy, an article number."""
+    price, stock, sku = fields.get("price"), fields.get("availability"), fields.get("sku")
+    score = 0.0
+    if price is not None:
+        score += min(0.45, price.confidence * 0.7)
+    if stock is not None and stock.evidence.normaliser != "offered":
+        score += 0.15 if stock.evidence.source == "line" else 0.25
+    if sku is not None:
+        score += 0.25 if sku.evidence.source != "address" and sku.confidence >= 0.6 else 0.1
+    named = sku is not None and sku.confidence >= _SURE
+    if price is not None and not named and _is_one_of_many(found, price):
+        score -= 0.45
+    score += 0.2 if "gtin" in fields else 0.0
+    score += 0.1 if "brand" in fields else 0.0
+    score += 0.1 if "rating" in fields else 0.0
+    score += 0.05 if "category" in fields else 0.0
+    return round(min(_MOST_SEEN, score), 3)
+
+
+def _is_one_of_many(found: Survey, price: EvidencedField) -> bool:
+    """Whether the price stands in a list of them."""
+    if price.evidence.source != "text":
+        return False
+    alike = sum(path_of(element) == price.evidence.path for element in found.parts.prices)
+    return alike > _LISTED
+
+
+def _is_shop(found: Survey) -> bool:
+    """Whether the page speaks of a cart at all."""
+    return found.texts.mention(CART_WORDS)

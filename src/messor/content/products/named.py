@@ -1,0 +1,154 @@
+"""The elements of a page whose names say that they hold a part of a product."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from itertools import repeat
+
+from turbohtml import Document, Element
+
+from messor.content.products.crowds import crowd_of
+from messor.content.products.memory import Memory, kinds_in
+from messor.content.products.words import (
+    BRAND_NAMES,
+    BUTTON_NAMES,
+    NUMBER_NAMES,
+    PRICE_NAMES,
+    STOCK_NAMES,
+    mentions,
+)
+from messor.core.lazy import lazy
+
+MAX_ELEMENTS = 20_000
+LONG = MAX_ELEMENTS * len("<p id=a>")  # characters that so many with a class or an id take
+MAX_PARTS = 400
+MAX_NAMES = 400
+
+_MARKS = ("itemprop", "data-testid", "data-test", "data-qa-qualifier", "data-auto-id")
+# Told in one, they are looked for in less time than one by one.
+_MARKED = f":is({','.join(f'[{mark}]' for mark in _MARKS)})"
+_FIELDS = frozenset(("button", "input"))
+_MANY = 64  # elements of a page whose classes are worth to be known before
+_OFTEN = 4  # times that each is repeated
+_KINDS = (
+    ("p", PRICE_NAMES), ("s", STOCK_NAMES), ("n", NUMBER_NAMES), ("t", ("breadcrumb",)),
+    ("b", BUTTON_NAMES), ("m", BRAND_NAMES),
+)  # fmt: skip
+
+
+class Parts:
+    """Elements by what they are named as, each in the order of the page.
+
+    Prices may be left out. Where the site is known, so are classes that its pages repeat; a page
+    whose source is not `long` has no more elements than are looked at, and they are not counted.
+    """
+
+    def __init__(
+        self, document: Document, site: str = "", *, prices: bool = True, long: bool = True
+    ) -> None:
+        self._document = document
+        crowd = crowd_of(site, prices=prices)
+        elements: list[Element] = []
+        if long or crowd is None or not crowd.others:
+            elements = document.select("[class],[id]")[:MAX_ELEMENTS]
+            if not _MANY < len(elements) < MAX_ELEMENTS:
+                crowd = None
+        if crowd is not None and crowd.others:
+            elements = document.select(crowd.others)
+        self._elements = elements
+        # One call for all of them: a page has hundreds.
+        self._classes = list(map(Element.attr, elements, repeat("class")))
+        noted = document.select("button,input,[id]")  # in one walk
+        ids = {element: own for element in noted if (own := element.attr("id"))}
+        names = {*self._classes, *ids.values()}
+        self._telling = _NAMES.told({name for name in names if name is not None})
+        if crowd is not None and len(elements) > _OFTEN * len(names):
+            crowd.learn(self._classes, self._telling)
+        self._ids = {element: own for element, own in ids.items() if own in self._telling}
+        self._marked = _marked(document)
+        self._has_prices = prices
+        self.stocks: list[Element] = []  # notes on stock
+        self.numbers: list[Element] = []  # article numbers
+        self.trails: list[Element] = []  # breadcrumbs
+        self.brands: list[Element] = []
+        # And links named so.
+        self.buttons = [element for element in noted if element.tag in _FIELDS][:MAX_PARTS]
+        links: list[Element] = []
+        self._take(s=self.stocks, n=self.numbers, t=self.trails, m=self.brands, b=links)
+        self.buttons += links
+
+    @lazy
+    def prices(self) -> list[Element]:
+        """There may be hundreds, and where a price is published nobody asks for them."""
+        if not self._has_prices:
+            return Parts(self._document).prices
+        found: list[Element] = []
+        self._take(p=found)
+        return found
+
+    def _take(self, **lists: list[Element]) -> None:
+        """Put the elements of some kinds into their lists."""
+        for element, kinds in (*self._named(lists.keys()), *self._marked):
+            for kind in kinds:
+                taken = lists.get(kind)
+                if taken is None or len(taken) >= MAX_PARTS:
+                    continue
+                if kind != "b" or element.tag == "a":
+                    taken.append(element)
+
+    def _named(self, kinds: AbstractSet[str]) -> list[tuple[Element, str]]:
+        """Elements whose class or id tells one of these kinds, with all that they tell."""
+        told: dict[str | None, str] = {
+            name: tells for name, tells in self._telling.items() if not kinds.isdisjoint(tells)
+        }
+        pairs = zip(self._elements, self._classes, strict=True)
+        ids = {element: own for element, own in self._ids.items() if own in told}
+        if not ids:
+            return [(element, told[given]) for element, given in pairs if given in told]
+        return [
+            (element, self._both(given or "", ids[element]) if element in ids else told[given])
+            for element, given in pairs
+            if element in ids or given in told
+        ]
+
+    def _both(self, given: str, own: str) -> str:
+        """What a class and an id tell together: no word reaches from one into the other."""
+        if len(given) + len(own) >= MAX_NAMES:
+            return part_of(f"{given} {own}")
+        return "".join({*self._telling.get(given, ""), *self._telling[own]})
+
+
+def _told(names: Collection[str]) -> dict[str, str]:
+    """What each of many names tells."""
+    kinds = kinds_in([name[:MAX_NAMES].lower() for name in names], _KINDS)
+    return {name: tells for name, tells in zip(names, kinds, strict=True) if tells}
+
+
+_NAMES = Memory(_told)
+
+
+def _marked(document: Document) -> list[tuple[Element, str]]:
+    """Elements with attributes that machines know them by, and what these tell."""
+    found = []
+    for element in document.select(_MARKED)[:MAX_ELEMENTS]:
+        kinds = part_of(" ".join([element.attr(mark) or "" for mark in _MARKS]))
+        if kinds:
+            found.append((element, kinds))
+    return found
+
+
+def part_of(names: str) -> str:
+    """What names are those of: (p)rice, (s)tock, article (n)umber, breadcrumb (t)rail, (b)utton, (m)aker."""
+    return _part_of(names[:MAX_NAMES])
+
+
+@lru_cache(maxsize=8192)
+def _part_of(names: str) -> str:
+    low = names.lower()
+    kinds = ""
+    for kind, words in _KINDS:
+        if mentions(low, words):
+            kinds += kind
+    return kinds

@@ -1,0 +1,214 @@
+"""Normalisers of product fields: amounts, currencies, stock, article numbers, ratings."""
+
+# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from functools import lru_cache
+
+from messor.content.evidence import NORMALISERS
+from messor.content.money import currency_code, parse_price
+from messor.content.plain import from_html, one_space
+from messor.content.products.words import IN_STOCK, OUT_OF_STOCK, PREORDER, STATES, mentions
+
+MAX_AMOUNT = Decimal(10) ** 11
+_MAX_SKU = 100
+_SHORT = 60
+
+_PLAIN_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
+# Programs often write large amounts in powers of ten: 1.25E7.
+_MACHINE_NUMBER = re.compile(
+    r"\s*-?\d{1,13}(?:\.\d{1,10})?\s*|\s*\d{1,13}(?:\.\d{1,17})?[eE][+-]?\d{1,3}\s*"
+)
+# At the edge of a link or a heading one text ends and another begins: those are two numbers.
+_TAGS_BETWEEN_DIGITS = re.compile(
+    r"(?<=\d)((?:\s*+<(?!/?(?:a|h[1-6]|li|label|time)[\s>])[^<>]{0,300}>)++)\s*(?=\d\d(?!\d))",
+    re.IGNORECASE,
+)
+_HIDDEN = re.compile(
+    r"<(script|style|template|noscript)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
+)
+_STRUCK = re.compile(r"<(s|del|strike)\b[^<>]{0,300}>.{0,300}?</\1>", re.DOTALL)
+_DIGIT = re.compile(r"\d")
+_ID_KIND = re.compile(r"^(?:sku|mpn|isbn|ean|gtin|upc|asin|id)\s?:\s?", re.IGNORECASE)
+# "Visit the X Store", "Brand: X" and their like.
+_BYLINE = re.compile(
+    r"(?:visit the|besuchen sie den|visitez la boutique|visita lo store di|visita la tienda de"
+    r"|visite a loja|bezoek de|(?:brand|marke|hersteller|marque|marca|merk|märke|marka|značka|бренд"
+    r"|manufacturer|ブランド|品牌) ?[:：])\s*(?P<name>.{1,100}?)(?:[ -](?:store|winkel))?$",
+    re.IGNORECASE,
+)
+_NOT_GTIN = re.compile(r"[\s.,;:-]")
+_TAG = re.compile(r"<[^<>]{0,2000}>")
+_OLD_CODES = {"RUR": "RUB", "BYR": "BYN"}
+# In this order: what can be ordered before it is there is often called available from a day on.
+_PHRASES = (("out_of_stock", OUT_OF_STOCK), ("preorder", PREORDER), ("in_stock", IN_STOCK))
+_NOTHING = frozenset(("null", "none", "undefined", "n/a", "na", "-", "unknown", "false", "true"))
+_RATING = re.compile(r"(\d{1,3}(?:[.,]\d{1,4})?)")
+_COUNT = re.compile(r"\d{1,3}(?:[.,\s]\d{3})+|\d{1,9}")
+
+
+def number(amount: Decimal | None) -> int | float | None:
+    """An amount as JSON has it; None when it is no price."""
+    if amount is None or not 0 <= amount < MAX_AMOUNT:
+        return None
+    return int(amount) if amount == amount.to_integral_value() else float(round(amount, 6))
+
+
+def amount(text: str) -> int | float | None:
+    """What people read: 1.299 is more than a thousand."""
+    return number(parse_price(one_space(text)).amount)
+
+
+def machine_amount(text: str) -> int | float | None:
+    """What programs write: 1.299 is little more than one."""
+    if _PLAIN_NUMBER.fullmatch(text):  # as most are written, so that nothing has to be rounded
+        whole, _, rest = text.partition(".")
+        return float(text) if rest.strip("0") else int(whole)
+    if _MACHINE_NUMBER.fullmatch(text):
+        return number(Decimal(text.strip()))
+    return amount(text)
+
+
+def cents(text: str) -> int | float | None:
+    """Programs that count in hundredths."""
+    return number(Decimal(text.strip()) / 100) if _MACHINE_NUMBER.fullmatch(text) else None
+
+
+def shown_amount(quote: str) -> int | float | None:
+    """A price laid out with tags, where small digits behind large ones are the decimals."""
+    if "<" not in quote:
+        return amount(from_html(quote))
+    quote = _HIDDEN.sub(" ", quote)
+    if "</s>" in quote or "</del>" in quote or "</strike>" in quote:
+        asked = _STRUCK.sub(" ", quote)  # unless nothing else is left
+        quote = asked if _DIGIT.search(from_html(asked)) else quote
+    if not _TAGS_BETWEEN_DIGITS.search(quote):
+        return amount(from_html(quote))
+    return amount(from_html(_TAGS_BETWEEN_DIGITS.sub(".", quote, count=1)))
+
+
+def currency(text: str) -> str | None:
+    """The ISO code of the only currency a text names."""
+    return _known_currency(text) if len(text) <= _SHORT else _currency(text)
+
+
+@lru_cache(maxsize=2048)
+def _known_currency(text: str) -> str | None:
+    """The same of a short text, such as the code itself, which all pages of a shop repeat."""
+    return _currency(text)
+
+
+def _currency(text: str) -> str | None:
+    code = parse_price(text).code or currency_code(text)
+    return _OLD_CODES.get(code, code) if code else None
+
+
+def condition(text: str) -> str | None:
+    """new, used, refurbished or damaged, as schema.org's terms or their plain words say."""
+    name = one_space(text).rstrip("/").rpartition("/")[2].lower().removesuffix("condition")
+    return name if name in ("new", "used", "refurbished", "damaged") else None
+
+
+def trail(quote: str) -> str | None:
+    """The steps of a breadcrumb, without the signs between them."""
+    steps = [
+        one_space(step) for step in from_html(_TAG.sub("\n", _HIDDEN.sub(" ", quote))).split("\n")
+    ]
+    named = [step for step in steps if any(c.isalnum() for c in step)]
+    return " > ".join(dict.fromkeys(named))[:255] if 0 < len(named) <= 12 else None
+
+
+def availability(text: str) -> str | None:
+    """in_stock, out_of_stock, preorder, backorder, discontinued, in_store_only, limited."""
+    return _known_state(text) if len(text) <= _SHORT else _state(text)
+
+
+@lru_cache(maxsize=8192)
+def _known_state(text: str) -> str | None:
+    """The same of a short text, which the pages of a site are likely to repeat."""
+    return _state(text)
+
+
+def _state(text: str) -> str | None:
+    plain = one_space(text).lower()
+    name = re.sub(r"[\s_-]", "", plain.rstrip("/").rpartition("/")[2])
+    if name in STATES:
+        return STATES[name]
+    for state, phrases in _PHRASES:
+        if mentions(plain, phrases):
+            return state
+    return None
+
+
+def offered(text: str) -> str | None:
+    """A page that asks a price, and says nothing to the contrary, offers the thing."""
+    return None if shown_amount(text) is None else "in_stock"
+
+
+def sku(text: str) -> str | None:
+    plain = one_space(text)
+    plain = (_ID_KIND.sub("", plain) if ":" in plain else plain).strip(" :#.,;()[]\"'")
+    if (
+        plain.lower() in _NOTHING
+        or not 1 <= len(plain) <= _MAX_SKU
+        or not any(map(str.isalnum, plain))
+    ):
+        return None
+    return plain
+
+
+def gtin(text: str) -> str | None:
+    """A GTIN whose check digit is right; an ISBN of ten digits stays as it is."""
+    digits = _NOT_GTIN.sub("", _ID_KIND.sub("", text.strip()))
+    if len(digits) == 10 and re.fullmatch(r"\d{9}[\dXx]", digits):
+        weighted = sum((10 - n) * (10 if c in "Xx" else int(c)) for n, c in enumerate(digits))
+        return digits.upper() if weighted % 11 == 0 else None
+    if not re.fullmatch(r"\d{8}|\d{12,14}", digits, re.ASCII) or len(set(digits)) == 1:
+        return None
+    total = sum(int(c) * (3 if n % 2 else 1) for n, c in enumerate(reversed(digits)))
+    return digits if total % 10 == 0 else None
+
+
+def rating(text: str) -> float | None:
+    match = _RATING.search(text)
+    value = float(match[1].replace(",", ".")) if match is not None else -1.0
+    return value if 0 <= value <= 5 else None
+
+
+def count(text: str) -> int | None:
+    match = _COUNT.search(text)
+    return int(re.sub(r"[.,\s]", "", match[0])) if match is not None else None
+
+
+def url(text: str) -> str | None:
+    plain = text.strip()
+    return (
+        plain[:2_000] if plain and not plain.lower().startswith(("data:", "javascript:")) else None
+    )
+
+
+def category(text: str) -> str | None:
+    return one_space(re.sub(r"\s*[>›»/|]\s*", " > ", one_space(text)))[:255] or None
+
+
+def brand(text: str) -> str | None:
+    plain = one_space(text)
+    match = _BYLINE.match(plain)
+    plain = (match["name"] if match is not None else plain).strip(" :,;|-")
+    if plain.startswith(("$", "{", "[", "by ", "By ")) or plain.lower() in _NOTHING:
+        return None
+    return plain if 1 <= len(plain) <= 100 and any(c.isalnum() for c in plain) else None
+
+
+for _name, _normalise in {
+    "amount": amount, "machine_amount": machine_amount, "cents": cents, "currency": currency,
+    "availability": availability, "sku": sku, "gtin": gtin, "rating": rating, "count": count,
+    "url": url, "category": category, "brand": brand, "condition": condition,
+}.items():  # fmt: skip
+    NORMALISERS.add(_name, _normalise)
+NORMALISERS.add("shown_amount", shown_amount, raw=True)
+NORMALISERS.add("offered", offered, raw=True)
+NORMALISERS.add("trail", trail, raw=True)

@@ -1,0 +1,151 @@
+"""The parts of a product that are records of their own: offers, variants, images."""
+
+from __future__ import annotations
+
+import re
+
+from turbohtml import Element
+
+from messor.content.evidence import EvidencedField, make_field
+from messor.content.page import ParsedPage
+from messor.content.products.choose import agreed
+from messor.content.products.likeness import likeness, words_of
+from messor.content.products.pool import CandidatePool
+from messor.content.products.published import read_offer, read_offering, read_thing
+from messor.content.products.things import PublishedThing
+
+MAX_PARTS = 50
+MAX_IMAGES = 20
+MAX_SHOWN = 200
+_ALIKE = 0.6  # of the words of a name, so that a text is its
+_TELLING = 7  # characters of a file's name that is nobody else's
+_IMAGE = re.compile(r"^#|\.(?:jpe?g|png|webp|avif|gif)(?:[?#]|$)", re.IGNORECASE)
+_LATE = ("data-src", "data-original", "data-lazy-src")
+
+_OFFER = ("price", "currency", "availability", "sku", "gtin", "seller", "condition", "url")
+_VARIANT = (
+    "product_name", "sku", "gtin", "mpn", "price", "currency", "availability", "color", "size", "url",
+)  # fmt: skip
+
+
+def read_offers(page: ParsedPage, things: list[PublishedThing]) -> list[dict[str, EvidencedField]]:
+    """The offers of the page's product, when it has several."""
+    if not things:
+        return []
+    offers = [
+        o for top in things[0].things("offers", "offer") for o in (top.things("offers") or [top])
+    ]
+    if len(offers) < 2:
+        return []
+    found: list[dict[str, EvidencedField]] = []
+    for offer in offers[:MAX_PARTS]:
+        pool = CandidatePool(page)
+        read_offer(pool, offer, 0.9)
+        read_offering(pool, offer, 0.9)
+        pool.add("url", offer.source, offer.text("url"), 0.9, path="Offer.url")
+        found.append(_kept(pool, _OFFER))
+    return [fields for fields in found if "price" in fields or "availability" in fields]
+
+
+def take_numbers_of_offer(
+    fields: dict[str, EvidencedField], offers: list[dict[str, EvidencedField]]
+) -> None:
+    """Numbers that were taken from an offer are those of one that asks the product's price."""
+    price = fields.get("price")
+    if price is None:
+        return
+    asking = [own for own in offers if "price" in own and own["price"].value == price.value]
+    for name in ("sku", "gtin"):
+        number = fields.get(name)
+        told = [own[name].evidence for own in offers if name in own]
+        if number is None or number.evidence not in told:
+            continue
+        fitting = [own[name] for own in asking if name in own]
+        if fitting and all(number.value != each.value for each in fitting):
+            fields[name] = fitting[0]
+
+
+def read_variants(
+    page: ParsedPage, things: list[PublishedThing]
+) -> list[dict[str, EvidencedField]]:
+    """The variants of the page's product: those it names, or products of the same name."""
+    if not things:
+        return []
+    variants = things[0].things("hasVariant", "model", "isVariantOf")
+    if not variants and len(things) > 1:
+        name = words_of(things[0].text("name"))
+        same = [t for t in things if name and words_of(t.text("name")) == name]
+        variants = same if len(same) > 1 else []
+    found: list[dict[str, EvidencedField]] = []
+    for variant in variants[:MAX_PARTS]:
+        pool = CandidatePool(page)
+        read_thing(pool, variant, 0.85)
+        for trait in ("color", "size"):
+            quote, path = variant.name_of(trait), f"{variant.path}.{trait}"
+            pool.add(trait, variant.source, quote, 0.85, path=path)
+        found.append(_kept(pool, _VARIANT))
+    return [fields for fields in found if len(fields) > 1]
+
+
+def read_images(pool: CandidatePool, title: frozenset[str]) -> list[dict[str, EvidencedField]]:
+    """The product's images in the order they were found, each once, with what stands in for them.
+
+    Where none is published, those are its own that the page calls by its name.
+    """
+    shown = pool.page.document.select("img[alt]")[:MAX_SHOWN]
+    if not pool.found["image"]:
+        for element in _named_after(shown, title):
+            quote = pool.page.attribute(element, _place(element))
+            pool.add("image", "html", quote, 0.5, path="img")
+    unique = {made.value: made for made in reversed(pool.found["image"])}
+    images = [{"url": made} for made in list(reversed(unique.values()))[:MAX_IMAGES]]
+    by_file = {_file(element.attr(_place(element)) or ""): element for element in reversed(shown)}
+    for image in images:
+        beside = by_file.get(_file(image["url"].value))
+        if beside is not None and any(map(str.isalpha, beside.attr("alt") or "")):
+            quote = pool.page.attribute(beside, "alt")
+            alt = make_field("html", "text", quote, confidence=0.7, path="img@alt")
+            if alt is not None:
+                image["alt"] = alt
+    return images
+
+
+def _named_after(shown: list[Element], title: frozenset[str]) -> list[Element]:
+    """The images with the first text that names the product; a link leads from others to theirs."""
+    named = ""
+    found = []
+    for element in shown:
+        alt = element.attr("alt") or ""
+        if not alt or (alt != named and (named or not _names(words_of(alt), title))):
+            continue
+        link = element.closest("a[href]")
+        if link is None or _IMAGE.search(link.attr("href") or ""):
+            named = alt
+            found.append(element)
+    return found
+
+
+def _names(words: frozenset[str], title: frozenset[str]) -> bool:
+    """Whether words name the product: one word alone may be its brand."""
+    return words == title or (len(words & title) > 1 and likeness(words, title) >= _ALIKE)
+
+
+def _place(element: Element) -> str:
+    """The attribute with an image's address; what is loaded late has another one meanwhile."""
+    return next((name for name in _LATE if element.attr(name)), "src")
+
+
+def _file(url: str) -> str:
+    """The name of a file, which images keep in all their sizes; the whole path where it says little."""
+    path = url.partition("?")[0].partition("#")[0].partition("//")[2] or url
+    name = path.rpartition("/")[2]
+    return name if len(name.partition(".")[0]) >= _TELLING else path
+
+
+def _kept(pool: CandidatePool, names: tuple[str, ...]) -> dict[str, EvidencedField]:
+    fields: dict[str, EvidencedField] = {}
+    for name in names:
+        best = agreed(pool.found[name])
+        if best is not None:
+            fields[name] = best
+    return fields

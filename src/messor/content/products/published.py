@@ -1,0 +1,134 @@
+"""What a product's published properties mean, those of meta tags too.
+
+How they are written, in JSON-LD, microdata or RDFa, is left to `things`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from messor.content.evidence import EvidencedField
+from messor.content.products.asked import add_price, read_asked
+from messor.content.products.pool import CandidatePool
+from messor.content.products.things import PublishedThing, offers_of
+from messor.content.structured.meta import Meta
+
+# What the parser may have made of something else.
+_ESCAPED = re.compile("[&\ufffd]")
+_GTINS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "ean13", "isbn", "upc")
+# A product's fields, the terms that state them, the best first, and how much they count.
+_PROPERTIES: tuple[tuple[str, tuple[str, ...], float], ...] = (
+    ("product_name", ("name",), 1.0), ("description", ("description",), 1.0),
+    ("brand", ("brand", "manufacturer"), 1.0), ("category", ("category",), 1.0),
+    ("sku", ("sku",), 1.0), ("sku", ("productID", "productId", "identifier"), 0.8),
+    ("mpn", ("mpn", "model"), 1.0), ("sku", ("mpn",), 0.6), ("url", ("url",), 1.0),
+    ("color", ("color",), 1.0), ("condition", ("itemCondition",), 1.0),
+)  # fmt: skip
+_THINGS = frozenset(("brand", "category"))  # that things with a name may stand for
+
+
+def read_thing(pool: CandidatePool, thing: PublishedThing, confidence: float) -> None:
+    """Take a published product's properties into the pool."""
+    source, path = thing.source, thing.path
+
+    def add(name: str, quote: str, share: float = 1.0) -> None:
+        if quote:
+            pool.add(name, source, quote, confidence * share, path=f"{path}.{name}")
+
+    for name, terms, share in _PROPERTIES:
+        quote = thing.name_of(*terms) if name in _THINGS else thing.text(*terms)
+        if quote:
+            add(name, quote, share)
+    for name in filter(thing.stated.__contains__, _GTINS):  # hardly any is
+        add("gtin", thing.text(name))
+    number = thing.text("productID", "sku")
+    if len(number) > 11 and sum(map(str.isdigit, number)) > 11:
+        add("gtin", number, 0.8)
+    for image in thing.get("image")[:20]:
+        add("image", image if isinstance(image, str) else image.text("url", "contentUrl"))
+    for rated in thing.things("aggregateRating"):
+        add("rating", rated.text("ratingValue"))
+        add("review_count", rated.text("reviewCount", "ratingCount"))
+    _read_offers(pool, thing, confidence)
+
+
+def _read_offers(pool: CandidatePool, thing: PublishedThing, confidence: float) -> None:
+    asked: EvidencedField | None = None
+    for place, offer in enumerate(offers_of(thing)):
+        sureness = confidence * (0.97 if place else 1.0)
+        price = read_offer(pool, offer, sureness)
+        asked = asked or price
+        # Whoever asks another price says nothing of the offer that is the product's.
+        if price is None or asked is None or price.value == asked.value:
+            read_offering(pool, offer, sureness)
+
+
+def read_offer(
+    pool: CandidatePool, offer: PublishedThing, confidence: float
+) -> EvidencedField | None:
+    """Take an offer's price, currency and stock into the pool; answers the price."""
+    price = read_asked(pool, offer, confidence)
+    for each in offer.things("priceSpecification"):
+        specified = read_asked(pool, each, confidence)
+        price = price or specified
+    _add_terms(pool, offer, confidence, _TERMS)
+    return price
+
+
+def read_offering(pool: CandidatePool, offer: PublishedThing, confidence: float) -> None:
+    """Take into the pool who offers, and in which condition."""
+    _add_terms(pool, offer, confidence, _OFFERING)
+
+
+def _add_terms(
+    pool: CandidatePool,
+    offer: PublishedThing,
+    confidence: float,
+    terms: tuple[tuple[str, str, float], ...],
+) -> None:
+    for name, term, share in terms:
+        if term in offer.stated:  # few are
+            quote = offer.name_of(term) if name == "seller" else offer.text(term)
+            path = f"{offer.path}.{term}"
+            pool.add(name, offer.source, quote, confidence * share, path=path)
+
+
+# An offer's fields, the terms that state them, and how much they count.
+_TERMS = (
+    ("availability", "availability", 1.0), ("sku", "sku", 0.9),
+    *(("gtin", name, 0.9) for name in _GTINS),
+)  # fmt: skip
+_OFFERING = (("seller", "seller", 1.0), ("condition", "itemCondition", 1.0))
+
+
+_METAS = {
+    "product:price:amount": ("price", 0.8), "og:price:amount": ("price", 0.8), "og:price": ("price", 0.6),
+    "product:price:currency": ("currency", 0.8), "og:price:currency": ("currency", 0.8),
+    "product:sale_price:amount": ("price", 0.85), "product:sale_price:currency": ("currency", 0.85),
+    "product:availability": ("availability", 0.8), "og:availability": ("availability", 0.8),
+    "product:retailer_item_id": ("sku", 0.8), "product:retailer_part_no": ("sku", 0.7), "product:sku": ("sku", 0.8),
+    "product:item_id": ("sku", 0.7), "sku": ("sku", 0.6), "productid": ("sku", 0.6), "product:product_link": ("url", 0.5),
+    "product:brand": ("brand", 0.8), "og:brand": ("brand", 0.8), "brand": ("brand", 0.6),
+    "product:category": ("category", 0.6), "product:ean": ("gtin", 0.8), "product:gtin": ("gtin", 0.8),
+    "product:upc": ("gtin", 0.8), "product:isbn": ("gtin", 0.8), "og:upc": ("gtin", 0.8), "product:mfr_part_no": ("mpn", 0.7),
+    "product:condition": ("condition", 0.6), "product:color": ("color", 0.6), "og:image": ("image", 0.6),
+    "og:description": ("description", 0.5), "description": ("description", 0.4), "og:title": ("product_name", 0.5),
+    "price": ("price", 0.5), "pricecurrency": ("currency", 0.5),
+}  # fmt: skip
+
+
+def read_meta_fields(pool: CandidatePool, metas: list[Meta]) -> None:
+    """Take what meta tags say of the product into the pool."""
+    for meta in metas:
+        known = _METAS.get(meta.name)
+        if known is None or (known[1] > 0.5 and meta.element.attr("itemprop")):
+            continue
+        name, confidence = known
+        content = meta.content
+        # Where nothing is or was escaped, the source need not be asked how it is written.
+        if not content or not content.isprintable() or _ESCAPED.search(content):
+            content = pool.page.attribute(meta.element, "content")
+        if name == "price":
+            add_price(pool, "meta", content, confidence, path=meta.name)
+        else:
+            pool.add(name, "meta", content, confidence, path=meta.name)

@@ -1,0 +1,183 @@
+"""What the short texts of a page may speak of: labels, reviews, stock, other products.
+
+A page's own readers look at where these texts stand; here one learns at little cost that a page has
+none of them, as most pages do. What is learnt of a text is remembered.
+"""
+
+# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from collections.abc import Set as AbstractSet
+
+from messor.content.plain import one_space
+from messor.content.products import labels
+from messor.content.products.memory import Memory, kinds_in
+from messor.content.products.normalise import availability
+from messor.content.products.words import IN_STOCK, OTHERS, OUT_OF_STOCK, STATES
+
+MAX_LABELLED = 120
+MAX_REVIEW = 60
+MAX_STOCK = 40
+MAX_HEAD = 59
+
+RATING, REVIEW_COUNT = "rating", "review_count"
+STOCK, OTHER = "s", "o"
+
+AROUND_LABEL = " .:：#-\xa0\u200e\u200f\n\r\t"
+SPLIT = re.compile(r"[:：]")
+# The first letters of labels; one of two letters has a sign, a space or nothing behind it.
+_BEGINNINGS = frozenset(label[:3] for label in labels.ANY) | {
+    label + sign
+    for label in labels.ANY
+    if len(label) < 3
+    for sign in (*AROUND_LABEL, *(c for c in map(chr, range(0x3001)) if c.isspace()))
+}
+# Sentences of what would be.
+_DEPENDS = re.compile(
+    r"(?:if|when|wenn|falls|si|se|als|jeśli|pokud|если|notify|email|e-mail)\b", re.IGNORECASE
+)
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+_WITH_NUMBER = re.compile(r"\W*\d")
+_OUT_OF_FIVE = re.compile(
+    r"^\W*[0-5](?:[.,]\d{1,2})?\s?(?:/|out of|von|sur|su|de|van|av|af|z|из|of)\s?5\b", re.IGNORECASE
+)
+_REVIEWS = re.compile(
+    r"^\W*\d[\d.,\s]{0,9}\s?(?:customer |global |product )?(?:reviews?|ratings?|bewertung|sternebew|rezension|avis|évaluation"
+    r"|opiniones|valoracion|reseña|avaliaç|opiniões|recension|recensie|beoordeling|anmeld|omdöme|opinii|hodnocen|hodnoten"
+    r"|отзыв|оцен|відгук|değerlendirme|yorum|件|評価|則評價|리뷰|đánh giá)",
+    re.IGNORECASE,
+)
+
+
+def spoken_of(texts: AbstractSet[str]) -> dict[str, str]:
+    """What lines say: a label that they begin with, or the field of reviews that they tell.
+
+    The texts may have white space around them, the lines that say something have none.
+    """
+    told = _LABELS_AND_REVIEWS.told(texts)
+    return {text.strip(): what for text, what in told.items()}
+
+
+def speaking_behind(texts: AbstractSet[str]) -> dict[str, str]:
+    """Those texts that are notes on STOCK or head a list of OTHER products, or both.
+
+    What they say is that of their lines: they may have white space around them.
+    """
+    return _STOCK_AND_OTHERS.told(texts)
+
+
+def spoken_at_all(texts: AbstractSet[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What both of them say of the same texts, which are looked up once."""
+    told = _ANYTHING.told(texts)
+    spoken = {text.strip(): said for text, (said, _) in told.items() if said}
+    return spoken, {text: kinds for text, (_, kinds) in told.items() if kinds}
+
+
+def _tell_anything(texts: Collection[str]) -> dict[str, tuple[str, str]]:
+    spoken, behind = _tell_labels_and_reviews(texts), _tell_stock_and_others(texts)
+    return {
+        text: (spoken.get(text, ""), behind.get(text, "")) for text in spoken.keys() | behind.keys()
+    }
+
+
+def _tell_labels_and_reviews(texts: Collection[str]) -> dict[str, str]:
+    # A label has one of a few beginnings, or a sign before it; a review begins with no letter. So
+    # does a text with white space before it, of which one can tell when it is gone.
+    begun = [x for x in texts if x[:3].lower() in _BEGINNINGS or not x[:1].isalpha()]
+    return {
+        text: what
+        for text, line in [(text, text.strip()) for text in begun]
+        if (line[:3].lower() in _BEGINNINGS or not line[:1].isalpha())
+        and (what := _label_of(line) or _review_of(line))
+    }
+
+
+def _label_of(line: str) -> str:
+    """The label that a line begins with, if it is one of a product's."""
+    if len(line) > MAX_LABELLED:
+        return ""
+    label = SPLIT.split(line, maxsplit=1)[0].strip(AROUND_LABEL).lower()
+    return label if label in labels.ANY else ""
+
+
+def _review_of(line: str) -> str:
+    """The field that a line tells of reviews."""
+    if len(line) > MAX_REVIEW or not _WITH_NUMBER.match(line):
+        return ""
+    if _OUT_OF_FIVE.search(line):
+        return RATING
+    return REVIEW_COUNT if _REVIEWS.search(line) else ""
+
+
+def _tell_stock_and_others(texts: Collection[str]) -> dict[str, str]:
+    # None is without letters, as are the prices and numbers that most pages alone have.
+    lines = {
+        text: line
+        for text in texts
+        if _LETTER.search(text) and len(line := text.strip()) <= MAX_HEAD
+    }
+    if not lines:
+        return {}
+    stock, others = _notes_on_stock(lines.values()), _heads_of_others(lines.values())
+    speaking = stock | others
+    return {
+        text: (STOCK if line in stock else "") + (OTHER if line in others else "")
+        for text, line in lines.items()
+        if line in speaking
+    }
+
+
+def _notes_on_stock(lines: Collection[str]) -> set[str]:
+    short = [line for line in lines if not _DIGIT.search(line)]
+    if not short:
+        return set()
+    plain = [one_space(line).lower() for line in short]
+    kinds = kinds_in(plain, ((STOCK, _STOCK_WORDS),))
+    return {
+        line
+        for line, kind, name in zip(short, kinds, _last_parts(plain), strict=True)
+        if (kind or name in STATES) and _is_note(line, availability(line))  # it has the last word
+    }
+
+
+def _is_note(line: str, state: str | None) -> bool:
+    """Whether a line that tells a state is a note: what is not to be had, sentences say as well."""
+    if state is None or len(line) <= MAX_STOCK:
+        return state is not None
+    if state != "out_of_stock" or _DEPENDS.match(line):
+        return False
+    rest = one_space(line).lower()
+    for phrase in OUT_OF_STOCK:
+        rest = rest.replace(phrase, " ")
+    return availability(rest) is None  # else it says both, of the shop and of its branches
+
+
+def _last_parts(plain: list[str]) -> list[str]:
+    """What programs would call these texts, of an address its last part."""
+    joined = "\n".join(plain).replace(" ", "").replace("_", "").replace("-", "")
+    names = joined.split("\n") if plain else []
+    return [name.rstrip("/").rpartition("/")[2] if "/" in name else name for name in names]
+
+
+def _heads_of_others(lines: Collection[str]) -> set[str]:
+    kinds = kinds_in([line.lower() for line in lines], ((OTHER, _OTHERS),))
+    return {line for line, kind in zip(lines, kinds, strict=True) if kind}
+
+
+def _shortest(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words without those that have another of them within: where they are, that one is."""
+    return tuple(
+        word for word in words if not any(other != word and other in word for other in words)
+    )
+
+
+_STOCK_WORDS = _shortest((*OUT_OF_STOCK, *IN_STOCK))
+_OTHERS = _shortest(OTHERS)
+# What is longer tells nothing, unless there is much white space around it.
+_LABELS_AND_REVIEWS = Memory(_tell_labels_and_reviews, MAX_LABELLED)
+_STOCK_AND_OTHERS = Memory(_tell_stock_and_others, MAX_LABELLED)
+_ANYTHING = Memory(_tell_anything, MAX_LABELLED)

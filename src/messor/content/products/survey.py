@@ -1,0 +1,262 @@
+"""What a product's readers look for on a page, found when they ask: its heading, lines and parts.
+
+A page is not rendered here; what stands where is guessed from names of classes and from the order
+of the source. What the parts say is left to the readers.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import takewhile
+
+from turbohtml import Element, Node
+
+from messor.content.page import ParsedPage
+from messor.content.products.headings import Named, heading_of
+from messor.content.products.named import LONG, Parts
+from messor.content.products.spoken import (
+    OTHER,
+    STOCK,
+    speaking_behind,
+    spoken_at_all,
+    spoken_of,
+)
+from messor.content.products.texts import Line, Texts
+from messor.content.products.words import ELSEWHERE, OFF_STAGE, OLD_PRICE
+from messor.core.lazy import lazy
+
+MAX_NAMES = 400
+# Lines behind the heading that speak of the product itself.
+WINDOW = 80
+# Lines from the heading on, read step by step: behind the last note none has to be looked at.
+_STEPS = (10, 40, 1 + WINDOW)
+_SMALL = 300  # texts
+BEFORE = 15
+
+_HEADS = frozenset(("h2", "h3", "h4", "h5", "h6"))
+_NOT_MAIN = frozenset(("nav", "footer", "aside"))
+
+
+class Survey:
+    """A page whose titles are given."""
+
+    def __init__(self, page: ParsedPage, titles: list[str]) -> None:
+        self.page = page
+        self.texts = Texts(page.document.find("body"))
+        self.wants_prices = True  # of those that are seen
+        self._titles = titles
+        self._verdicts: dict[Element, tuple[bool, bool, bool]] = {}
+        # Found when they are asked for, or together.
+        self._spoken: dict[str, str] | None = None
+        self._behind: dict[str, str] | None = None
+
+    @property
+    def _site(self) -> str:
+        return self.page.url.partition("//")[2].partition("/")[0]
+
+    @lazy
+    def parts(self) -> Parts:
+        """The elements that are named as a product's parts."""
+        page = self.page
+        is_long = len(page.source.text) >= LONG
+        return Parts(page.document, self._site, prices=self.wants_prices, long=is_long)
+
+    @lazy
+    def _named(self) -> Named:
+        """The heading that names what the page is about, and its words."""
+        return heading_of(self.page.document, self.texts, self._titles)
+
+    @property
+    def heading(self) -> Element | None:
+        """The one that names what the page is about."""
+        return self._named[0]
+
+    @property
+    def title(self) -> frozenset[str]:
+        """The heading's words."""
+        return self._named[1]
+
+    @lazy
+    def at(self) -> int:
+        """Where the heading stands in the source."""
+        return -1 if self.heading is None else self.page.start(self.heading)
+
+    @lazy
+    def way(self) -> frozenset[Node]:
+        """The heading's ancestors."""
+        return frozenset(() if self.heading is None else self.heading.ancestors)
+
+    @lazy
+    def before(self) -> list[Line]:
+        """The few lines before the heading."""
+        return self.texts.before(self.heading, BEFORE)
+
+    def after(self, limit: int) -> list[Line]:
+        """The first lines from the heading on."""
+        return self.texts.after(self.heading, limit)
+
+    @lazy
+    def window(self) -> list[Line]:
+        """The lines behind the heading, up to where other products are spoken of."""
+        return self._before_others(self.after(1 + WINDOW)[1:])
+
+    def _before_others(self, lines: list[Line]) -> list[Line]:
+        heads = {text.strip() for text, kinds in self._speaking.items() if OTHER in kinds}
+        if not heads:
+            return lines
+        return list(takewhile(lambda line: line[0] not in heads, lines))
+
+    @lazy
+    def others_at(self) -> int | None:
+        """Where in the source a heading begins a list of other products, None where none is near."""
+        heads = {text.strip() for text, kinds in self._speaking.items() if OTHER in kinds}
+        for text, node in self.after(1 + WINDOW)[1:] if heads else ():
+            holder = node.parent
+            if text in heads and isinstance(holder, Element) and holder.tag in _HEADS:
+                return self.page.start(holder)
+        return None
+
+    @lazy
+    def notes(self) -> list[tuple[int, str]]:
+        """The lines in the window that are notes on stock, and where in it they stand."""
+        noted = self._noted
+        if not noted:
+            return []
+        wanted, times = {text.strip() for text in noted}, self.texts.times(noted)
+        found: list[tuple[int, str]] = []
+        for limit in self._steps:
+            lines = self._before_others(self.after(limit)[1:])
+            found = [(at, text) for at, (text, _) in enumerate(lines) if text in wanted]
+            if len(found) == times or len(lines) < limit - 1:
+                break
+        return found
+
+    @property
+    def first_notes(self) -> list[tuple[int, str]]:
+        """The same, each note once; what is behind the first of each need not be read."""
+        noted = self._noted
+        if not noted:
+            return []
+        wanted = {text.strip() for text in noted}
+        found: dict[str, int] = {}
+        for limit in self._steps:
+            lines = self._before_others(self.after(limit)[1:])
+            for at, (text, _) in enumerate(lines):
+                if text in wanted:
+                    found.setdefault(text, at)
+            if len(found) == len(wanted) or len(lines) < limit - 1:
+                break
+        return [(at, text) for text, at in found.items()]
+
+    @property
+    def times_noted(self) -> int:
+        """How often a small page's texts are notes on stock, seen or not; else as often as can be."""
+        return self.texts.times(self._noted) if self._is_small else WINDOW
+
+    @property
+    def _noted(self) -> list[str]:
+        return [text for text, kinds in self._speaking.items() if STOCK in kinds]
+
+    @property
+    def _steps(self) -> tuple[int, ...]:
+        return _STEPS if self._is_small else _STEPS[-1:]
+
+    @property
+    def spoken(self) -> dict[str, str]:
+        """The page's lines that say a label or tell of reviews, and what."""
+        if self._spoken is None:
+            self._spoken = spoken_of(self.texts.said)
+        return self._spoken
+
+    @property
+    def _speaking(self) -> dict[str, str]:
+        """The texts that are notes on stock, or head a list of other products.
+
+        Those of a small page all are asked, so that it need not be read to the window's end.
+        """
+        if self._behind is None:
+            if self._is_small:
+                self._behind = speaking_behind(self.texts.said)
+            else:
+                self._behind = speaking_behind({text for text, _ in self.after(1 + WINDOW)[1:]})
+        return self._behind
+
+    def expect_notes(self) -> None:
+        """Labels and notes both will be asked for: a small page's texts are looked up for both."""
+        if self._is_small:
+            self._spoken, self._behind = spoken_at_all(self.texts.said)
+
+    @property
+    def _is_small(self) -> bool:
+        return len(self.texts.said) <= _SMALL
+
+    def verdict(self, element: Element) -> tuple[bool, bool, bool]:
+        """What an element's names speak of, as `judged` says; many parts have the same ancestors."""
+        known = self._verdicts.get(element)
+        if known is None:
+            known = self._verdicts[element] = judged(names_of(element))
+        return known
+
+
+def names_of(element: Element) -> str:
+    """An element's class and id."""
+    given, own = element.attr("class"), element.attr("id")
+    return f"{given or ''} {own or ''}" if given or own else ""
+
+
+def judged(names: str) -> tuple[bool, bool, bool]:
+    """Whether names speak of other products, of an old price, of hidden things."""
+    return _judged(names[:MAX_NAMES])
+
+
+@lru_cache(maxsize=8192)
+def _judged(names: str) -> tuple[bool, bool, bool]:
+    return (
+        ELSEWHERE.search(names) is not None,
+        OLD_PRICE.search(names) is not None,
+        OFF_STAGE.search(names) is not None,
+    )
+
+
+def kin_of(element: Element, limit: int) -> list[Element]:
+    """An element and its nearest ancestors."""
+    found = [element]
+    parent = element.parent
+    while type(parent) is Element and len(found) < limit:
+        found.append(parent)
+        parent = parent.parent
+    return found
+
+
+def is_elsewhere(found: Survey, kin: list[Element]) -> bool:
+    """Whether an element, given with its ancestors, is part of something else on the page."""
+    way = found.way
+    for node in kin:
+        if node in way:
+            return False
+        if node.tag in _NOT_MAIN or found.verdict(node)[0]:
+            return True
+    return False
+
+
+def is_off_stage(found: Survey, element: Element, limit: int) -> bool:
+    """Whether an element, or one of its nearest ancestors, is hidden or part of something else."""
+    way = found.way
+    node: object = element
+    for _ in range(limit):
+        if type(node) is not Element or node in way:
+            return False
+        elsewhere, _, hidden = found.verdict(node)
+        if elsewhere or hidden or node.attr("hidden") is not None:
+            return True
+        style = node.attr("style")
+        if style and "display:none" in style.replace(" ", ""):
+            return True
+        node = node.parent
+    return False
+
+
+def path_of(element: Element) -> str:
+    """A few words that lead people to an element."""
+    names = (element.attr("class") or element.attr("id") or "").split()[:2]
+    return ".".join([element.tag, *names])

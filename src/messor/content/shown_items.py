@@ -1,0 +1,101 @@
+"""Lines of list items that were read before, looked up by how the items are written.
+
+Only items are kept that are one line each, with no region of the page within.
+"""
+
+from __future__ import annotations
+
+from itertools import count, repeat
+from typing import cast
+
+from turbohtml import Element, Node
+
+from messor.content.lists import MAX_ITEM, Lists
+
+_KNOWN: dict[str, str] = {}
+_REMEMBERED = 16_384
+_REGIONS = ("<nav", "<footer", "<header", "<aside")
+# Lists of a page that are kept; to do so takes a look at what is around them.
+_MOST_LISTS = 500
+
+
+class KnownList:
+    """A list whose items are all known, so that nobody looked for them in the tree yet."""
+
+    __slots__ = ("_items", "element")
+
+    def __init__(self, element: Element) -> None:
+        self.element = element
+        self._items: list[Element] | None = None
+
+    def item(self, place: int) -> Element:
+        if self._items is None:
+            self._items = _items(self.element)
+        return self._items[place]
+
+
+# Where a line begins: with a text, or with an item, which may be told by its place in a list.
+First = Node | tuple[KnownList, int]
+
+
+class ItemLines:
+    """The items of one page's lists, looked up before they are read and kept after."""
+
+    __slots__ = ("_lists", "_reading", "known")
+
+    def __init__(self, lists: Lists) -> None:
+        self._lists = lists
+        self._reading: list[tuple[list[Element], list[str], int]] = []
+        self.known: dict[Element, str] = {}  # in lists that are new in part
+
+    def recall(self, list_: Element, number: int) -> tuple[list[str], list[First]]:
+        """The lines of a list whose items are all known, and the items; nothing of other lists.
+
+        Else it is noted that they are read now, the first line having this number, and which of
+        them need not be.
+        """
+        written = self._lists.items(list_)
+        lines = list(map(_KNOWN.get, written))
+        if None not in lines:  # what is known was cut in the right places
+            places = zip(repeat(KnownList(list_), len(lines)), count())
+            return cast("list[str]", lines), list(places)
+        items = _items(list_)
+        if len(items) != len(written) or any(item.tag != "li" for item in items):
+            return [], []  # cut in a wrong place, perhaps
+        if len(self._reading) < _MOST_LISTS:
+            self._reading.append((items, written, number))
+        if any(lines):
+            pairs = zip(items, lines, strict=True)
+            self.known.update({item: line for item, line in pairs if line})
+        return [], []
+
+    def remember(self, texts: list[str], firsts: list[First]) -> None:
+        """Keep what the items were read as, now that all lines of the page are known."""
+        for items, written, start in self._reading:
+            end = start + len(items)
+            own = firsts[start:end]
+            if (
+                len(own) == len(items)
+                and all(map(_is_within, own, items))
+                and not (end < len(firsts) and _is_within(firsts[end], items[-1]))
+            ):
+                _keep(written, texts[start:end])
+
+
+def _keep(written: list[str], lines: list[str]) -> None:
+    for html, line in zip(written, lines, strict=True):
+        if len(html) <= MAX_ITEM and not any(map(html.__contains__, _REGIONS)):
+            if len(_KNOWN) >= _REMEMBERED:
+                _KNOWN.clear()
+            _KNOWN[html] = line
+
+
+def _items(list_: Element) -> list[Element]:
+    return [child for child in list_ if type(child) is Element]
+
+
+def _is_within(first: First, item: Element) -> bool:
+    node: Node | None = first[0].element if isinstance(first, tuple) else first
+    while node is not None and node is not item:
+        node = node.parent
+    return node is item

@@ -1,0 +1,246 @@
+"""Microdata and RDFa Lite: items with properties, written in attributes of the visible markup.
+
+Both are read by one walk over the marked elements; they differ in the names of the attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+from urllib.parse import urljoin
+
+from turbohtml import Document, Element
+
+from messor.content.plain import one_space
+
+MAX_ELEMENTS = 5_000
+MAX_REFERENCES = 50
+_MAX_DEPTH = 40
+
+_URL_ATTRIBUTES = {
+    "a": "href", "area": "href", "link": "href", "audio": "src", "embed": "src", "iframe": "src",
+    "img": "src", "source": "src", "track": "src", "video": "src", "object": "data",
+}  # fmt: skip
+_VALUE_ATTRIBUTES = {"data": "value", "meter": "value", "meta": "content", "time": "datetime"}
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """The attributes a way of marking up uses."""
+
+    name: str
+    scope: str
+    type: str
+    property: str
+    id: str
+
+
+MICRODATA = Syntax("microdata", "itemscope", "itemtype", "itemprop", "itemid")
+RDFA = Syntax("rdfa", "typeof", "typeof", "property", "resource")
+
+
+@dataclass(slots=True)
+class Value:
+    """A property's value; `attribute` is the one it was read from, None for the text."""
+
+    element: Element
+    attribute: str | None
+    given: str = ""  # by the attribute
+
+    @property
+    def text(self) -> str:
+        return self.given if self.attribute is not None else one_space(self.element.text)
+
+
+@dataclass(slots=True)
+class StructuredItem:
+    """A thing with properties, in the order of the page."""
+
+    types: list[str]
+    id: str | None
+    element: Element
+    properties: dict[str, list[Value | StructuredItem]] = field(default_factory=dict)
+    is_within: bool = False  # whether it is the property of another
+
+    def type_names(self) -> list[str]:
+        """Types without their vocabulary: `Product` of `http://schema.org/Product`."""
+        return [name.rstrip("/").rpartition("/")[2].rpartition(":")[2] for name in self.types]
+
+
+def read_items(
+    document: Document, base: str = "", syntax: Syntax = MICRODATA
+) -> list[StructuredItem]:
+    """The items of a page that are not the property of another."""
+    return [item for item in marked_items(document, base, syntax) if not item.is_within]
+
+
+def marked_items(
+    document: Document,
+    base: str = "",
+    syntax: Syntax = MICRODATA,
+    scopes: list[Element] | None = None,
+    named: list[Element] | None = None,
+) -> list[StructuredItem]:
+    """All items of a page in their order, those within others too.
+
+    Their elements may be given, and all elements that carry a property.
+    """
+    scopes = (document.select(f"[{syntax.scope}]") if scopes is None else scopes)[:MAX_ELEMENTS]
+    if not scopes:
+        return []
+    items = [_item(element, syntax) for element in scopes]
+    by_element = dict(zip(scopes, items, strict=True))
+    if named is None:
+        named = document.select(f"[{syntax.scope}] [{syntax.property}]")
+    within = ((element, scope) for element in named if (scope := _scope(element, syntax)))
+    for element, scope in islice(within, MAX_ELEMENTS):
+        owner = by_element.get(scope)
+        if owner is not None:
+            _add(owner, element, by_element, base=base, syntax=syntax)
+    if syntax is MICRODATA:
+        _follow_references(document, by_element, base)
+    return items
+
+
+def as_json(item: StructuredItem, *, lists: bool = True, depth: int = _MAX_DEPTH) -> dict[str, Any]:
+    """An item as JSON; without `lists`, single values stand by themselves."""
+    found: dict[str, Any] = {}
+    if item.types:
+        found["type"] = item.types if lists or len(item.types) > 1 else item.types[0]
+    if item.id:
+        found["id"] = item.id
+    found["properties"] = {}
+    for name, values in item.properties.items():
+        plain = [
+            value.text if isinstance(value, Value) else as_json(value, lists=lists, depth=depth - 1)
+            for value in values
+            if isinstance(value, Value) or depth > 0
+        ]
+        found["properties"][name] = plain if lists or len(plain) != 1 else plain[0]
+    return found
+
+
+def flat_json(items: list[StructuredItem]) -> list[dict[str, Any]]:
+    """All items side by side, numbered as `iid`; one within another is named by `iid_ref`."""
+    numbered = all_items(items)
+    numbers = {id(item): number for number, item in enumerate(numbered, 1)}
+    found: list[dict[str, Any]] = []
+    for item in numbered:
+        shown = as_json(StructuredItem(item.types, item.id, item.element))
+        shown["iid"] = numbers[id(item)]
+        shown["properties"] = {
+            name: [
+                value.text if isinstance(value, Value) else {"iid_ref": numbers[id(value)]}
+                for value in values
+            ]
+            for name, values in item.properties.items()
+        }
+        found.append(shown)
+    return found
+
+
+def all_items(items: list[StructuredItem]) -> list[StructuredItem]:
+    """Items and those within them, outer ones first, each once."""
+    found: dict[int, StructuredItem] = {}
+    pending = list(reversed(items))
+    while pending:
+        item = pending.pop()
+        if id(item) in found:
+            continue
+        found[id(item)] = item
+        inner = [
+            v
+            for values in item.properties.values()
+            for v in values
+            if isinstance(v, StructuredItem)
+        ]
+        pending.extend(reversed(inner))
+    return list(found.values())
+
+
+def text_content(item: StructuredItem) -> str:
+    """What the item's element says, line by line."""
+    lines = (one_space(line) for line in item.element.to_text().splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _item(element: Element, syntax: Syntax) -> StructuredItem:
+    types = (element.attr(syntax.type) or "").split()
+    return StructuredItem(types, element.attr(syntax.id) or None, element)
+
+
+def _scope(element: Element, syntax: Syntax) -> Element | None:
+    """The innermost item's element that an element lies within."""
+    parent = element.parent
+    return parent.closest(f"[{syntax.scope}]") if isinstance(parent, Element) else None
+
+
+def _add(
+    owner: StructuredItem,
+    element: Element,
+    by_element: dict[Element, StructuredItem],
+    *,
+    base: str,
+    syntax: Syntax,
+) -> None:
+    inner = by_element.get(element)
+    if inner is owner:
+        return
+    value: Value | StructuredItem = _value(element, base) if inner is None else inner
+    if inner is not None:
+        inner.is_within = True
+    for name in (element.attr(syntax.property) or "").split():
+        owner.properties.setdefault(_plain_name(name), []).append(value)
+
+
+def _plain_name(name: str) -> str:
+    prefix, _, rest = name.partition(":")
+    return rest if prefix.lower() in ("schema", "gr", "v") and rest else name
+
+
+def _value(element: Element, base: str) -> Value:
+    tag = element.tag
+    for attribute in ("content", _VALUE_ATTRIBUTES.get(tag)):
+        given = element.attr(attribute) if attribute else None
+        if given is not None and (given or tag == "meta"):
+            return Value(element, attribute, given.strip())
+    attribute = _URL_ATTRIBUTES.get(tag)
+    given = element.attr(attribute) if attribute else None
+    if given is not None:
+        return Value(element, attribute, _joined(base, given.strip()))
+    return Value(element, None)
+
+
+def _joined(base: str, url: str) -> str:
+    try:
+        return urljoin(base, url) if base else url
+    except ValueError:
+        return url
+
+
+def _follow_references(
+    document: Document, by_element: dict[Element, StructuredItem], base: str
+) -> None:
+    """Add what itemref points at: a bounded number of pieces, and none within another item."""
+    referring = [item for item in by_element.values() if item.element.attr("itemref")]
+    for item in referring[:MAX_REFERENCES]:
+        for name in (item.element.attr("itemref") or "").split()[:MAX_REFERENCES]:
+            target = document.find(id=name) if name else None
+            if target is None or item.element in (target, *target.ancestors):
+                continue
+            for element in _marked(target, by_element):
+                _add(item, element, by_element, base=base, syntax=MICRODATA)
+
+
+def _marked(root: Element, by_element: dict[Element, StructuredItem]) -> Iterator[Element]:
+    """The root and elements within that carry a property and lie in no item in between."""
+    if root.attr("itemprop"):
+        yield root
+        if root in by_element:
+            return
+    for element in root.select("[itemprop]")[:MAX_ELEMENTS]:
+        nearest = next((a for a in element.ancestors if a == root or a in by_element), None)
+        if nearest == root:
+            yield element

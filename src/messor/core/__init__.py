@@ -1,0 +1,1 @@
+"""Clock, ids, masking, sandbox: what every room may use."""

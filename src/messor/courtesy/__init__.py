@@ -1,1 +1,0 @@
-"""How do we behave? Hosts, lanes, worker leases, pace and robots in force."""

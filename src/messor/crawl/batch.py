@@ -1,0 +1,127 @@
+"""A batch: everything that waits for the next flush."""
+
+from __future__ import annotations
+
+from asyncio import Future
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from messor.crawl.page_result import PageResult
+from messor.frontier.pages import NewPage
+from messor.frontier.runs import Join
+from messor.frontier.sitemaps import SitemapReading
+from messor.ledger.errors import LoggedError
+from messor.ledger.events import Event
+from messor.politeness.friction import Friction
+from messor.politeness.lanes import GivenBack, Lane, Silence
+from messor.politeness.robots import Adopted
+from messor.politeness.robots_redirects import RobotsAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsWait:
+    """A robots task whose page was redirected to another host."""
+
+    lane: Lane
+    page_id: int
+    target: NewPage
+    hops: int
+    own: bool  # it was the host's own robots.txt
+    scheme: str  # that it is to count for
+
+
+@dataclass(slots=True)
+class FlushBatch:
+    """Rows to be committed together, and who waits to hear of it."""
+
+    harvests: list[PageResult] = field(default_factory=list)
+    cut_off: list[PageResult] = field(
+        default_factory=list
+    )  # requests to be logged, and no more than that
+    found: dict[tuple[str, bytes], NewPage] = field(default_factory=dict)
+    joins: list[Join] = field(default_factory=list)
+    refused_links: Counter[tuple[int, str]] = field(default_factory=Counter)
+    robots: list[Adopted] = field(default_factory=list)
+    robots_waits: list[RobotsWait] = field(default_factory=list)
+    robots_answers: list[RobotsAnswer] = field(default_factory=list)
+    sitemaps: list[SitemapReading] = field(default_factory=list)
+    friction: list[Friction] = field(default_factory=list)
+    silences: list[Silence] = field(default_factory=list)
+    given_back: list[GivenBack] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    faults: list[LoggedError] = field(default_factory=list)
+    waiting: list[Future[None]] = field(default_factory=list)
+    robots_ids: dict[tuple[int, str], int] = field(default_factory=dict)
+    full_patterns: set[tuple[str, str]] = field(default_factory=set)  # found full in the flush
+    number: int = 0  # of the flush; given when it is first tried
+    parts: tuple[FlushBatch, FlushBatch] | None = None  # its halves, once a row in it was refused
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.harvests
+            or self.cut_off
+            or self.found
+            or self.joins
+            or self.given_back
+            or self.robots
+            or self.silences
+            or self.friction
+            or self.events
+        )
+
+    def add(self, harvest: PageResult) -> None:
+        self.harvests.append(harvest)
+        self.find(harvest.found)
+        self.joins += harvest.joins
+
+    def find(self, pages: Iterable[NewPage]) -> None:
+        for page in pages:
+            self.found.setdefault((page.host, page.url_hash), page)
+
+    def halves(self) -> tuple[FlushBatch, FlushBatch]:
+        """Two batches with half the harvests each; the second carries all that closes."""
+        middle = len(self.harvests) // 2
+        first, second = FlushBatch(), FlushBatch()
+        for harvest in self.harvests[:middle]:
+            first.add(harvest)
+        for harvest in self.harvests[middle:]:
+            second.add(harvest)
+        # Found on their own, not with a page: by a sitemap.
+        of_pages = first.found.keys() | second.found.keys()
+        second.find(page for key, page in self.found.items() if key not in of_pages)
+        second.cut_off = [*self.cut_off]  # its own: each half adds what it loses
+        second.joins = self.joins  # after all pages were added
+        second.refused_links = self.refused_links
+        second.robots = self.robots
+        second.robots_waits = self.robots_waits
+        second.robots_answers = self.robots_answers
+        second.sitemaps = self.sitemaps
+        second.friction = self.friction
+        second.silences = self.silences
+        second.given_back = self.given_back
+        second.events = self.events
+        second.faults = self.faults
+        return first, second
+
+    @property
+    def leaves(self) -> list[FlushBatch]:
+        """The batches that are written for it: itself, or its parts, split as they are."""
+        if self.parts is None:
+            return [self]
+        return [leaf for part in self.parts for leaf in part.leaves]
+
+    def drop_snapshots(self) -> None:
+        """Forget pages whose bytes could not be stored: their tasks stay due, their requests are logged."""
+        lost = [harvest for harvest in self.harvests if harvest.snapshot is not None]
+        self.harvests = [harvest for harvest in self.harvests if harvest.snapshot is None]
+        if self.parts is not None:  # they are what is written, and log what is lost
+            for part in self.parts:
+                part.drop_snapshots()
+            return
+        self.cut_off += lost
+        for harvest in lost:
+            for page in harvest.found:
+                self.found.pop((page.host, page.url_hash), None)
+            harvest.cut_off()
+        self.find(page for harvest in self.harvests for page in harvest.found)

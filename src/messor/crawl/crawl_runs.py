@@ -1,0 +1,138 @@
+"""Crawl runs as they begin and go on: what is due for a run, and what a fresh page leads to.
+
+The limits of a run are its own. Without limits a run does what its domain's terms make due, its
+named URL first; with limits it fetches the pages it comes upon, counted from the named URL. Who
+fetches them, this command's worker or any other, is the frontier's business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from messor.archive.snapshot_content import read_body
+from messor.core import clock
+from messor.errors import NotFoundError, UnavailableError
+from messor.frontier import pages, runs, tasks
+from messor.frontier.runs import CrawlRun, Join, RunLimits
+from messor.frontier.traps import trap_of
+from messor.governance import admission
+from messor.ledger.events import Event, record
+from messor.politeness import lanes
+from messor.registry.domains import Domain
+from messor.store.database import Connection, Database
+from messor.web.encodings import decode
+from messor.web.html import TooComplexError, read_page
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import Link, Url, host_of, url_hash
+
+# A robots.txt that gave no answer is asked for again when a person asks for the site; the silence
+# that a host asked for by an answer stays.
+ASK_ROBOTS_AGAIN = """
+WITH shut AS (
+  SELECT h.id, r.reason, greatest(messor.clock(), h.last_request_at
+         + make_interval(secs => l.delay)) AS ready_at
+    FROM messor.hosts h JOIN messor.lanes l ON l.host_id = h.id
+    JOIN messor.robots_files r ON r.id = h.robots_id
+   WHERE h.host = $1 AND r.verdict = 'deny_all' AND r.status_code IS NULL
+     AND l.worker_id IS NULL AND h.cooldown_reason IS NOT DISTINCT FROM r.reason
+), opened AS (
+  UPDATE messor.hosts h SET cooldown_until = NULL, cooldown_reason = NULL,
+         updated_at = messor.clock() FROM shut s WHERE h.id = s.id
+), asked AS (
+  UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
+    FROM shut s WHERE t.host_id = s.id AND t.kind = 'robots'
+)
+UPDATE messor.lanes l SET ready_at = s.ready_at, due_at = messor.clock(), claim_at = s.ready_at
+  FROM shut s WHERE l.host_id = s.id
+"""
+
+
+async def begin(
+    connection: Connection, domain: Domain, url: Url, limits: RunLimits, *, actor: str
+) -> tuple[CrawlRun, bool]:
+    """Begin a run at a URL, or go on with the one that the same command left; and which it was."""
+    asked = [url.href]
+    url = await lanes.answering(connection, url)
+    bounded = domain.harvest == "asked" or limits.depth is not None or limits.pages is not None
+    if bounded and limits.depth is None:
+        limits = replace(limits, depth=domain.max_crawl_depth)
+    await lanes.lock_domains(connection, [domain.id])  # lanes, runs, tasks: as in a flush
+    await connection.execute(ASK_ROBOTS_AGAIN, url.authority)
+    resumed = await runs.resume(connection, domain.id, [*asked, url.href], limits)
+    if resumed is not None:
+        return resumed, True
+    page_id = await admission.plant(connection, domain, url, found_by="manual")
+    run = await runs.start(
+        connection, domain.id, (page_id, url.href), limits, actor=actor, bounded=bounded
+    )
+    await runs.join(connection, [Join(run.id, url.authority, url_hash(url), 0)])
+    if run.sitemaps:
+        await runs.join_listed(connection, run)
+    if not bounded:
+        await _make_due(connection, run)
+    data = {"url": url.href, "depth": limits.depth, "pages": limits.pages, "delay": limits.delay}
+    fact = Event("crawl.started", actor, domain.id, page_id, {**data, "refetch": limits.refetch})
+    await record(connection, [fact])
+    return run, False
+
+
+async def _make_due(connection: Connection, run: CrawlRun) -> None:
+    """Beside what is due by itself: everything, or what never came to a good end."""
+    if run.refetch:
+        await tasks.recrawl(connection, [run.domain_id])
+    else:
+        await runs.retry(connection, run.domain_id)
+
+
+async def expand(database: Database, archive: Path, run: CrawlRun, domain: str) -> int:
+    """Go on from pages that are fresh, by their links as archived; answers how many there were.
+
+    Where the archive does not tell, or a link was never followed up, the page is fetched again.
+    """
+    fresh = await database.fetch(runs.FRESH, run.id)
+    for row in fresh:
+        links = await asyncio.to_thread(_links_of, archive, row, domain)
+        async with database.transaction() as connection:
+            if links is None or not await _are_known(connection, links):
+                await lanes.lock(connection, [row["host_id"]])
+                await runs.fetch_again(connection, run, row["page_id"])
+                continue
+            depth = row["depth"] + 1
+            joins = [Join(run.id, link.authority, link.url_hash, depth) for link in links]
+            await lanes.lock_hosts(connection, {each.host for each in joins})
+            await runs.lock(connection, joins)
+            await runs.join(connection, joins)
+            await connection.execute(runs.EXPANDED, run.id, row["page_id"])
+    return len(fresh)
+
+
+def _links_of(archive: Path, row: Any, domain: str) -> list[Link] | None:
+    """The links of an archived page that a run may follow; None where its bytes do not tell."""
+    if row["snapshot_id"] is None:
+        return None
+    place = row["name"], row["segment_offset"], row["segment_length"]
+    try:
+        body = read_body(archive, *place)
+        text, _ = decode(body, row["content_type"])
+        links = read_page(text, row["url"]).links
+    except (NotFoundError, UnavailableError, TooComplexError):
+        return None
+    year = clock.this_year()
+    return [
+        link
+        for link in links
+        if not link.nofollow
+        and registrable_domain(host_of(link.authority)) == domain
+        and trap_of(link.href, year) is None
+    ]
+
+
+async def _are_known(connection: Connection, links: list[Link]) -> bool:
+    known = await connection.fetch(
+        pages.KNOWN, [link.authority for link in links], [link.url_hash for link in links]
+    )
+    found = {(row["host"], row["url_hash"]) for row in known}
+    return all((link.authority, link.url_hash) in found for link in links)

@@ -1,0 +1,40 @@
+"""What a runner of a visit is at: a task and the decision by which it is carried out.
+
+Requests that are cut off, by a stop, a halt or a lost lease, are logged by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from messor.core import clock
+from messor.crawl.page_result import CUT_OFF, CUT_OFF_SENTENCE, PageResult
+from messor.fetch.outcome import Fetched, Outcome
+from messor.frontier.cadence import Schedule
+from messor.frontier.tasks import Task
+from messor.ledger.decisions import Decision
+from messor.politeness.lanes import Lane
+from messor.politeness.pace import Permit
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInProgress:
+    """A task under way."""
+
+    task: Task
+    decision: Decision
+
+    def cut_off(self, lane: Lane, permit: Permit) -> PageResult:
+        """The log entry of a request whose answer nobody waited for; the task stays as it is."""
+        fetched = Fetched(
+            Outcome.ERROR,
+            error=CUT_OFF_SENTENCE,
+            error_type=CUT_OFF,
+            sent_at=permit.used_at,
+            began_at=permit.used_at,
+            gap=permit.gap,
+            delay=permit.delay,
+            duration=clock.now() - permit.used_at,
+        )
+        later = Schedule("pending", 0.0, self.task.retry_count)
+        return PageResult(lane, self.task, self.decision, later, Outcome.ERROR, fetched)

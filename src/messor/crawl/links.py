@@ -1,0 +1,271 @@
+"""Links become pages: which of a page's links enter the frontier, and why the others do not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from messor.core import clock
+from messor.frontier.categories import categorise, priority
+from messor.frontier.pages import NewPage
+from messor.frontier.runs import Join, is_root
+from messor.frontier.seen import SeenFilter
+from messor.frontier.tasks import ASKED_PRIORITY, Task
+from messor.frontier.traps import is_plain, pattern_key, trap_of
+from messor.politeness.lanes import Lane
+from messor.web.html import PageReading
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import Link, Url, host_of, parse, url_hash
+
+KNOWN = "known"
+KNOWN_HREFS = 60_000  # remembered by their spelling, over all hosts
+LISTED_DEPTH = 1  # of pages found in a sitemap
+MADE_PAGES = 20_000  # remembered until they are committed, which takes half a second
+NO_HREFS: AbstractSet[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Hrefs:
+    """Spellings that lead to pages the frontier holds, as learned under these terms."""
+
+    terms: int
+    known: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Made:
+    """What was made of links that the seen filter does not know yet, by URL hash; None: a trap."""
+
+    token: int  # of the visit
+    lessons: int  # of the filter, when it was last asked
+    pages: dict[bytes, NewPage | None] = field(default_factory=dict)
+
+
+class LinkFilter:
+    """Sorts links by scope, depth and what is known; one per worker."""
+
+    def __init__(
+        self, seen: SeenFilter, max_redirects: int, full_patterns: AbstractSet[tuple[str, str]]
+    ) -> None:
+        self._seen = seen
+        self._max_redirects = max_redirects
+        self._full_patterns = full_patterns
+        self._domains: dict[str, str | None] = {}
+        self._hrefs: dict[str, _Hrefs] = {}
+        self._hrefs_size = 0
+        self._made: dict[tuple[int, int], _Made] = {}
+        self._made_size = 0
+
+    def known_hrefs(self, url: Url, lane: Lane) -> AbstractSet[str]:
+        """Hrefs that, on any page of this origin, lead to a page the frontier holds.
+
+        Only what was learned under the lane's terms: a purged domain comes back under others.
+        """
+        hrefs = self._hrefs.get(url.origin)
+        return NO_HREFS if hrefs is None or hrefs.terms != lane.policy.version else hrefs.known
+
+    def sift(
+        self, lane: Lane, task: Task, url: Url, reading: PageReading
+    ) -> tuple[list[NewPage], Counter[tuple[int, str]]]:
+        """New pages, and counts of links refused by rule."""
+        made = self._made_of(lane, task.depth + 1)
+        page_of, heeds = made.pages.get, lane.policy.directives == "respect"
+        # Most links that are not known were met a moment ago and wait for their commit.
+        found = [
+            None if link.nofollow and heeds else page_of(link.url_hash) for link in reading.links
+        ]
+        refused: Counter[tuple[int, str]] = Counter()
+        if not all(found):
+            known = self._seen.of(lane.host)
+            for number in [number for number, page in enumerate(found) if page is None]:
+                link = reading.links[number]
+                rule = self._refusal(lane, task, link, known)
+                if rule is None:
+                    anchor = reading.anchors[number]
+                    page = found[number] = self._linked(made, lane, task, link, anchor)
+                    rule = "trap" if page is None else None
+                if rule is KNOWN:
+                    self._remember(lane, url, reading.hrefs[number], link)
+                elif rule is not None:
+                    refused[lane.host_id, rule] += 1
+        return [page for page in found if page is not None], refused
+
+    def _refusal(self, lane: Lane, task: Task, link: Link, known: AbstractSet[bytes]) -> str | None:
+        """The rule by which a link makes no page; KNOWN when there is one already."""
+        if link.authority == lane.host:
+            if link.url_hash in known:
+                return KNOWN
+        elif self._domain_of(link.authority) != lane.policy.domain:
+            return "scope"
+        elif link.url_hash in self._seen.of(link.authority):
+            return KNOWN
+        if link.nofollow and lane.policy.directives == "respect":
+            return "nofollow"
+        return "depth" if task.depth >= lane.policy.max_crawl_depth and not task.ahead else None
+
+    def joins(self, lane: Lane, task: Task, reading: PageReading) -> list[Join]:
+        """The pages that the runs of a task come upon by its links, known or not."""
+        heeds = lane.policy.directives == "respect"
+        links = [
+            link
+            for link in reading.links
+            if not (link.nofollow and heeds)
+            and self._domain_of(link.authority) == lane.policy.domain
+        ]
+        return [
+            Join(turn.run_id, link.authority, link.url_hash, turn.depth + 1)
+            for turn in task.turns
+            if turn.ahead > 0
+            for link in links
+        ]
+
+    def _made_of(self, lane: Lane, depth: int) -> _Made:
+        """What was made of links at this depth in this visit, without what is known meanwhile."""
+        self._seen.meet(lane.policy.domain, lane.policy.version)
+        made = self._made.get((lane.host_id, depth))
+        if made is None or made.token != lane.token:
+            made = _Made(lane.token, self._seen.lessons)
+            self._made[lane.host_id, depth] = made
+            self._made_size += 1
+        elif made.lessons != self._seen.lessons:
+            made.lessons = self._seen.lessons
+            known, pages = self._seen.of(lane.host), made.pages
+            # Whether pages of other hosts are known is looked up when they are met again.
+            made.pages = {
+                key: page
+                for key, page in pages.items()
+                if page is None or (page.host == lane.host and key not in known)
+            }
+        return made
+
+    def _linked(
+        self, made: _Made, lane: Lane, task: Task, link: Link, anchor: str
+    ) -> NewPage | None:
+        """The page of a link; the same for all that mention it until the filter knows of it."""
+        pages, key = made.pages, link.url_hash
+        if key in pages:
+            return pages[key]
+        self._made_size += 1
+        if self._made_size > MADE_PAGES:
+            self._made.clear()
+            self._made_size = 0
+        depth = task.depth + 1
+        page = pages[key] = self._page(lane, task, link, by="link", depth=depth, anchor=anchor)
+        return page
+
+    def sift_listed(
+        self, lane: Lane, task: Task, entries: Sequence[tuple[str, datetime | None]]
+    ) -> tuple[list[NewPage], Counter[tuple[int, str]]]:
+        """The same for what a sitemap lists; pages it lists lie at depth 1."""
+        found: list[NewPage] = []
+        refused: Counter[tuple[int, str]] = Counter()
+        if lane.policy.max_crawl_depth < LISTED_DEPTH:
+            refused[lane.host_id, "depth"] += len(entries)
+            return found, refused
+        for text, lastmod in entries:
+            url = parse(text, task.url)
+            if url is None or not self.is_within(lane, url.authority):
+                refused[lane.host_id, "scope"] += 1
+                continue
+            link = Link(url.href, url.authority, url_hash(url))
+            page = self._page(lane, task, link, by="sitemap", depth=LISTED_DEPTH)
+            if page is None:
+                refused[lane.host_id, "trap"] += 1
+            else:
+                page.lastmod = lastmod
+                found.append(page)
+        return found, refused
+
+    def is_within(self, lane: Lane, authority: str) -> bool:
+        """Whether a host belongs to the lane's domain."""
+        return self._domain_of(authority) == lane.policy.domain
+
+    def _remember(self, lane: Lane, url: Url, href: str, link: Link) -> None:
+        # What starts with a slash, and not with two, means the same on every page of its origin,
+        # unless a page says that its links start elsewhere.
+        if href[:1] != "/" or href[1:2] in ("/", "\\"):
+            return
+        origin, terms = url.origin, lane.policy.version
+        if not link.href.startswith(f"{origin}/"):
+            return
+        self._hrefs_size += 1
+        if self._hrefs_size > KNOWN_HREFS:
+            self._hrefs.clear()
+            self._hrefs_size = 0
+        hrefs = self._hrefs.get(origin)
+        if hrefs is None or hrefs.terms != terms:
+            hrefs = self._hrefs[origin] = _Hrefs(terms)
+        hrefs.known.add(href)
+
+    def follow(self, lane: Lane, task: Task, location: str | None) -> tuple[list[NewPage], str]:
+        """Where a redirect leads: a page of its own, or a sentence that says why it is not."""
+        target = parse(location, task.url) if location else None
+        if target is None:
+            return [], "redirected to nowhere"
+        if self._domain_of(target.authority) != lane.policy.domain:
+            return [], f"redirected out of {lane.policy.domain} to {target.authority}"
+        if task.hops >= self._max_redirects:
+            return [], f"redirected more than {self._max_redirects} times"
+        link = Link(target.href, target.authority, url_hash(target))
+        self._seen.meet(lane.policy.domain, lane.policy.version)
+        start = lane.is_main and task.depth == 0 and is_root(task.url)
+        if link.url_hash in self._seen.of(link.authority) and not start:
+            return [], ""
+        page = self._page(lane, task, link, by="redirect", depth=task.depth)
+        if page is None:
+            return [], "redirected into a trap"
+        page.hops = task.hops + 1
+        # Whoever asked for the page asked for where it leads; an ingestion counts that first.
+        page.due = lane.policy.harvest == "site" or task.priority > ASKED_PRIORITY
+        page.priority = min(page.priority, task.priority)
+        page.is_main = start and target.authority != lane.host
+        return [page], ""
+
+    def _domain_of(self, authority: str) -> str | None:
+        try:
+            return self._domains[authority]
+        except KeyError:
+            if len(self._domains) > 100_000:
+                self._domains.clear()
+            domain = self._domains[authority] = registrable_domain(host_of(authority))
+            return domain
+
+    def _page(
+        self, lane: Lane, task: Task, link: Link, *, by: str, depth: int, anchor: str = ""
+    ) -> NewPage | None:
+        """The page a link leads to; None when that would be a trap."""
+        href, pattern, policy = link.href, None, lane.policy
+        if not is_plain(href):
+            if trap_of(href, clock.this_year()) is not None:
+                return None
+            pattern = pattern_key(href)
+            if pattern is not None and (link.authority, pattern) in self._full_patterns:
+                return None
+        category = categorise(href[href.find("/", 8) :], anchor)
+        return NewPage(
+            policy.domain_id,
+            link.authority,
+            link.url_hash,
+            href,
+            by,
+            task.page_id,
+            depth,
+            0,
+            finder=lane.host_id,
+            category=None if category is None else category.name,
+            priority=priority(category, depth, listing=pattern is not None),
+            pattern=pattern,
+            due=policy.harvest == "site" and depth <= policy.max_crawl_depth,
+        )
+
+
+def joins_of_redirect(task: Task, location: str | None) -> list[Join]:
+    """Where a page of runs leads: the target belongs to them in its place."""
+    target = parse(location, task.url) if location and task.turns else None
+    if target is None:
+        return []
+    key = url_hash(target)
+    return [Join(turn.run_id, target.authority, key, turn.depth) for turn in task.turns]

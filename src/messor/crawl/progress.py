@@ -1,0 +1,153 @@
+"""Progress: how far a crawl is, asked of the database, for whoever watches it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from messor.store.database import Database
+from messor.web.urls import Url, url_hash
+
+# A lane in a long cool-down holds nothing up: it is left for a later visit. Neither does a
+# retry that is not due yet.
+PATIENCE_SECONDS = 30.0
+
+STANDING = """
+SELECT count(*) FILTER (WHERE l.worker_id IS NOT NULL) AS held,
+       count(*) FILTER (WHERE l.worker_id IS NULL
+                          AND l.due_at <= messor.clock() + interval '1 second'
+                          AND l.claim_at <= messor.clock() + make_interval(secs => $2))
+         AS waiting
+  FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
+ WHERE ($1::uuid[] IS NULL OR l.domain_id = ANY ($1)) AND d.status = 'approved' AND d.active
+"""
+
+OUTCOMES = """
+SELECT coalesce(t.outcome, 'waiting') AS outcome, count(*)::int AS pages
+  FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
+ WHERE ($1::uuid[] IS NULL OR h.domain_id = ANY ($1)) AND t.kind = 'page' GROUP BY 1 ORDER BY 2 DESC
+"""
+
+# The same for people: a page that a rule keeps away from is told apart from one that was fetched.
+SUMMARY = """
+SELECT CASE WHEN t.refusal IS NOT NULL THEN 'denied'
+            WHEN t.outcome IS NULL AND t.due_at IS NULL THEN 'not due'
+            WHEN t.outcome = 'robots' THEN 'not kept' ELSE '' END AS meaning,
+       coalesce(t.outcome, 'waiting') AS outcome, count(*)::int AS pages
+  FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
+ WHERE ($1::uuid[] IS NULL OR h.domain_id = ANY ($1)) AND t.kind = 'page'
+ GROUP BY 1, 2 ORDER BY 3 DESC, 2
+"""
+
+# What an outcome means to someone who sees it for the first time, in the order of telling.
+MEANINGS: dict[str, tuple[str, ...]] = {
+    "harvested": ("ok",),
+    "unchanged": ("unchanged",),
+    "denied": (),
+    "not kept": (),
+    "blocked": ("blocked", "friction"),
+    "redirected": ("redirected", "redirected_out"),
+    "gone": ("not_found",),
+    "no content": ("not_html", "empty"),
+    "failed": ("error", "timeout", "too_large", "too_complex", "refused_address"),
+    "not due": (),
+    "waiting": ("waiting",),
+}
+NOT_KEPT = "noindex or rights reserved"
+
+CHANGES = """
+SELECT c.state, count(*)::int AS pages FROM messor.page_changes c
+  JOIN messor.pages p ON p.id = c.page_id JOIN messor.hosts h ON h.id = p.host_id
+ WHERE c.seen_at >= $2 AND ($1::uuid[] IS NULL OR h.domain_id = ANY ($1)) GROUP BY 1 ORDER BY 1
+"""
+
+
+# What stood in the way of a URL, the last thing first: its own fetch, a rule, its host's robots.
+OBSTACLE = """
+SELECT coalesce(r.reason, t.error_message, t.refusal) AS said, h.host, h.https_error,
+       f.error_json ->> 'type' AS robots_error
+  FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
+  JOIN messor.crawl_tasks t ON t.page_id = p.id
+  LEFT JOIN messor.robots_files r ON r.verdict = 'deny_all' AND r.id =
+       CASE WHEN p.url LIKE coalesce(h.scheme, 'http') || ':%' OR h.https_error IS NOT NULL
+            THEN h.robots_id ELSE h.other_robots_id END
+  LEFT JOIN LATERAL (
+    SELECT x.error_json FROM messor.pages q JOIN messor.http_fetches x ON x.page_id = q.id
+     WHERE q.host_id = h.id AND q.found_by = 'robots'
+     ORDER BY x.fetched_at DESC LIMIT 1) f ON r.id IS NOT NULL
+ WHERE h.host = $1 AND p.url_hash = $2
+"""
+
+
+OVER_HTTP = """
+SELECT h.host, h.https_error FROM messor.hosts h
+  JOIN messor.robots_files r ON r.id = h.robots_id AND r.verdict <> 'deny_all'
+ WHERE h.domain_id = $1 AND h.https_error IS NOT NULL ORDER BY h.id LIMIT 20
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlBacklog:
+    """Lanes at work and lanes that soon will be."""
+
+    held: int
+    waiting: int
+
+    @property
+    def idle(self) -> bool:
+        return self.held == 0 and self.waiting == 0
+
+
+async def standing(
+    database: Database,
+    domain_ids: Sequence[UUID] | None = None,
+    patience: float = PATIENCE_SECONDS,
+) -> CrawlBacklog:
+    row = await database.fetchrow(STANDING, domain_ids, patience)
+    assert row is not None
+    return CrawlBacklog(row["held"], row["waiting"])
+
+
+async def outcomes(database: Database, domain_ids: Sequence[UUID] | None = None) -> dict[str, int]:
+    """Pages by what came of their last fetch."""
+    rows = await database.fetch(OUTCOMES, domain_ids)
+    return {row["outcome"]: row["pages"] for row in rows}
+
+
+async def summary(
+    database: Database, domain_ids: Sequence[UUID] | None = None
+) -> dict[str, dict[str, int]]:
+    """Pages by what came of them in everyday words, each with the outcomes it is made of."""
+    told: dict[str, dict[str, int]] = {meaning: {} for meaning in MEANINGS}
+    for row in await database.fetch(SUMMARY, domain_ids):
+        outcome = row["outcome"]
+        meaning = row["meaning"] or next(m for m, names in MEANINGS.items() if outcome in names)
+        told[meaning][NOT_KEPT if meaning == "not kept" else outcome] = row["pages"]
+    return {meaning: counts for meaning, counts in told.items() if counts}
+
+
+async def changes(
+    database: Database, since: datetime, domain_ids: Sequence[UUID] | None = None
+) -> dict[str, int]:
+    """Pages new, changed and removed since a moment on the database's clock."""
+    rows = await database.fetch(CHANGES, domain_ids, since)
+    return {row["state"]: row["pages"] for row in rows}
+
+
+async def over_http(database: Database, domain_id: UUID) -> list[tuple[str, str]]:
+    """The hosts that are talked to over http as https cannot be connected, and why it cannot."""
+    rows = await database.fetch(OVER_HTTP, domain_id)
+    return [(row["host"], row["https_error"]) for row in rows]
+
+
+async def obstacle(database: Database, url: Url) -> str:
+    """Why a page was not harvested, in a few words."""
+    row = await database.fetchrow(OBSTACLE, url.authority, url_hash(url))
+    if row is None or row["said"] is None:
+        return "nothing came of it yet"
+    if row["robots_error"] == "dns":
+        return f"the name {row['host']} does not resolve: check its spelling"
+    over_https = f"https cannot be connected ({row['https_error']}); " if row["https_error"] else ""
+    return f"{over_https}{row['said']}"

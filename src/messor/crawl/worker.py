@@ -1,0 +1,130 @@
+"""The worker: a process that does what is due, shift after shift, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import socket
+from collections import Counter
+
+from messor import __version__
+from messor.archive.segments import seal_abandoned
+from messor.core.memory import keep_freed_memory
+from messor.crawl.session import EVERYTHING, SPACE_SECONDS, Repair, WorkerSession
+from messor.errors import LeaseLostError
+from messor.fetch.http import HttpFetcher
+from messor.fetch.providers import make_router
+from messor.fetch.proxies.pool import ProxyPool
+from messor.fetch.proxies.probe import Prober
+from messor.fetch.proxies.seal import seal_for
+from messor.fetch.proxies.target import target_of
+from messor.fetch.router import Router
+from messor.frontier.seen import SeenFilter
+from messor.governance.promotion import let_go
+from messor.jobs.completion import patient
+from messor.politeness.lanes import WorkScope
+from messor.politeness.lease import WorkerLease
+from messor.settings import Settings
+from messor.store.database import LOST_CONNECTION, Database
+from messor.store.space import Space
+
+
+async def _nothing_to_repair() -> None:
+    await asyncio.sleep(0)
+
+
+class Worker:
+    """Runs shifts until told to stop."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        *,
+        repair: Repair = _nothing_to_repair,
+        errand: WorkScope = EVERYTHING,
+        space: Space | None = None,
+    ) -> None:
+        self._errand = errand
+        self._settings = settings
+        self._database = database
+        self._repair = patient(repair)
+        self._space = space or Space.of(settings, database)
+        self._name = f"{socket.gethostname()}-{os.getpid()}"
+        self._seen = SeenFilter()
+        self._stop = asyncio.Event()
+        self.outcomes: Counter[str] = Counter()
+        self.shift: WorkerSession | None = None
+
+    def stop(self) -> None:
+        """Finish the pages under way, flush, and return from `run`."""
+        self._stop.set()
+
+    async def run(self) -> None:
+        # What was made at start stays; what a page makes is freed by reference counts. The
+        # collector need not look at either every few pages.
+        gc.freeze()
+        gc.set_threshold(50_000, 50, 50)
+        keep_freed_memory()
+        fetcher = HttpFetcher(self._settings, __version__)
+        router = make_router(self._settings, self._database, fetcher)
+        prober = Prober(
+            fetcher.guard,
+            seconds=self._settings.connect_timeout,
+            ca_file=self._settings.ca_file,
+            target=target_of(self._settings),
+        )
+        pool = ProxyPool(self._database, seal_for(self._settings), prober)
+        try:
+            while not self._stop.is_set():
+                if self._space.is_low:
+                    await asyncio.sleep(SPACE_SECONDS)
+                    continue
+                try:
+                    self.shift = await self._begin_shift(fetcher, router, pool)
+                    await self.shift.run()
+                except LeaseLostError:
+                    self._seen = SeenFilter()
+                except LOST_CONNECTION:
+                    await self._repair()
+                    await asyncio.sleep(0.5)
+        finally:
+            self.shift = None
+            await router.close()
+            await fetcher.close()
+
+    async def _begin_shift(
+        self, fetcher: HttpFetcher, router: Router, pool: ProxyPool
+    ) -> WorkerSession:
+        settings = self._settings
+        lease = await WorkerLease.take(self._database, self._name, settings.worker_lease)
+        archive = settings.data_dir / "archive"
+        try:
+            await seal_abandoned(archive, self._database)
+            await let_go(settings, self._database)
+            return self._shift(lease, fetcher, router, pool)
+        except OSError:  # a folder that cannot be written, tried again soon: under another lease
+            async with self._database.transaction() as connection:
+                await lease.end(connection)
+            raise
+
+    def _shift(
+        self, lease: WorkerLease, fetcher: HttpFetcher, router: Router, pool: ProxyPool
+    ) -> WorkerSession:
+        settings = self._settings
+        return WorkerSession(
+            settings,
+            self._database,
+            fetcher,
+            lease,
+            router=router,
+            pool=pool,
+            name=self._name,
+            seen=self._seen,
+            outcomes=self.outcomes,
+            stop=self._stop,
+            repair=self._repair,
+            errand=self._errand,
+            space=self._space,
+        )

@@ -1,1 +1,0 @@
-"""The path of a page: visit, flush, why."""

@@ -1,1 +1,0 @@
-"""Manual import: pages that a person saved become snapshots, without a request to their site."""

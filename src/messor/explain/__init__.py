@@ -1,0 +1,1 @@
+"""Why did it happen, and what do the rules say? Nothing here fetches or stores."""

@@ -1,0 +1,229 @@
+"""Inspect: what Messor's rules say of one robots.txt, URL, sitemap, page or address.
+
+Each subject is a function from a JSON object to a JSON object, the same for people and scripts;
+nothing is fetched, resolved or stored. Bad input raises UsageError with a sentence.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from ipaddress import ip_address
+from typing import Any
+
+import msgspec
+
+from messor.archive import hashes
+from messor.errors import UsageError
+from messor.fetch import gates
+from messor.fetch.guard import AddressGuard
+from messor.parsers.page_reading import read_records
+from messor.settings import AllowedNetworks
+from messor.web import encodings, html, sitemaps
+from messor.web.robots import Robots
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import canonical, parse, resolve, url_hash
+
+Given = Mapping[str, Any]
+Found = dict[str, Any]
+
+DEFAULT_AGENT = "MessorBot"
+# Stands for the address of a page whose own is not given; relative links lead nowhere.
+NO_URL = "about:blank"
+
+
+def inspect_robots(given: Given) -> Found:
+    """`{robots_txt | robots_txt_b64, user_agent, url}` → may it be fetched, and by which rule."""
+    if given.get("robots_txt") is None and given.get("robots_txt_b64") is not None:
+        robots = Robots.parse(_body(given, "robots_txt_b64"))
+    else:
+        robots = Robots.parse(_text(given, "robots_txt").encode("utf-8", "surrogatepass"))
+    agent = _optional(given, "user_agent") or DEFAULT_AGENT
+    found: Found = msgspec.to_builtins(robots.check(agent, _text(given, "url")))
+    return found
+
+
+def inspect_url(given: Given) -> Found:
+    """`{input, base?}` → the URL as browsers read it, and the form that names the page."""
+    text, base = _text(given, "input"), _optional(given, "base")
+    url = parse(text, base)
+    if url is None:
+        href = resolve(text, base)
+        return {"ok": False, "href": href, "canonical": None, "url_hash": None,
+                "host": None, "registrable_domain": None}  # fmt: skip
+    return {
+        "ok": True,
+        "href": resolve(text, base),
+        "canonical": canonical(url),
+        "url_hash": url_hash(url).hex(),
+        "host": url.host,
+        "registrable_domain": registrable_domain(url.host),
+    }
+
+
+def inspect_sitemap(given: Given) -> Found:
+    """`{body_b64, url?, content_type?}` → what the document lists."""
+    found = sitemaps.read(
+        _body(given), url=_optional(given, "url"), content_type=_optional(given, "content_type")
+    )
+    return {
+        "kind": found.kind,
+        "urls": [{"loc": loc, "lastmod": _moment(lastmod)} for loc, lastmod in found.urls],
+        "sitemaps": [{"loc": loc, "lastmod": _moment(lastmod)} for loc, lastmod in found.sitemaps],
+        "warnings": found.warnings,
+    }
+
+
+def inspect_encoding(given: Given) -> Found:
+    """`{body_b64, content_type_header?}` → the encoding, by its WHATWG name."""
+    header = _optional(given, "content_type_header")
+    return {"encoding": encodings.sniff(_body(given), header)}
+
+
+def inspect_address(given: Given) -> Found:
+    """`{url, dns?: [ip…]}` → what the address guard would say; without `dns` of the name alone."""
+    url = parse(_text(given, "url"))
+    if url is None:
+        return {"allowed": False, "reason": "not an http or https URL"}
+    guard = AddressGuard(AllowedNetworks())
+    refusal = guard.refusal_of_url(url)
+    for text in given.get("dns") or []:
+        try:
+            address = ip_address(text)
+        except ValueError as error:
+            raise UsageError(f"dns: {text!r} is not an IP address") from error
+        refusal = refusal or guard.refusal(address, url.port)
+    return {"allowed": refusal is None, "reason": refusal or "a public address on a web port"}
+
+
+def inspect_page(given: Given) -> Found:
+    """`{html | body_b64, url, status?, headers?, generic?}` → all that is made of a page.
+
+    `"html": null` is an answer without a known body: its status, headers and URL speak alone.
+    `content_hash` is that of the whole page's markdown, as the path keeps it; `markdown` and
+    `main_text` are those of its main content. A page out of proportion is told by `warnings`.
+    """
+    url = _optional(given, "url") or NO_URL
+    headers = _headers(given)
+    text, encoding, size = _page_text(given, headers)
+    status, generic = _status(given), given.get("generic") is True
+    warnings: list[str] = []
+    reading = _reading(text, url, warnings)
+    data = hashes.encode_data(reading.structured)
+    extraction = read_records(text, url, generic=generic, status=status).as_json()
+    extraction["warnings"] = list(dict.fromkeys([*warnings, *extraction["warnings"]]))
+    return {
+        "title": reading.title,
+        "description": reading.description,
+        "language": reading.language,
+        "canonical": reading.canonical,
+        "encoding": encoding,
+        **extraction,
+        "content_hash": hashes.content_hash(reading.markdown, None, text).hex(),
+        "data_hash": hashes.data_hash(data).hex(),
+        "links": [{"url": link.href, "nofollow": link.nofollow} for link in reading.links],
+        "meta_robots": {"noindex": reading.noindex, "nofollow": reading.nofollow},
+        "refresh": reading.refresh,
+        "structured_data": reading.structured,
+        "text_length": reading.text_length,
+        "word_count": reading.word_count,
+        **_judged(given, headers, text, size, reading),
+    }
+
+
+def _reading(text: str, url: str, warnings: list[str]) -> html.PageReading:
+    """A page as the path reads it, empty when it is too complex for that."""
+    try:
+        return html.read_page(text, url)
+    except html.TooComplexError as error:
+        warnings.append(str(error))
+        return html.PageReading(url=url, base=url)
+
+
+def _judged(
+    given: Given, headers: Mapping[str, str], text: str, size: int, reading: html.PageReading
+) -> Found:
+    """What the quality gates say of a page."""
+    is_known = given.get("html") is not None or given.get("body_b64") is not None
+    verdict = gates.judge(
+        status=_status(given),
+        headers=headers,
+        html=text,
+        reading=reading if is_known else None,
+        size=size,
+        url=reading.url,
+    )
+    block = verdict.block
+    return {
+        "gates": list(verdict.gates),
+        "blocked": {
+            "is": block is not None,
+            "by": block.by if block else None,
+            "evidence": block.evidence if block else None,
+        },
+        "signals": list(verdict.signals),
+    }
+
+
+def _page_text(given: Given, headers: Mapping[str, str]) -> tuple[str, str, int]:
+    """A page's text, its encoding, and its size in bytes."""
+    if given.get("html") is None and given.get("body_b64") is not None:
+        body = _body(given)
+        return *encodings.decode(body, headers.get("content-type")), len(body)
+    if "html" not in given and "body_b64" not in given:
+        raise UsageError("html: a string is needed, or body_b64")
+    text = _optional(given, "html") or ""
+    return text, "utf-8", len(text.encode("utf-8", "surrogatepass"))
+
+
+def _status(given: Given) -> int:
+    status = given.get("status")
+    if status is None:
+        return 200
+    if not isinstance(status, int) or isinstance(status, bool):
+        raise UsageError("status: a number is needed")
+    return status
+
+
+def _headers(given: Given) -> dict[str, str]:
+    """Headers by their lower-case names; a list of values is one per line."""
+    headers = given.get("headers") or {}
+    if not isinstance(headers, Mapping):
+        raise UsageError("headers: an object is needed")
+    return {
+        name.lower(): "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in headers.items()
+    }
+
+
+SUBJECTS: dict[str, Callable[[Given], Found]] = {
+    "robots": inspect_robots,
+    "url": inspect_url,
+    "sitemap": inspect_sitemap,
+    "encoding": inspect_encoding,
+    "address": inspect_address,
+    "page": inspect_page,
+}
+
+
+def _text(given: Given, name: str) -> str:
+    value = given.get(name)
+    if not isinstance(value, str):
+        raise UsageError(f"{name}: a string is needed")
+    return value
+
+
+def _optional(given: Given, name: str) -> str | None:
+    return None if given.get(name) is None else _text(given, name)
+
+
+def _body(given: Given, name: str = "body_b64") -> bytes:
+    try:
+        return base64.b64decode(_text(given, name), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise UsageError(f"{name}: this is not base64") from error
+
+
+def _moment(moment: Any) -> str | None:
+    return moment.isoformat() if moment is not None else None

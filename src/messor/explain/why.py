@@ -1,0 +1,203 @@
+"""Why: the chain of facts behind what happened, or would happen, to a URL.
+
+The rules are asked as they stand now; what happened before is told beside them and decides
+nothing. How each fact reads is `explain.facts`'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from messor.core import clock
+from messor.errors import UsageError
+from messor.explain import facts as say
+from messor.explain.facts import Fact
+from messor.fetch.proxies import registry
+from messor.frontier.traps import pattern_key, trap_of
+from messor.ledger import alarms
+from messor.politeness import hosts, traffic
+from messor.politeness.hosts import Host
+from messor.politeness.robots import RobotsCache
+from messor.settings import Settings
+from messor.store.database import Database
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import Url, http_twin, parse, url_hash
+
+DOMAIN = f"""
+SELECT id, domain, status, active, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth,
+       page_budget, pages_known, submitted_by, created_at, harvest, on_block, render, directives,
+       reservations, robots_forbidden, proxies, verify_tls, track_level, scrape_frequency_hours,
+       ({alarms.NEWEST.format(name=alarms.CLOCK)}) AS clock_said,
+       ({alarms.NEWEST.format(name=alarms.DISK)}) AS disk_said
+  FROM messor.domains WHERE domain = $1
+"""
+
+PAGE = """
+SELECT p.id, p.found_by, o.url AS found_on, p.depth, p.found_at, p.category, p.sitemap_lastmod,
+       t.kind, t.status, t.outcome, t.due_at, t.retry_count, t.refusal, t.error_message,
+       t.last_fetched_at, t.last_status, t.snapshot_id, t.deaths, t.crawl_frequency, t.history,
+       t.held_due_at, s.provider AS brought_by, s.crawled_at
+  FROM messor.pages p LEFT JOIN messor.crawl_tasks t ON t.page_id = p.id
+  LEFT JOIN messor.page_snapshots s ON s.id = t.snapshot_id
+  LEFT JOIN messor.pages o ON o.id = p.found_on
+ WHERE p.host_id = $1 AND p.url_hash = $2
+"""
+
+FETCHES = """
+SELECT fetched_at, outcome, status_code, duration_ms, rule, policy_version, robots_id, final_url,
+       fetch_provider, quality_gate_failed, proxy_id, error_json ->> 'message' AS error
+  FROM messor.http_fetches WHERE page_id = $1 ORDER BY fetched_at DESC, id DESC LIMIT 8
+"""
+
+FRICTION = """
+SELECT occurred_at, signal, points FROM messor.friction_log
+ WHERE host_id = $1 AND page_id = $2 ORDER BY occurred_at DESC LIMIT 5
+"""
+
+REFUSED = "SELECT rule, links FROM messor.refused_links WHERE host_id = $1 ORDER BY links DESC"
+
+FAMILY = "SELECT pages FROM messor.url_patterns WHERE host_id = $1 AND pattern = $2"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The chain, and where it ends."""
+
+    url: str
+    verdict: str
+    facts: list[Fact]
+
+
+async def explain(database: Database, settings: Settings, text: str) -> Explanation:
+    """Explain a URL: what is known, what was done, what would be done now."""
+    url = parse(text if "://" in text else f"https://{text}")
+    name = registrable_domain(url.host) if url else None
+    if url is None or name is None:
+        raise UsageError(f"{text[:200]!r} is not a web address of a registrable domain.")
+    domain = await database.fetchrow(DOMAIN, name)
+    if domain is None:
+        unknown = f"{name} was never submitted: messor domains submit {name}"
+        return Explanation(url.href, "denied", [Fact("registry", "no", unknown)])
+    halt = await traffic.in_force(database)
+    facts = [Fact("traffic", "later", halt.said)] if halt else []
+    if domain["clock_said"] is not None:
+        facts.append(Fact("clock", "fact", domain["clock_said"]))
+    if domain["disk_said"] is not None:
+        facts.append(Fact("disk", "later", domain["disk_said"]))
+    facts += say.domain_facts(domain)
+    if domain["proxies"] == "pool":
+        standing = await registry.standing(database)
+        facts.append(say.proxy_fact(standing, await registry.troubles(database)))
+    host = await hosts.find(database, url.authority, settings.default_delay)
+    if host is not None:
+        facts += say.host_facts(host)
+        if (twin := _twin(host, url)) is not None:
+            facts.append(say.scheme_fact(host, twin))
+            facts += await _robots_facts(database, settings, host, twin)
+            facts += await _page_facts(database, domain, host, twin)
+            return Explanation(url.href, _verdict(facts), facts)
+        facts += await _robots_facts(database, settings, host, url)
+        facts += await _page_facts(database, domain, host, url)
+    elif all(fact.says != "no" for fact in facts):
+        facts.append(Fact("host", "later", f"{url.authority} was not met yet"))
+    return Explanation(url.href, _verdict(facts), facts)
+
+
+def _twin(host: Host, url: Url) -> Url | None:
+    """The URL that is fetched in place of an https one, where only http answers."""
+    if host.https_error is None or host.robots_for("http") is None:
+        return None
+    return http_twin(url.href)
+
+
+def _verdict(facts: list[Fact]) -> str:
+    for says, verdict in (("no", "denied"), ("later", "deferred")):
+        if any(fact.says == says for fact in facts):
+            return verdict
+    return "allowed"
+
+
+async def _robots_facts(database: Database, settings: Settings, host: Host, url: Url) -> list[Fact]:
+    if host.robots_awaited:
+        return [Fact("robots", "later", f"robots.txt is being read at {host.robots_awaited}")]
+    robots_id = host.robots_for(url.scheme)
+    if robots_id is None:
+        return [Fact("robots", "later", f"robots.txt was not read over {url.scheme} yet")]
+    shelf = RobotsCache(database, settings.agent_token)
+    robots = (await shelf.get({robots_id}))[robots_id]
+    read_at = f" from {host.robots_at}" if host.robots_at and robots_id == host.robots_id else ""
+    version = f"version {robots_id} of robots.txt{read_at}"
+    objection = robots.objection(settings.agent_token, url.href)
+    if objection is None:
+        decision = robots.check(settings.agent_token, url.href)
+        reason = decision.reason if decision else robots.file.reason
+        return [Fact("robots", "yes", f"{reason} ({version})")]
+    says = "no" if objection.verdict == "denied" else "later"
+    return [Fact("robots", says, f"{objection.reason} ({version})")]
+
+
+async def _page_facts(database: Database, domain: Any, host: Host, url: Url) -> list[Fact]:
+    page = await database.fetchrow(PAGE, host.id, url_hash(url))
+    facts = await _trap_facts(database, host, url, page)
+    if page is None:
+        return facts + await _unknown_facts(database, domain, host)
+    if page["kind"] == "page" and page["depth"] > domain["max_crawl_depth"]:
+        deep = f"depth {page['depth']} is over the domain's {domain['max_crawl_depth']}"
+        facts.append(Fact("depth", "no", deep))
+    facts.append(say.page_fact(page))
+    fetches = await database.fetch(FETCHES, page["id"])
+    facts += [say.fetch_fact(row) for row in reversed(fetches)]
+    friction = await database.fetch(FRICTION, host.id, page["id"])
+    if friction:
+        facts.append(say.friction_fact(friction))
+    facts += _state_facts(page)
+    if page["kind"] is not None:
+        facts.append(say.schedule_fact(page, domain["harvest"]))
+    if page["kind"] == "page":
+        facts.append(say.cadence_fact(page, domain))
+    return facts
+
+
+def _state_facts(page: Any) -> list[Fact]:
+    """What came of the page, beyond single fetches."""
+    facts = []
+    if page["deaths"]:
+        facts.append(
+            Fact("cage", "fact", f"it ended its reader {page['deaths']} times: read in the sandbox")
+        )
+    if page["refusal"]:
+        facts.append(Fact("decision", "fact", f"last refused: {page['refusal']}"))
+    elif page["outcome"] == "robots" and page["kind"] == "page":
+        facts.append(Fact("keep", "fact", f"fetched and not kept: {page['error_message']}"))
+    if page["snapshot_id"]:
+        kept = f"newest good content is of {say.shown(page['crawled_at'])}, by {page['brought_by']}"
+        facts.append(Fact("keep", "fact", kept))
+    return facts
+
+
+async def _trap_facts(database: Database, host: Host, url: Url, page: Any) -> list[Fact]:
+    if page is not None and (page["kind"] != "page" or page["depth"] == 0):
+        return []  # what a person asked for is no trap
+    trap = trap_of(url.href, clock.this_year())
+    if trap is not None:
+        return [Fact("trap", "no", trap)]
+    family = pattern_key(url.href)
+    if family is None:
+        return []
+    pages = await database.fetchval(FAMILY, host.id, family) or 0
+    return [say.family_fact(family, pages, is_known=page is not None)]
+
+
+async def _unknown_facts(database: Database, domain: Any, host: Host) -> list[Fact]:
+    rows = await database.fetch(REFUSED, host.id)
+    counts = ", ".join(f"{row['links']} by {row['rule']}" for row in rows)
+    refused = f"; links refused on its host: {counts}" if counts else ""
+    facts = [Fact("page", "fact", f"this URL is not known{refused}")]
+    if domain["pages_known"] >= domain["page_budget"]:
+        spent = f"all {domain['page_budget']} pages of the domain's budget are known"
+        facts.append(Fact("budget", "no", spent))
+    elif domain["harvest"] == "asked":
+        asked = "it would be fetched only if somebody asked for it"
+        facts.append(Fact("terms", "later", asked))
+    return facts

@@ -1,5 +1,0 @@
-"""Main content: what a page is there for, as plain text and as markdown, without the site around it."""
-
-from messor.extract.main.reading import MainContent, read_main
-
-__all__ = ["MainContent", "read_main"]

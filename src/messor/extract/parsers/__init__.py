@@ -1,7 +1,0 @@
-"""Parsers: who makes records of pages, in which version, and which of them reads which page."""
-
-from messor.extract.parsers.builtin import BUILTIN
-from messor.extract.parsers.protocol import Parser, Selective
-from messor.extract.parsers.registry import GROUP, Parsers
-
-__all__ = ["BUILTIN", "GROUP", "Parser", "Parsers", "Selective"]

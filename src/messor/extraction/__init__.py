@@ -1,0 +1,1 @@
+"""Records of pages, as a running thing: queue, readers, shadow trials, replay."""

@@ -1,0 +1,106 @@
+"""Extraction with all it needs, as a command or a process runs it: readers, and who asks the model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from messor.ai import Model, model_settings
+from messor.extraction.extract import Extractor, Tally
+from messor.extraction.model_jobs import ModelJobs
+from messor.extraction.model_selection import asking_plan
+from messor.extraction.model_worker import ModelWorker
+from messor.extraction.reader_pool import ReaderPool, wanted_kinds
+from messor.settings import Settings
+from messor.store.session import Session
+from messor.store.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionResult:
+    """What a command came to."""
+
+    tally: Tally
+    asked: Counter[str]  # jobs that put a page to the model, by how they ended
+
+
+class ExtractionComponent:
+    """Extraction with all it needs: readers, and whoever puts pages to the model."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        session: Session,
+        *,
+        processes: int | None = None,
+        progress: Callable[[Tally], None] | None = None,
+        space: Space | None = None,
+    ) -> None:
+        archive = settings.data_dir / "archive"
+        found = model_settings(settings)
+        self._model = None if found is None else Model(found, session.database)
+        self._readers = ReaderPool(processes)
+        self._extractor = Extractor(
+            session.database,
+            archive,
+            self._readers,
+            plan=asking_plan(settings),
+            kinds=wanted_kinds(settings.record_kinds),
+            progress=progress,
+            repair=session.repair,
+            space=space or Space.of(settings, session.database),
+        )
+        jobs = ModelJobs(session.database, archive, self._readers, self._model)
+        self._asker = ModelWorker(session.database, jobs, repair=session.repair)
+
+    def stop(self) -> None:
+        self._extractor.stop()
+        self._asker.stop()
+
+    async def run(self, *, follow: bool = True) -> ExtractionResult:
+        """Until stopped; without `follow` until nothing waits."""
+        try:
+            if follow:
+                await self._follow()
+            else:
+                await self._extractor.run()
+                await self._asker.run(follow=False)
+        finally:
+            await self._readers.close()
+            if self._model is not None:
+                await self._model.close()
+        return ExtractionResult(self._extractor.tally, self._asker.outcomes)
+
+    async def _follow(self) -> None:
+        both = [
+            asyncio.create_task(self._extractor.run(follow=True)),
+            asyncio.create_task(self._asker.run()),
+        ]
+        try:
+            await asyncio.gather(*both)
+        finally:
+            for each in both:
+                each.cancel()
+            await asyncio.wait(both)
+
+
+class ExtractionFollower:
+    """Extraction beside workers: what they bring is read as it comes."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        session: Session,
+        *,
+        processes: int = 1,
+        space: Space | None = None,
+    ) -> None:
+        self._extraction = ExtractionComponent(settings, session, processes=processes, space=space)
+
+    def stop(self) -> None:
+        self._extraction.stop()
+
+    async def run(self) -> None:
+        await self._extraction.run()

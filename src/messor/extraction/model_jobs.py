@@ -1,0 +1,269 @@
+"""What a job does that puts a page to a model: the flag, the records, and what stands of earlier ones.
+
+No transaction is open while a model is asked. Pages are parsed by reading processes. What came is
+stored by the job's own transaction, beside what parsers found, which it never touches; a question
+that ended without an answer takes nothing away.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.ai import (
+    AiReader,
+    AiReading,
+    Model,
+    ProvenAnswer,
+    Reply,
+    ReplyStatus,
+    ShownText,
+    Subject,
+)
+from messor.ai.reply import ABOUT_THE_TEXT
+from messor.extraction.events import events_of
+from messor.extraction.model_selection import JOB_TYPE, ModelQuestion
+from messor.extraction.reader_pool import ReaderPool
+from messor.extraction.reader_protocol import Prove, ReadRequest, Recall, Show
+from messor.insight.relevance import Flagger, PageText
+from messor.insight.relevance.store import JudgedPage, in_force, keep_flags
+from messor.insight.relevance.topics import topic_of
+from messor.jobs.faults import JobError
+from messor.jobs.handlers import Effects, Handlers, Result
+from messor.jobs.jobs import Job
+from messor.ledger import errors, events
+from messor.ledger.errors import LoggedError
+from messor.parsers.page_findings import FoundRecord, found_records
+from messor.records import model_store
+from messor.records.changes import Sighting
+from messor.records.model_store import ModelRecords
+from messor.store.database import Connection, Database
+from messor.verticals import verticals
+
+METHOD = "model"
+OUTDATED = {"outdated": "The page has changed since, is gone, or may no longer be harvested."}
+
+FACTS = """
+SELECT p.url, p.url_hash, h.domain_id, d.domain, s.content_type, s.status_code,
+       g.name AS segment, s.segment_offset, s.segment_length,
+       coalesce(x.metadata ->> 'title', x.headline, '') AS title, coalesce(x.main_text, '') AS text
+  FROM messor.extractions x JOIN messor.pages p ON p.id = x.page_id
+  JOIN messor.hosts h ON h.id = p.host_id
+  JOIN messor.domains d ON d.id = h.domain_id AND d.status = 'approved'
+  JOIN messor.page_snapshots s ON s.id = x.snapshot_id
+  JOIN messor.segments g ON g.id = s.segment_id
+ WHERE x.page_id = $1 AND x.snapshot_id = $2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPageFacts:
+    """The page of a job, as it was extracted."""
+
+    url: str
+    url_hash: bytes
+    domain_id: UUID
+    domain: str
+    content_type: str | None
+    status_code: int | None
+    segment: str
+    segment_offset: int
+    segment_length: int
+    title: str
+    text: str
+
+
+@dataclass(slots=True)
+class ModelFindings:
+    """What came of a job so far."""
+
+    errand: ModelQuestion
+    facts: AskedPageFacts
+    judged: list[JudgedPage] = field(default_factory=list)
+    reading: ModelRecords = field(default_factory=ModelRecords)
+    unverified: int = 0
+    replies: list[Reply] = field(default_factory=list)
+
+    @property
+    def sighting(self) -> Sighting:
+        errand, facts = self.errand, self.facts
+        return Sighting(
+            errand.page_id,
+            errand.snapshot_id,
+            facts.domain_id,
+            facts.url,
+            facts.url_hash,
+            errand.seen_at,
+            errand.cause,
+        )
+
+
+class ArchivedPage:
+    """A page a model is asked about, parsed by a reading process."""
+
+    def __init__(self, readers: ReaderPool, order: ReadRequest) -> None:
+        self._readers = readers
+        self._order = order
+
+    async def show(self, size: int, most: int) -> ShownText:
+        order = msgspec.structs.replace(self._order, show=Show(size, most))
+        shown = (await self._readers.answer(order)).shown
+        assert shown is not None
+        return shown
+
+    async def prove(self, version: str, answer: dict[str, Any]) -> ProvenAnswer:
+        order = msgspec.structs.replace(self._order, prove=Prove(version, answer))
+        proof = (await self._readers.answer(order)).proof
+        assert proof is not None
+        return proof
+
+    async def still_holds(self, records: Sequence[FoundRecord]) -> list[FoundRecord]:
+        """Those records all of whose quotes stand on the page."""
+        if not records:
+            return []
+        quotes = [model_store.quotes_of(record) for record in records]
+        order = msgspec.structs.replace(self._order, recall=Recall(quotes))
+        held = (await self._readers.answer(order)).recalled or []
+        return [record for record, holds in zip(records, held, strict=True) if holds]
+
+
+class ModelJobs:
+    """Does the jobs; without a model it only looks after what one found earlier."""
+
+    def __init__(
+        self, database: Database, archive: Path, readers: ReaderPool, model: Model | None
+    ) -> None:
+        self._database = database
+        self._archive = str(archive)
+        self._readers = readers
+        self._model = model
+
+    def register(self, handlers: Handlers) -> None:
+        handlers.prepares(JOB_TYPE)(self.prepare)
+
+    async def prepare(self, job: Job) -> Effects:
+        """Ask, and answer what is to be stored; what must be tried again is raised."""
+        errand = msgspec.convert(job.payload, ModelQuestion, strict=False)
+        row = await self._database.fetchrow(FACTS, errand.page_id, errand.snapshot_id)
+        if row is None:
+            return _outdated
+        findings = ModelFindings(errand, AskedPageFacts(**row))
+        await self._find(findings, Subject(findings.facts.domain, job.dedupe_key, errand.page_id, errand.snapshot_id))  # fmt: skip
+        effects = partial(_store, findings=findings)
+        failure = _failure(findings.replies)
+        if failure is not None:
+            async with self._database.transaction() as connection:
+                await effects(connection)
+            raise failure
+        return effects
+
+    async def _find(self, findings: ModelFindings, subject: Subject) -> None:
+        page = ArchivedPage(self._readers, self._order(findings.facts))
+        known = await model_store.earlier(self._database, findings.errand.page_id)
+        held = await page.still_holds(known)
+        turned_away = await self._judge(findings, subject)
+        kinds = _kinds(findings.errand, turned_away)
+        reading = AiReading()
+        if self._model is not None and kinds:
+            reading = await AiReader(self._model).read(page, subject, kinds)
+        findings.replies += reading.replies
+        findings.unverified = len(reading.unverified)
+        all_said = bool(reading.replies) and reading.is_complete and not reading.is_cut
+        findings.reading = ModelRecords(
+            found_records(reading.records), held, frozenset(kinds) if all_said else frozenset()
+        )
+
+    async def _judge(self, findings: ModelFindings, subject: Subject) -> set[str]:
+        """Judge the page for verticals whose flag is undecided; answers which it is not about."""
+        errand, facts, away = findings.errand, findings.facts, set[str]()
+        if self._model is None:
+            return away
+        for name in errand.judge:
+            applied = await verticals.find(self._database, name)
+            if applied is None:
+                continue
+            topic = topic_of(applied.vertical)
+            learnt = await in_force(self._database, topic)
+            flagger = Flagger(topic, learnt=learnt, model=self._model)
+            flag, reply = await flagger.ask(PageText(facts.title, facts.text), subject)
+            if reply is not None:
+                findings.replies.append(reply)
+            findings.judged.append(
+                JudgedPage(errand.page_id, errand.snapshot_id, name, flag, facts.domain_id)
+            )
+            if flag.relevant is False:
+                away.add(name)
+        return away
+
+    def _order(self, facts: AskedPageFacts) -> ReadRequest:
+        return ReadRequest(
+            folder=self._archive,
+            segment=facts.segment,
+            offset=facts.segment_offset,
+            length=facts.segment_length,
+            content_type=facts.content_type,
+            url=facts.url,
+            status=facts.status_code or 200,
+        )
+
+
+async def _outdated(_: Connection) -> Result:
+    return dict(OUTDATED)
+
+
+def _kinds(errand: ModelQuestion, turned_away: set[str]) -> list[str]:
+    wanted = (
+        kind
+        for vertical, kinds in errand.read.items()
+        if vertical not in turned_away
+        for kind in kinds
+    )
+    return list(dict.fromkeys(wanted))
+
+
+def _failure(replies: Sequence[Reply]) -> JobError | None:
+    """Why a job is to be done again, or is given up; None where it is done."""
+    rejected = next((r for r in replies if r.ending is ReplyStatus.REJECTED), None)
+    if rejected is not None:
+        return JobError(rejected.sentence, category="http", retryable=False)
+    again = next((r for r in replies if r.is_retryable), None)
+    if again is not None:
+        return JobError(again.sentence, category="network", retryable=True)
+    return None
+
+
+async def _store(connection: Connection, *, findings: ModelFindings) -> Result:
+    """Write what was found; nothing of it where the page has changed meanwhile."""
+    outcome = await model_store.store_reading(connection, findings.sighting, findings.reading)
+    if outcome is None:
+        return dict(OUTDATED)
+    await keep_flags(connection, findings.judged)
+    await events.record(connection, events_of([outcome], method=METHOD))
+    faults = [_fault(findings, r) for r in findings.replies if r.ending in ABOUT_THE_TEXT]
+    if faults:
+        await errors.log(connection, faults)
+    changes = outcome.changes
+    return {
+        "records": len(changes.new) + len(changes.changed) + len(changes.same),
+        "new": len(changes.new),
+        "removed": len(changes.removed),
+        "unverified": findings.unverified,
+        "flags": {each.vertical: each.flag.relevant for each in findings.judged},
+        "endings": dict(Counter(str(reply.ending) for reply in findings.replies)),
+        "said": sorted({r.sentence for r in findings.replies if r.sentence}),
+    }
+
+
+def _fault(findings: ModelFindings, reply: Reply) -> LoggedError:
+    detail = {"url": findings.facts.url, "snapshot_id": findings.errand.snapshot_id, "step": METHOD}
+    name = f"Model{str(reply.ending).title().replace('_', '')}"
+    return LoggedError(
+        "validation", name, reply.sentence, None, findings.errand.page_id, None, detail
+    )

@@ -1,0 +1,300 @@
+"""Figures of parsers for people: what they made lately, what they lost, what moved by day.
+
+Each goes over the newest rows alone, so that it costs the same among millions of records; in a
+small installation that is all of them. `health` goes over everything, for alerts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.errors import NotFoundError
+from messor.parsers import Parsers
+from messor.parsers.health import Health
+from messor.parsers.registry import Pins, is_candidate
+from messor.records.queries import Source
+
+NEWEST = 20_000  # records, or changes, that are looked at
+HELD = 5_000  # records that are looked at where some were lost; where more stand, more are held
+DAYS = 30
+MOST_LOSSES = 10
+
+YIELDS = f"""
+SELECT r.parser, r.parser_version AS version,
+       count(*) FILTER (WHERE r.state = 'current')::int AS standing,
+       count(*) FILTER (WHERE r.state = 'removed')::int AS gone,
+       avg(r.confidence) FILTER (WHERE r.state = 'current')::float8 AS sure,
+       max(r.last_seen) AS last_seen
+  FROM (SELECT parser, parser_version, state, confidence, last_seen
+          FROM messor.records ORDER BY id DESC LIMIT {NEWEST}) r
+ GROUP BY 1, 2 ORDER BY standing DESC, 1, 2
+"""
+# A record that goes while its page stays is lost.
+_BY_DAY = """
+SELECT (c.changed_at AT TIME ZONE 'UTC')::date AS day,
+       CASE WHEN c.state = 'removed' THEN 'lost' WHEN c.state = 'changed' THEN 'changed'
+            ELSE 'found' END AS what, count(DISTINCT c.record_id)::int AS records
+  FROM (SELECT record_id, changed_at, state, snapshot_id
+          FROM messor.record_changes ORDER BY id DESC LIMIT {newest}) c
+ WHERE c.changed_at >= (SELECT messor.clock()) - interval '{days} days'
+   AND (c.state <> 'removed' OR c.snapshot_id IS NOT NULL) {more}
+ GROUP BY 1, 2
+"""
+BY_DAY = _BY_DAY.format(newest=NEWEST, days=DAYS, more="")
+OF_PARSER_BY_DAY = _BY_DAY.format(
+    newest=NEWEST,
+    days=DAYS,
+    more="AND (SELECT r.parser FROM messor.records r WHERE r.id = c.record_id) = $1",
+)
+LOSSES = f"""
+WITH lost AS (
+  SELECT r.domain_id, r.parser, r.kind, count(DISTINCT r.id)::int AS lost
+    FROM (SELECT record_id, changed_at, state, snapshot_id
+            FROM messor.record_changes ORDER BY id DESC LIMIT {NEWEST}) c
+    JOIN messor.records r ON r.id = c.record_id
+   WHERE c.state = 'removed' AND c.snapshot_id IS NOT NULL AND r.state = 'removed'
+     AND c.changed_at >= (SELECT messor.clock()) - make_interval(hours => $1)
+   GROUP BY 1, 2, 3 ORDER BY lost DESC LIMIT {MOST_LOSSES}
+)
+SELECT d.domain, l.parser, l.kind, h.held, l.lost, h.sure
+  FROM lost l JOIN messor.domains d ON d.id = l.domain_id CROSS JOIN LATERAL (
+    SELECT count(*)::int AS held, avg(x.confidence)::float8 AS sure
+      FROM (SELECT r.parser, r.confidence FROM messor.records r
+             WHERE r.kind = l.kind AND r.domain_id = l.domain_id AND r.state = 'current'
+             ORDER BY r.id DESC LIMIT {HELD}) x WHERE x.parser = l.parser) h
+ ORDER BY l.lost DESC, d.domain, l.parser, l.kind
+"""
+TRIALS = """
+SELECT t.id, t.parser, t.version, d.domain, t.state, t.pages, t.most, t.started_by, t.started_at,
+       t.decided_by, t.decided_at, t.reason, t.report
+  FROM messor.parser_trials t LEFT JOIN messor.domains d ON d.id = t.domain_id
+ WHERE $1::uuid IS NULL OR t.id = $1
+ ORDER BY t.id DESC LIMIT $2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a parser that is installed here."""
+
+    name: str
+    version: str
+    kinds: list[str]
+    is_generic: bool
+    is_candidate: bool
+    reads: bool  # where no domain has a pin of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    """What a version of a parser made of late, and how much of it still stands."""
+
+    parser: str
+    version: str
+    standing: int
+    gone: int
+    sure: float | None  # the mean confidence of those that stand
+    last_seen: datetime
+
+    @property
+    def success(self) -> float:
+        return self.standing / (self.standing + self.gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """How many records were found, changed or lost on a day."""
+
+    day: date
+    what: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class FieldScore:
+    """How a candidate fares with one field, held against what is stored."""
+
+    name: str
+    same: int
+    different: int
+    gained: int
+    lost: int
+    invalid: int  # values that validation did not believe
+    invalid_before: int  # the same of whoever read what is stored
+
+    @classmethod
+    def of(cls, name: str, tally: dict[str, Any]) -> FieldScore:
+        counted = "same", "different", "gained", "lost", "invalid", "invalid_before"
+        return cls(name, *(tally.get(each, 0) for each in counted))
+
+    @property
+    def all(self) -> int:
+        return self.same + self.different + self.gained + self.lost
+
+    @property
+    def agreement(self) -> float | None:
+        both = self.same + self.different
+        return self.same / both if both else None
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of all records with the field of which the candidate states it."""
+        return (self.all - self.lost) / self.all if self.all else None
+
+    @property
+    def coverage_before(self) -> float | None:
+        return (self.all - self.gained) / self.all if self.all else None
+
+    @property
+    def validity(self) -> float | None:
+        """Of what the candidate read, the share that validation believes."""
+        return _share(self.all - self.lost, self.invalid)
+
+    @property
+    def validity_before(self) -> float | None:
+        return _share(self.all - self.gained, self.invalid_before)
+
+
+@dataclass(frozen=True, slots=True)
+class DomainScore:
+    """How a candidate fares on the pages of one domain."""
+
+    domain: str
+    pages: int
+    fields: list[FieldScore]
+
+    @property
+    def agreement(self) -> float | None:
+        return _share(self._sum("same"), self._sum("different"))
+
+    @property
+    def gained(self) -> int:
+        return self._sum("gained")
+
+    @property
+    def lost(self) -> int:
+        return self._sum("lost")
+
+    @property
+    def validity(self) -> float | None:
+        stated = self._sum("same") + self._sum("different") + self.gained
+        return _share(stated, self._sum("invalid"))
+
+    @property
+    def differences(self) -> int:
+        return self._sum("different") + self.gained + self.lost
+
+    def _sum(self, name: str) -> int:
+        return sum(getattr(field, name) for field in self.fields)
+
+
+def _share(good: int, bad: int) -> float | None:
+    return good / (good + bad) if good + bad else None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A candidate version held against what reads now, and what people made of it."""
+
+    id: UUID
+    parser: str
+    version: str
+    domain: str | None  # None: everywhere
+    state: str
+    pages: int
+    most: int | None  # pages after which a shadow is compared
+    started_by: str
+    started_at: datetime
+    decided_by: str | None
+    decided_at: datetime | None
+    reason: str | None
+    report: dict[str, Any]
+
+    @property
+    def fields(self) -> list[FieldScore]:
+        """Those with the most differences first."""
+        return _scores(self.report)
+
+    @property
+    def domains(self) -> list[DomainScore]:
+        """Those with the most differences first."""
+        scores = [
+            DomainScore(name, tallies["pages"], _scores(tallies))
+            for name, tallies in self.report.get("domains", {}).items()
+        ]
+        return sorted(scores, key=lambda one: (-one.differences, one.domain))
+
+    @property
+    def agreement(self) -> float | None:
+        same = sum(one.same for one in self.fields)
+        both = same + sum(one.different for one in self.fields)
+        return same / both if both else None
+
+    @property
+    def values_lost(self) -> int:
+        """Those that are stored and the candidate does not state; agreement knows nothing of them."""
+        return sum(one.lost for one in self.fields)
+
+    @property
+    def values_gained(self) -> int:
+        return sum(one.gained for one in self.fields)
+
+
+def _scores(tallies: dict[str, Any]) -> list[FieldScore]:
+    scores = [FieldScore.of(*each) for each in tallies.get("fields", {}).items()]
+    return sorted(scores, key=lambda one: (one.same - one.all, -one.invalid, one.name))
+
+
+def versions(known: Parsers, pinned: Pins) -> list[Version]:
+    """All versions at hand, in the order in which they are asked; `pinned` are those everywhere."""
+    there = {(one.name, one.version) for one in known}
+    good = {name: version for name, version in pinned.items() if (name, version) in there}
+    reading = {(one.name, one.version) for one in known.chosen(pins=good)}
+    return [
+        Version(
+            one.name,
+            one.version,
+            sorted(one.kinds),
+            one.is_generic,
+            is_candidate(one.version),
+            (one.name, one.version) in reading,
+        )
+        for one in known
+    ]
+
+
+async def yields(source: Source) -> list[Yield]:
+    """What each version made, by the newest records."""
+    return [Yield(**row) for row in await source.fetch(YIELDS)]
+
+
+async def by_day(source: Source, parser: str | None = None) -> list[Movement]:
+    """What was found, changed and lost on each of the last days, by the newest changes."""
+    rows = source.fetch(BY_DAY) if parser is None else source.fetch(OF_PARSER_BY_DAY, parser)
+    return [Movement(**row) for row in await rows]
+
+
+async def losses(source: Source, *, hours: int = 24 * 7) -> list[Health]:
+    """What parsers lost on pages that are still there; the greatest losses first."""
+    return [Health(**row) for row in await source.fetch(LOSSES, hours)]
+
+
+async def trials(source: Source, limit: int = 50) -> list[Trial]:
+    """Candidates that were compared, the newest first."""
+    return [_trial(row) for row in await source.fetch(TRIALS, None, limit)]
+
+
+async def trial(source: Source, trial_id: UUID) -> Trial:
+    rows = await source.fetch(TRIALS, trial_id, 1)
+    if not rows:
+        raise NotFoundError(f"There is no trial {trial_id}.")
+    return _trial(rows[0])
+
+
+def _trial(row: Any) -> Trial:
+    return Trial(**{**row, "report": msgspec.json.decode(row["report"])})

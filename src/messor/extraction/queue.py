@@ -1,0 +1,202 @@
+"""The queue of pages to be extracted: fed by what stores changes, emptied by what extracts them.
+
+A row is taken in the transaction that writes what came of it, so that work and completion commit
+together. A page's rows are taken one after another; a row whose page cannot be read is tried again
+later, and set aside after MAX_ATTEMPTS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from messor.store.database import Connection, Database
+
+MAX_ATTEMPTS = 3
+RETRY_SECONDS = 30.0  # times the number of attempts
+ELSEWHERE_SECONDS = 3.0  # until another machine may look
+
+# To be run in the transaction that stored the changes. `snapshot_id` NULL: the page is gone.
+FEED = """
+INSERT INTO messor.extraction_due (page_id, snapshot_id)
+SELECT * FROM unnest($1::bigint[], $2::bigint[])
+"""
+
+# Rows of pages that were forgotten since are taken, too, and dropped. In the order of `QueuedPage`. Few
+# installations pin anything: that is looked up once, not for each page.
+CLAIM = """
+SELECT d.id, d.page_id, d.snapshot_id, d.attempts, d.cause, d.pin, p.url, p.url_hash, h.domain_id,
+       s.status_code, s.content_type, d.seen_at, t.kind,
+       g.name AS segment, s.segment_offset, s.segment_length,
+       CASE WHEN EXISTS (SELECT FROM messor.parser_pins) THEN
+         (SELECT jsonb_object_agg(n.parser, n.version ORDER BY n.domain_id NULLS FIRST)
+            FROM messor.parser_pins n
+           WHERE n.domain_id IS NULL OR n.domain_id = h.domain_id)::text END AS pins
+  FROM (SELECT q.* FROM messor.extraction_due q
+         WHERE q.due_at <= (SELECT messor.clock())
+           AND NOT EXISTS (SELECT FROM messor.extraction_due e
+                            WHERE e.page_id = q.page_id AND e.id < q.id)
+         ORDER BY q.id LIMIT $1 FOR UPDATE SKIP LOCKED) d
+  LEFT JOIN messor.pages p ON p.id = d.page_id LEFT JOIN messor.hosts h ON h.id = p.host_id
+  LEFT JOIN messor.crawl_tasks t ON t.page_id = d.page_id
+  LEFT JOIN messor.page_snapshots s ON s.id = d.snapshot_id
+  LEFT JOIN messor.segments g ON g.id = s.segment_id
+ ORDER BY d.id
+"""
+DONE = "DELETE FROM messor.extraction_due WHERE id = ANY ($1::bigint[])"
+LATER = """
+UPDATE messor.extraction_due SET attempts = attempts + 1,
+       due_at = (SELECT messor.clock()) + make_interval(secs => $2 * (attempts + 1))
+ WHERE id = ANY ($1::bigint[])
+"""
+# Not the page's fault: no attempt is counted. What nobody could read for long is looked at seldom.
+WAIT = """
+UPDATE messor.extraction_due SET due_at = (SELECT messor.clock()) + make_interval(secs => greatest(
+         $2::float8, least(300, extract(epoch FROM (SELECT messor.clock()) - seen_at) / 4)::float8))
+ WHERE id = ANY ($1::bigint[])
+"""
+
+# These go through all tasks.
+WHOLE_FRONTIER = "SET LOCAL statement_timeout = '15min'"
+# Pages whose newest content, or whose going, was never extracted and does not wait to be.
+CATCH_UP = """
+INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at)
+SELECT t.page_id, n.snapshot_id, coalesce(c.seen_at, t.last_fetched_at, (SELECT messor.clock()))
+  FROM messor.crawl_tasks t
+  LEFT JOIN LATERAL (SELECT c.state, c.seen_at FROM messor.page_changes c
+                      WHERE c.page_id = t.page_id ORDER BY c.seen_at DESC LIMIT 1) c ON true
+  CROSS JOIN LATERAL (SELECT CASE WHEN c.state = 'removed' THEN NULL ELSE t.snapshot_id END
+                             AS snapshot_id) n
+  LEFT JOIN messor.extractions x ON x.page_id = t.page_id
+ WHERE t.snapshot_id IS NOT NULL AND t.kind = 'page'
+   AND x.snapshot_id IS DISTINCT FROM n.snapshot_id
+   AND NOT EXISTS (SELECT FROM messor.extraction_due q WHERE q.page_id = t.page_id)
+"""
+
+# The newest good snapshot of each page, in the order in which they lie in the archive. What waits from
+# a replay that was stopped is read as this one has it; what waits for another reason is left to that.
+REPLAY = """
+WITH chosen AS (
+  SELECT t.page_id, t.snapshot_id, coalesce(c.seen_at, s.crawled_at) AS seen_at,
+         s.segment_id, s.segment_offset
+    FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
+    JOIN messor.page_snapshots s ON s.id = t.snapshot_id
+    LEFT JOIN LATERAL (SELECT c.state, c.seen_at FROM messor.page_changes c
+                        WHERE c.page_id = t.page_id ORDER BY c.seen_at DESC LIMIT 1) c ON true
+   WHERE t.kind = 'page' AND s.misfiled_at IS NULL AND ($1::uuid IS NULL OR h.domain_id = $1)
+     AND ($2::timestamptz IS NULL OR s.crawled_at >= $2)
+     AND ($3::text IS NULL OR EXISTS (SELECT FROM messor.records r WHERE r.page_id = t.page_id
+                                       AND r.parser = $3 AND r.state = 'current'))
+     AND c.state IS DISTINCT FROM 'removed'
+), left_over AS (
+  UPDATE messor.extraction_due q SET pin = $4 FROM chosen
+   WHERE q.page_id = chosen.page_id AND q.cause = 'parser' AND q.pin IS DISTINCT FROM $4
+  RETURNING q.id
+), added AS (
+  INSERT INTO messor.extraction_due (page_id, snapshot_id, cause, pin, seen_at)
+  SELECT page_id, snapshot_id, 'parser', $4, seen_at FROM chosen
+   WHERE NOT EXISTS (SELECT FROM messor.extraction_due q WHERE q.page_id = chosen.page_id)
+   ORDER BY segment_id, segment_offset RETURNING id
+)
+SELECT (SELECT count(*) FROM left_over) + (SELECT count(*) FROM added)
+"""
+WAITING = """
+SELECT count(*)::int AS waiting, count(*) FILTER (WHERE cause = 'parser')::int AS replayed,
+       min(due_at) AS oldest FROM messor.extraction_due
+"""
+
+
+class QueuedPage(NamedTuple):
+    """A page to be extracted; without a URL it was forgotten since."""
+
+    id: int
+    page_id: int
+    snapshot_id: int | None
+    attempts: int
+    cause: str
+    pin: str | None
+    url: str | None
+    url_hash: bytes | None
+    domain_id: UUID | None
+    status_code: int | None
+    content_type: str | None
+    seen_at: datetime
+    kind: str | None  # of the task: a page's, or a picture's
+    segment: str | None
+    segment_offset: int | None
+    segment_length: int | None
+    pins: str | None  # versions of parsers by name, as JSON
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSize:
+    """How much waits."""
+
+    waiting: int
+    replayed: int
+    oldest: datetime | None
+
+
+async def feed(
+    connection: Connection, page_ids: Sequence[int], snapshot_ids: Sequence[int | None]
+) -> None:
+    """Have pages extracted whose change the caller's transaction stores."""
+    if page_ids:
+        await connection.execute(FEED, page_ids, snapshot_ids)
+
+
+async def claim(connection: Connection, most: int) -> list[QueuedPage]:
+    """Take what is due for as long as the transaction lasts."""
+    return [QueuedPage(*row) for row in await connection.fetch(CLAIM, most)]
+
+
+async def finish(connection: Connection, ids: Sequence[int]) -> None:
+    if ids:
+        await connection.execute(DONE, ids)
+
+
+async def put_off(connection: Connection, ids: Sequence[int]) -> None:
+    """Try again later."""
+    if ids:
+        await connection.execute(LATER, ids, RETRY_SECONDS)
+
+
+async def wait(connection: Connection, ids: Sequence[int], seconds: float = RETRY_SECONDS) -> None:
+    """Leave rows to somebody who can read them, or to us when we can."""
+    if ids:
+        await connection.execute(WAIT, ids, seconds)
+
+
+async def catch_up(database: Database) -> int:
+    """Queue what was stored before extraction was there, or slipped by."""
+    async with database.transaction() as connection:
+        await connection.execute(WHOLE_FRONTIER)
+        return _count(await connection.execute(CATCH_UP))
+
+
+async def replay(
+    database: Database,
+    *,
+    domain_id: UUID | None = None,
+    since: datetime | None = None,
+    parser: str | None = None,
+    pin: str | None = None,
+) -> int:
+    """Queue pages to be read anew from the archive; answers how many."""
+    async with database.transaction() as connection:
+        await connection.execute(WHOLE_FRONTIER)
+        queued: int = await connection.fetchval(REPLAY, domain_id, since, parser, pin)
+        return queued
+
+
+async def waiting(source: Connection | Database) -> QueueSize:
+    row = await source.fetchrow(WAITING)
+    assert row is not None
+    return QueueSize(**row)
+
+
+def _count(status: str) -> int:
+    return int(status.rpartition(" ")[2])

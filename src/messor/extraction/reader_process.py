@@ -1,0 +1,204 @@
+"""A reading process: takes orders from its standard input, reads the pages, and answers each.
+
+It may die or stall over a page; what then becomes of the page is left to `readers`. It also shows a
+page's text to be put to a model, and holds a model's answer against the page. It is locked into the
+sandbox: of files it may read the archive that its orders name, and what Python loads.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from hashlib import sha256
+from io import BufferedWriter
+
+import msgspec
+
+from messor.ai.shown import PageOnHand
+from messor.archive.hashes import MAX_JUDGED, content_hash
+from messor.archive.segments import OpenSegment
+from messor.archive.snapshot_content import read_body
+from messor.content.products.ranking import Ranking
+from messor.content.view import PageView
+from messor.core import sandbox
+from messor.core.memory import keep_freed_memory
+from messor.errors import MessorError
+from messor.extraction.reader_protocol import (
+    HEAD,
+    ReaderProgress,
+    ReadRequest,
+    ReadResult,
+    decode_order,
+    framed,
+)
+from messor.parsers import Parsers
+from messor.parsers.builtin import ProductParser
+from messor.parsers.page_findings import found_page
+from messor.parsers.page_reading import installed_parsers, read_records
+from messor.records.image_rows import FoundImage
+from messor.web.encodings import decode
+from messor.web.html import read_page
+from messor.web.image_headers import image_header
+
+# Answers are sent when there are so many of them, of so many bytes, or after so long.
+BUNCH = 8
+BUNCH_BYTES = 500_000
+BUNCH_SECONDS = 0.2
+
+_segment = OpenSegment()  # of the orders that came together
+
+
+def read(order: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
+    """Read one archived page, in this process, which may die of it.
+
+    What is archived was parsed before, with a look at how deeply it nests or in a cage.
+    """
+    try:
+        body = read_body(
+            order.folder, order.segment, order.offset, order.length, read=_segment.read
+        )
+        if order.is_image:
+            return _image(body)
+        text, _ = decode(body, order.content_type)
+        if order.recall is not None:
+            held = [all(quote in text for quote in quotes) for quotes in order.recall.quotes]
+            return ReadResult(recalled=held)
+        if order.reread:
+            return ReadResult(content_hashes=_content_hashes(body, text, order))
+        if order.show is not None or order.prove is not None:
+            return _asked(order, PageOnHand(PageView.of(text, order.url, may_die=True)))
+        extraction = read_records(
+            text,
+            order.url,
+            status=order.status,
+            generic=order.generic,
+            pins=order.pins,
+            parsers=parsers if order.ranking is None else _ranked(order.ranking),
+            kinds=order.kinds,
+            may_die=True,
+        )
+    except MessorError as error:
+        return ReadResult(fault=str(error))
+    return ReadResult(page=found_page(extraction, order.kinds))
+
+
+@lru_cache(maxsize=2)
+def _ranked(ranking: bytes) -> Parsers:
+    """The parsers at hand, with products chosen by what was learnt."""
+    parsers = Parsers(installed_parsers())
+    parsers.add(ProductParser(Ranking.of(msgspec.json.decode(ranking))))
+    return parsers
+
+
+def _content_hashes(body: bytes, text: str, order: ReadRequest) -> list[bytes]:
+    """What the path may have made of these bytes: of a refusal it reads the beginning, as it is."""
+    markdown = read_page(text, order.url, bounded=False).markdown
+    beginning, _ = decode(body[:MAX_JUDGED], order.content_type)
+    return [content_hash(markdown, None, text), content_hash(None, None, beginning)]
+
+
+def _image(body: bytes) -> ReadResult:
+    header = image_header(body)
+    if header is None:
+        return ReadResult(fault="The bytes are not a picture we know.")
+    digest = sha256(body).digest()
+    found = FoundImage(header.media_type, header.width, header.height, len(body), digest)
+    return ReadResult(image=found)
+
+
+def _asked(order: ReadRequest, page: PageOnHand) -> ReadResult:
+    """What concerns a model."""
+    if order.show is not None:
+        return ReadResult(shown=page.show_now(order.show.size, order.show.most))
+    assert order.prove is not None
+    return ReadResult(proof=page.prove_now(order.prove.version, order.prove.answer))
+
+
+class _Answers:
+    """Answers on their way out, some at a time: each wakes whoever waits for them."""
+
+    def __init__(self, target: BufferedWriter) -> None:
+        self._target = target
+        self._waiting: list[bytes] = []
+        self._size = 0
+        self._sent_at = 0.0
+
+    def add(self, answer: bytes) -> None:
+        self._waiting.append(answer)
+        self._size += len(answer)
+        is_late = time.monotonic() - self._sent_at > BUNCH_SECONDS
+        if is_late or len(self._waiting) >= BUNCH or self._size >= BUNCH_BYTES:
+            self.send()
+
+    def send(self) -> None:
+        if self._waiting:
+            try:
+                self._target.write(b"".join(self._waiting))
+                self._target.flush()
+            except BrokenPipeError:
+                os._exit(0)  # whoever asked was killed: nobody is left to be told anything
+            self._waiting.clear()
+            self._size = 0
+            self._sent_at = time.monotonic()
+
+
+def _orders(source: int, before_waiting: Callable[[], None]) -> Iterator[ReadRequest]:
+    """Orders as they come."""
+    received = bytearray()
+    while True:
+        while len(received) >= HEAD:
+            end = HEAD + int.from_bytes(received[:HEAD], "big")
+            if len(received) < end:
+                break
+            order = decode_order(bytes(received[HEAD:end]))
+            del received[:end]
+            yield order
+        before_waiting()
+        data = os.read(source, 65_536)
+        if not data:
+            return
+        received += data
+
+
+def main() -> None:
+    """Answer orders in the order in which they come, until no more can."""
+    # Ctrl-C and a service's stop reach whole groups of processes; whoever asked decides when to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    memory, shared = map(int, sys.argv[1:3])
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    sandbox.die_with_parent()
+    sandbox.leave_network()
+    keep_freed_memory()
+    progress = ReaderProgress(shared)
+    answers = _Answers(os.fdopen(os.dup(1), "wb"))
+    os.dup2(2, 1)  # what a parser prints is no answer
+    parsers = installed_parsers()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 50)
+
+    def before_waiting() -> None:
+        answers.send()
+        _segment.close()
+
+    archive = ""
+    for order in _orders(0, before_waiting):
+        if not archive:
+            archive = order.folder
+            sandbox.enter(readable=[*sandbox.python_folders(), archive])
+        elif order.folder != archive:
+            answers.send()
+            return  # another process takes what is left: this one cannot open it
+        progress.begin(time.monotonic())
+        answers.add(framed(read(order, parsers)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Flagging: pages that were just extracted are judged for the verticals their domain belongs to.
+
+By rules and by what reviewers taught; a model is asked later, by a job, about what stays undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from messor.insight.relevance import PageText, RelevanceFlag
+from messor.insight.relevance.store import JudgedPage, keep_flags
+from messor.insight.relevance.topics import Topics, Want
+from messor.parsers.page_findings import FoundPage
+from messor.records.store import StoredOutcome
+from messor.store.database import Connection
+
+ERROR = "error"  # the type of a page that says only that there is none
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """What one vertical wants of a page, and whether the page is about its topic."""
+
+    want: Want
+    flag: RelevanceFlag
+
+
+class Flagging:
+    """Judges batches of pages."""
+
+    def __init__(self, topics: Topics | None = None) -> None:
+        self._topics = topics or Topics()
+
+    async def flag(
+        self, connection: Connection, outcomes: Sequence[StoredOutcome]
+    ) -> dict[int, list[Flagged]]:
+        """Judge and store; answers what holds now, by page. What could not be read is left out."""
+        read = [(outcome, page) for outcome in outcomes if (page := _told(outcome)) is not None]
+        if not read:
+            return {}
+        domains = {outcome.sighting.domain_id for outcome, _ in read}
+        wants = await self._topics.of_domains(connection, domains)
+        asked = [
+            (outcome, page, want)
+            for outcome, page in read
+            for want in wants.get(outcome.sighting.domain_id, ())
+        ]
+        judged = [_judged(outcome, page, want) for outcome, page, want in asked]
+        found: dict[int, list[Flagged]] = {}
+        for (outcome, _, want), flag in zip(
+            asked, await keep_flags(connection, judged), strict=True
+        ):
+            found.setdefault(outcome.sighting.page_id, []).append(Flagged(want, flag))
+        return found
+
+
+def text_of(page: FoundPage) -> PageText:
+    """What is judged of a page."""
+    return PageText(str(page.metadata.get("title") or page.headline), page.main_text)
+
+
+def _told(outcome: StoredOutcome) -> FoundPage | None:
+    page = outcome.page
+    return page if page is not None and page.is_read and page.page_type != ERROR else None
+
+
+def _judged(outcome: StoredOutcome, page: FoundPage, want: Want) -> JudgedPage:
+    sighting = outcome.sighting
+    flag = want.flagger.judge(text_of(page))
+    return JudgedPage(
+        sighting.page_id, sighting.snapshot_id, want.vertical, flag, sighting.domain_id
+    )

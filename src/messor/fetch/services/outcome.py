@@ -1,0 +1,134 @@
+"""What a service saw, named as if we had fetched it: status to outcome, HTML to body.
+
+Our own reader makes the markdown, so only HTML counts as content. A page that lies elsewhere than
+asked is a redirect: it is decided on and paced there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from multidict import CIMultiDict
+
+from messor.fetch.classify import REDIRECTS, is_html, name_outcome
+from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.services.faults import ProviderFaultError
+from messor.web.urls import canonical, parse
+
+HTML = "text/html; charset=utf-8"
+# What a site says in its headers about the use of a page; the rest describes bytes we never saw.
+KEPT_HEADERS = ("X-Robots-Tag", "TDM-Reservation", "TDM-Policy", "Content-Language", "Retry-After")
+
+_NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
+_OUT_OF_TIME = re.compile(r"Timeout \d+ ?ms exceeded")
+# Chromium's error codes that speak of the service's own network, not of the site.
+_OWN_NETWORK = ("PROXY", "TUNNEL", "INTERNET_DISCONNECTED", "NETWORK_", "INSUFFICIENT", "SOCKS")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedPage:
+    """What a service reports of a page."""
+
+    # None where the contract tells none. One of 3xx has led on, or back to the page asked for.
+    status: int | None = None
+    final_url: str | None = None
+    html: str | None = None
+    content_type: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Brought:
+    """An outcome of the site's, and what the service counted for it."""
+
+    fetched: Fetched
+    credits: int = 1
+
+
+def judge(title: str, asked: str, seen: ReportedPage, cap: int) -> Fetched:
+    """Name what a service saw, as our own HTTP would have."""
+    away = _elsewhere(title, asked, seen.final_url)
+    if away is not None:
+        status = seen.status if seen.status in REDIRECTS else None
+        return Fetched(Outcome.REDIRECTED, status=status, location=away)
+    status = 200 if seen.status is None or 300 <= seen.status < 400 else seen.status
+    body = (seen.html or "").encode("utf-8", "replace")
+    if len(body) > cap:
+        return failed(Outcome.TOO_LARGE, f"the page is more than {cap} bytes", "too_large", status)
+    headers = _headers(seen)
+    raw_headers = tuple((name.encode(), text.encode()) for name, text in headers.items())
+    fetched = name_outcome(
+        Fetched(
+            Outcome.OK,
+            status=status,
+            headers=headers,
+            raw_headers=raw_headers,
+            wire=body,
+            body=body,
+            size=len(body),
+            reason=_phrase(status),
+        )
+    )
+    if fetched.outcome is Outcome.NOT_HTML:
+        fetched.let_go()  # what a browser shows in place of the file
+        fetched.size = 0
+    elif fetched.outcome is Outcome.EMPTY and seen.html is None:
+        raise ProviderFaultError(f"{title} brought no HTML of the page.", charged=True)
+    return fetched
+
+
+def failure_at_site(said: str) -> Fetched | None:
+    """The site's failure behind a browser's error text; None when it is not the site's."""
+    if _OUT_OF_TIME.search(said):
+        return failed(Outcome.TIMEOUT, "the site gave no complete answer in time", "timeout")
+    found = _NET_ERROR.search(said)
+    if found is None or any(part in found[1] for part in _OWN_NETWORK):
+        return None
+    code = found[1]
+    if "TIMED_OUT" in code:
+        return failed(Outcome.TIMEOUT, "the site gave no answer in time", "timeout")
+    if code.startswith("ERR_NAME_"):
+        return failed(Outcome.ERROR, "the host's name has no address", "dns")
+    if code.startswith(("ERR_CERT_", "ERR_SSL_")):
+        return failed(Outcome.ERROR, f"the site's certificate does not hold ({code})", "tls")
+    return failed(Outcome.ERROR, f"the site could not be read ({code})", "connect")
+
+
+def _elsewhere(title: str, asked: str, final: str | None) -> str | None:
+    """The URL a page was found at, when it is another page than the one asked for."""
+    if not final:
+        return None
+    url = parse(final)
+    if url is None:  # a browser's own error page, a blank one
+        raise ProviderFaultError(f"{title} did not end at a web page.", charged=True)
+    return None if canonical(url) == canonical(asked) else url.href
+
+
+def _headers(seen: ReportedPage) -> CIMultiDict[str]:
+    given = CIMultiDict(seen.headers)
+    is_page = not seen.content_type or is_html(seen.content_type, b"")
+    headers = CIMultiDict({"Content-Type": HTML if is_page else _flat(seen.content_type or "")})
+    for name in KEPT_HEADERS:
+        if value := _flat(given.get(name, "")):
+            headers[name] = value
+    return headers
+
+
+def _flat(value: str) -> str:
+    """One header line: browsers join repeated headers by line feeds."""
+    joined = ", ".join(part.strip() for part in value.splitlines())
+    return "".join(c for c in joined if c.isprintable())[:1000]
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def failed(outcome: Outcome, error: str, error_type: str, status: int | None = None) -> Fetched:
+    return Fetched(outcome, status=status, error=error, error_type=error_type)

@@ -1,0 +1,1 @@
+"""Who decides, and what follows? Submission, review, pre-flight, purge, erasure."""

@@ -1,0 +1,113 @@
+"""Backfill: domains that were harvested before there were approvals, taken over as approved.
+
+Each line is a domain, perhaps with a depth and words of context after commas, and a transaction of
+its own; what became of it is reported line by line.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+
+from messor.errors import MessorError, UsageError
+from messor.governance import decisions
+from messor.registry import domains, submissions
+from messor.registry.domains import Submission
+from messor.registry.submissions import Submitter
+from messor.store.database import Database
+
+MOST_LINES = 100_000
+CONTEXT = "taken over with the existing domains"
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillLine:
+    """What became of one line."""
+
+    number: int
+    text: str
+    outcome: str  # approved, already_approved, left, or refused
+    said: str
+    domain: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    submission: Submission
+    depth: int
+    context: str
+
+
+async def approve_existing(
+    database: Database, lines: Iterable[str], *, actor: str, start: bool = True
+) -> AsyncIterator[BackfillLine]:
+    """Approve every domain that nobody decided against, line by line.
+
+    Without `start` they are approved for pages that somebody asks for, and nothing is fetched.
+    """
+    seen: set[str] = set()
+    for number, given in enumerate(lines, 1):
+        if number > MOST_LINES:
+            raise UsageError(f"More than {MOST_LINES} lines; the rest was not read.")
+        text = given.strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            wish = _understand(text)
+            if wish.submission.domain in seen:
+                said = f"{wish.submission.domain} stands in an earlier line."
+                yield BackfillLine(number, text[:200], "left", said, wish.submission.domain)
+                continue
+            seen.add(wish.submission.domain)
+            outcome, said = await _take_over(database, wish, actor, start=start)
+        except MessorError as error:
+            yield BackfillLine(number, text[:200], "refused", str(error))
+        else:
+            yield BackfillLine(number, text[:200], outcome, said, wish.submission.domain)
+
+
+def summary(lines: Iterable[BackfillLine]) -> dict[str, int]:
+    """How many lines came to what."""
+    return dict(Counter(line.outcome for line in lines))
+
+
+def _understand(text: str) -> _Wish:
+    try:
+        cells = [cell.strip() for cell in next(csv.reader([text.replace("\x00", "")]))]
+    except csv.Error as error:
+        raise UsageError(f"This is not a line of CSV: {error}.") from error
+    depth = cells[1] if len(cells) > 1 and cells[1] else "3"
+    if not (depth.isascii() and depth.isdigit() and len(depth) <= 3):
+        raise UsageError(f"{depth[:50]!r} is not a depth; the line is: domain, depth, context.")
+    context = ", ".join(cells[2:]) or CONTEXT
+    return _Wish(Submission.understand(cells[0]), int(depth), context)
+
+
+async def _take_over(
+    database: Database, wish: _Wish, actor: str, *, start: bool
+) -> tuple[str, str]:
+    async with database.transaction() as connection:
+        answer = await submissions.ask(
+            connection,
+            wish.submission,
+            Submitter(actor),
+            context=wish.context,
+            max_crawl_depth=wish.depth,
+        )
+        domain = answer.domain
+        if domain.status == "approved":
+            return "already_approved", f"{domain.domain} is approved already."
+        if domain.status != "pending_review" or answer.outcome == "resubmitted":
+            raise UsageError(f"{answer.said} It is not taken over.")
+        if not start:
+            await domains.configure(connection, domain, actor=actor, harvest="asked")
+            domain = await domains.get(connection, domain.domain)
+            await domains.move(connection, domain, "approved", actor=actor, backfill=True)
+            return (
+                "approved",
+                f"{domain.domain} is approved; nothing is fetched before it is asked for.",
+            )
+        decided = await decisions.approve(connection, domain.domain, actor=actor)
+        return "approved", decided.said

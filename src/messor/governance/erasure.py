@@ -1,0 +1,256 @@
+"""Erasing: a domain, a page or a person's data is removed, and stays removed.
+
+What was erased stands in a list that is asked before anything is kept, and by which everything is
+removed once more after a backup was restored. Of a person the list holds a hash alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from messor.core.ids import new_id
+from messor.errors import UsageError
+from messor.governance import purges
+from messor.ledger.events import Event, record
+from messor.parsers import trials
+from messor.politeness import lanes
+from messor.registry import domains
+from messor.registry.domains import MAX_REASON, Domain, Submission, checked
+from messor.store.database import Connection, Database
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import Url, canonical, parse, url_hash
+
+LIST = """
+INSERT INTO messor.erasures (id, kind, key, reason, erased_by) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (kind, key) DO NOTHING
+"""
+LOCK_DOMAIN = "SELECT id FROM messor.domains WHERE domain = $1 FOR NO KEY UPDATE"
+ERASED_URLS = "SELECT key FROM messor.erasures WHERE kind = 'url' AND strpos(key, $1) > 0"
+FIND_PAGE = "SELECT id FROM messor.pages WHERE host_id = $1 AND url_hash = $2"
+RECALL = """
+UPDATE messor.lanes SET recall = CASE WHEN worker_id IS NOT NULL THEN token END WHERE host_id = $1
+"""
+# The hash stays, the address does not: a link to it is known, and never followed.
+TOMBSTONE = """
+WITH page AS (
+  INSERT INTO messor.pages (host_id, url_hash, url, found_by) VALUES ($1, $2, $3, 'manual')
+  RETURNING id, host_id
+)
+INSERT INTO messor.crawl_tasks (page_id, host_id, status, due_at, refusal)
+SELECT id, host_id, 'cancelled', NULL, 'erasure: this page was erased' FROM page
+"""
+FORGET = "SELECT messor.forget_pages($1, true)"
+FORGET_WAITING = "DELETE FROM messor.submitted_urls WHERE url_hash = $1"
+
+# What was said of a domain and by whom; its name and that it was erased remain.
+CLEAN_DOMAIN = """
+WITH submissions AS (DELETE FROM messor.domain_submissions WHERE domain_id = $1),
+     urls AS (DELETE FROM messor.submitted_urls WHERE domain_id = $1),
+     notes AS (DELETE FROM messor.domain_notes WHERE domain_id = $1),
+     looks AS (DELETE FROM messor.preflights WHERE domain_id = $1),
+     facts AS (UPDATE messor.events SET data = data - '{context,url,title,note}'::text[]
+                WHERE domain_id = $1)
+UPDATE messor.domains SET submission_context = NULL, base_url = 'https://' || domain || '/',
+       main_host_id = NULL WHERE id = $1
+"""
+# What search engines said of a domain. Whole answers that name it go: they cannot be cut, since their
+# hash proves them. Their requests stay answered, so nobody is asked, or paid, again.
+FORGET_RESULTS = """
+WITH named AS (SELECT DISTINCT snapshot_id FROM messor.serp_results WHERE domain = $1),
+     answers AS (DELETE FROM messor.search_answers a USING named n, messor.serp_snapshots s
+                  WHERE s.id = n.snapshot_id AND a.request_id = s.request_id),
+     found AS (DELETE FROM messor.candidates WHERE domain = $1)
+UPDATE messor.serp_results SET url = NULL, title = NULL, snippet = NULL WHERE domain = $1
+"""
+# Hosts go when nobody visits them: until then their lanes tell the visitor to leave.
+DROP_HOSTS = """
+DELETE FROM messor.hosts h USING messor.lanes l, messor.domains d, messor.erasures e
+ WHERE l.host_id = h.id AND l.worker_id IS NULL AND d.id = h.domain_id
+   AND e.kind = 'domain' AND e.key = d.domain AND d.status = 'blacklisted'
+"""
+
+# Every column that names who did something.
+PEOPLE = (
+    ("domains", "submitted_by"),
+    ("domains", "reviewed_by"),
+    ("domain_submissions", "submitted_by"),
+    ("submitted_urls", "submitted_by"),
+    ("domain_notes", "author"),
+    ("preflights", "requested_by"),
+    ("task_batches", "submitted_by"),
+    ("ingestion_runs", "requested_by"),
+    ("orbits", "owner"),
+    ("flag_decisions", "decided_by"),
+    ("relevance_models", "trained_by"),
+    ("candidates", "assigned_to"),
+    ("candidates", "reviewed_by"),
+    ("crawl_runs", "started_by"),
+    ("discovery_sessions", "started_by"),
+    ("domain_classes", "decided_by"),
+    ("organisations", "created_by"),
+    ("verticals", "applied_by"),
+    ("vertical_versions", "applied_by"),
+    ("corrections", "said_by"),
+    ("rankings", "learnt_by"),
+    ("parser_pins", "pinned_by"),
+    ("parser_trials", "started_by"),
+    ("parser_trials", "decided_by"),
+    ("schedules", "overridden_by"),
+    ("schedule_runs", "started_by"),
+    ("standstill", "actor"),
+    ("traffic_halts", "halted_by"),
+    ("traffic_halts", "lifted_by"),
+    ("webhooks", "created_by"),
+    ("members", "created_by"),
+    ("one_time_links", "created_by"),
+    ("api_keys", "created_by"),
+    ("api_keys", "revoked_by"),
+    ("events", "actor"),
+)
+RENAME = """
+UPDATE messor.{table} SET {column} = 'erased-' || left($1, 12)
+ WHERE messor.person_key({column}) = $1
+"""
+FORGET_CONTACT = """
+UPDATE messor.domain_submissions SET contact = NULL,
+       submitted_by = CASE WHEN submitter_type = 'public_user' THEN 'erased-' || left($1, 12)
+                           ELSE submitted_by END
+ WHERE messor.person_key(contact) = $1
+"""
+FORGET_NAMES = """
+UPDATE messor.events SET data = data - 'submitted_by' WHERE messor.person_key(data ->> 'submitted_by') = $1
+"""
+MENTIONS = """
+SELECT DISTINCT p.url FROM messor.snapshot_texts t
+  JOIN messor.page_snapshots s ON s.id = t.snapshot_id JOIN messor.pages p ON p.id = s.page_id
+ WHERE strpos(lower(t.markdown), lower($1)) > 0 ORDER BY p.url LIMIT $2
+"""
+LISTED = "SELECT kind, key, reason, erased_by FROM messor.erasures ORDER BY created_at, id"
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What an erasure came to."""
+
+    kind: str
+    key: str
+    said: str
+
+
+async def erase_domain(connection: Connection, name: str, *, actor: str, reason: str) -> Erased:
+    """Remove all there is of a domain but its name, which is blacklisted."""
+    why = _why(reason)
+    submission = Submission.understand(name)
+    await domains.submit(connection, submission, actor=actor, submitter_type="system")
+    domain = await domains.lock(connection, submission.domain)
+    if domain.status != "blacklisted":
+        domain = await domains.move(
+            connection, domain, "blacklisted", actor=actor, reason=f"erased: {why}"
+        )
+    await purges.forget(connection, domain, logs=True)
+    await connection.execute(CLEAN_DOMAIN, domain.id)
+    await connection.execute(FORGET_RESULTS, domain.domain)
+    await _list(connection, "domain", domain.domain, why, actor)
+    await record(connection, [Event("domain.erased", actor, domain.id, data={"reason": why})])
+    await connection.execute(DROP_HOSTS)
+    return Erased("domain", domain.domain, f"{domain.domain} was erased and is never kept again.")
+
+
+async def erase_url(connection: Connection, text: str, *, actor: str, reason: str) -> Erased:
+    """Remove a page and all that was made of it; it is not fetched again."""
+    why, url = _why(reason), parse(text.strip())
+    if url is None:
+        raise UsageError(f"{text[:200]!r} is not a web address such as https://example.org/page.")
+    await _list(connection, "url", canonical(url), why, actor)
+    await _remove_page(connection, url)
+    await record(connection, [Event("url.erased", actor, data={"reason": why})])
+    return Erased("url", canonical(url), f"{url.href} was erased and is never kept again.")
+
+
+async def erase_person(connection: Connection, who: str, *, actor: str, reason: str) -> Erased:
+    """Remove who somebody was from all that they did; what they did stays, by nobody."""
+    why = _why(reason)
+    if checked(who, "name", 320) is None:
+        raise UsageError("Say whose data: the name or address that they are known by.")
+    key: str = await connection.fetchval("SELECT messor.person_key($1)", who)
+    await _list(connection, "person", key, why, actor)
+    await _forget_person(connection, key)
+    await record(connection, [Event("person.erased", actor, data={"reason": why, "key": key})])
+    return Erased("person", key, "Their data was erased; a contact of theirs is not kept again.")
+
+
+async def mentions(database: Database, text: str, limit: int = 100) -> Sequence[str]:
+    """Addresses of kept pages that contain a name, for whoever erases them one by one."""
+    if not text.strip():
+        raise UsageError("Say what to look for.")
+    return [row["url"] for row in await database.fetch(MENTIONS, text.strip(), limit)]
+
+
+async def finish(connection: Connection) -> None:
+    """Complete what visits under way held up. Run it now and then."""
+    await purges.forget_again(connection)
+    await connection.execute(DROP_HOSTS)
+
+
+async def replay(database: Database) -> int:
+    """Remove everything on the list once more, after a backup was restored; answers how many."""
+    rows = await database.fetch(LISTED)
+    for row in rows:
+        async with database.transaction() as connection:
+            if row["kind"] == "domain":
+                await erase_domain(
+                    connection, row["key"], actor=row["erased_by"], reason=row["reason"]
+                )
+            elif row["kind"] == "url" and (url := parse(row["key"])) is not None:
+                await _remove_page(connection, url)
+            elif row["kind"] == "person":
+                await _forget_person(connection, row["key"])
+    return len(rows)
+
+
+def _why(reason: str) -> str:
+    why = checked(reason, "reason", MAX_REASON)
+    if why is None:
+        raise UsageError("Say why it is erased: a reason is required.")
+    return why
+
+
+async def _list(connection: Connection, kind: str, key: str, reason: str, actor: str) -> None:
+    await connection.execute(LIST, new_id(), kind, key, reason, actor)
+
+
+async def _remove_page(connection: Connection, url: Url) -> None:
+    """Remove a page; where its domain is known, its hash stays, so that no link leads to it."""
+    name = Submission.understand(url.href).domain
+    domain_id = await connection.fetchval(
+        LOCK_DOMAIN, name
+    )  # before lanes and pages, as in a flush
+    await connection.execute(FORGET_WAITING, url_hash(url))
+    await trials.forget(connection, url.href)
+    if domain_id is None:
+        return
+    host_id = await lanes.open_host(connection, domain_id, url.authority)
+    page_id = await connection.fetchval(FIND_PAGE, host_id, url_hash(url))
+    if page_id is not None:
+        await connection.execute(RECALL, host_id)
+        await connection.execute(FORGET, [page_id])
+    await connection.execute(TOMBSTONE, host_id, url_hash(url), f"{url.origin}/")
+
+
+async def bar_erased(connection: Connection, domain: Domain) -> int:
+    """Before a domain is harvested: no link may lead to those of its pages that were erased."""
+    barred = 0
+    for row in await connection.fetch(ERASED_URLS, domain.domain):
+        url = parse(row["key"])
+        if url is not None and registrable_domain(url.host) == domain.domain:
+            await _remove_page(connection, url)
+            barred += 1
+    return barred
+
+
+async def _forget_person(connection: Connection, key: str) -> None:
+    for table, column in PEOPLE:
+        await connection.execute(RENAME.format(table=table, column=column), key)
+    await connection.execute(FORGET_CONTACT, key)
+    await connection.execute(FORGET_NAMES, key)

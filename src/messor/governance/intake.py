@@ -1,0 +1,189 @@
+"""Submitting: a domain or a single URL, from anybody, and what is set in motion at once.
+
+The URL of an approved domain is crawled; any other waits for its domain. A subdomain that nobody
+has seen is opened by a member, or by anybody where the domain is trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from messor.errors import ConflictError, UsageError
+from messor.frontier import tasks
+from messor.governance import admission, preflight
+from messor.ledger.events import Event, record
+from messor.politeness import prospects
+from messor.registry import domains, notes, submissions
+from messor.registry.domains import Domain, Submission
+from messor.registry.submissions import Submitted, Submitter
+from messor.store.database import Connection
+from messor.web.urls import Url, parse, url_hash
+
+KNOWN_HOST = "SELECT EXISTS (SELECT FROM messor.hosts WHERE host = $1 AND domain_id = $2)"
+KNOWN_PAGE = """
+SELECT EXISTS (SELECT FROM messor.pages p JOIN messor.hosts h ON h.id = p.host_id
+                WHERE h.host = $1 AND p.url_hash = $2)
+"""
+REACH = "UPDATE messor.pages SET depth = $2 WHERE id = $1 AND depth > $2"
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedUrl:
+    """What came of a URL, with a sentence for whoever submitted it."""
+
+    outcome: str  # crawling, remembered, offered, refused
+    url: str
+    said: str
+    domain: Domain | None  # None when nobody asked for it yet
+    page_id: int | None = None
+    asks: str | None = None  # a question to the person: submit
+
+
+async def submit_domain(
+    connection: Connection,
+    text: str,
+    asker: Submitter,
+    *,
+    context: str | None = None,
+    max_crawl_depth: int = 3,
+    look: bool | None = None,
+) -> Submitted:
+    """Ask for a domain. A member's is looked at before review; the public's when it is opened.
+
+    `look` says otherwise.
+    """
+    submission = Submission.understand(text)
+    answer = await submissions.ask(
+        connection, submission, asker, context=context, max_crawl_depth=max_crawl_depth
+    )
+    if answer.taken and (asker.submitter_type != "public_user" if look is None else look):
+        await preflight.request(connection, answer.domain, actor=asker.actor)
+    return answer
+
+
+async def rescrape(connection: Connection, name: str, *, actor: str) -> int:
+    """Make every page of an approved domain due now; answers how many."""
+    domain = await domains.lock(connection, name)
+    if domain.status != "approved":
+        raise ConflictError(
+            f"{domain.domain} is {domain.status}{domains.decided(domain)}; "
+            "only an approved domain is scraped."
+        )
+    base = parse(domain.base_url)
+    assert base is not None
+    pages = await tasks.recrawl(connection, [domain.id])
+    await admission.plant(connection, domain, base, found_by="seed")
+    data = {"pages": pages}
+    await record(connection, [Event("domain.rescraped", actor, domain.id, data=data)])
+    return pages
+
+
+async def submit_url(
+    connection: Connection,
+    text: str,
+    asker: Submitter,
+    *,
+    context: str | None = None,
+    submit: bool = False,
+    look: bool | None = None,
+) -> SubmittedUrl:
+    """Take a URL: crawl it now, remember it, or offer to submit its domain.
+
+    With `submit` the offer is accepted in the same call.
+    """
+    text = text.strip()
+    submission = Submission.understand(text)
+    url = parse(text if "://" in text else f"https://{text}")
+    assert url is not None
+    await submissions.check_erased(connection, submission.domain, url)
+    domain = await _known(connection, submission.domain)
+    if domain is None or domain.status == "rejected":
+        if not submit:
+            return _offer(submission, url, domain)
+        answer = await submit_domain(connection, url.href, asker, context=context, look=look)
+        if not answer.taken:
+            return SubmittedUrl("refused", url.href, answer.said, answer.domain, asks=answer.asks)
+        return await _remember(connection, answer.domain, url, asker)
+    if domain.status == "pending_review":
+        return await _remember(connection, domain, url, asker)
+    if domain.status != "approved":
+        why = f": {domain.rejection_reason.rstrip('.')}" if domain.rejection_reason else ""
+        said = f"{domain.domain} is {domain.status}{why}. Its URLs are not taken."
+        return SubmittedUrl("refused", url.href, said, domain)
+    return await _crawl(connection, domain, url, asker)
+
+
+async def _known(connection: Connection, name: str) -> Domain | None:
+    known = await connection.fetchval(
+        "SELECT EXISTS (SELECT FROM messor.domains WHERE domain = $1)", name
+    )
+    return await domains.lock(connection, name) if known else None
+
+
+def _offer(submission: Submission, url: Url, domain: Domain | None) -> SubmittedUrl:
+    said = f"Would you like to submit {submission.domain} for review?"
+    if domain is not None:
+        said = f"{domain.domain} was rejected: {domain.rejection_reason}. {said} Say what is new."
+    return SubmittedUrl("offered", url.href, said, domain, asks="submit")
+
+
+async def _remember(
+    connection: Connection, domain: Domain, url: Url, asker: Submitter
+) -> SubmittedUrl:
+    await submissions.remember(connection, domain, url, asker)
+    said = f"{domain.domain} waits for review; {url.href} is crawled when it is approved."
+    return SubmittedUrl("remembered", url.href, said, domain)
+
+
+async def _crawl(
+    connection: Connection, domain: Domain, url: Url, asker: Submitter
+) -> SubmittedUrl:
+    public = asker.submitter_type == "public_user"
+    known_host = await connection.fetchval(KNOWN_HOST, url.authority, domain.id)
+    if public and not domain.is_trusted_domain and not known_host:
+        await submissions.remember(connection, domain, url, asker)
+        if domain.review_reason is None:
+            reason = "URLs on hosts that nobody has seen wait for a reviewer"
+            await notes.look_again(connection, domain, reason, actor=asker.actor)
+        said = f"{url.authority} is new to us; a reviewer looks at {url.href} first."
+        return SubmittedUrl("remembered", url.href, said, domain)
+    page_id = await plant(connection, domain, url)
+    data = {"url": url.href, "trusted": domain.is_trusted_domain}
+    fact = Event("url.submitted", asker.actor, domain.id, page_id, data)
+    await record(connection, [fact])
+    held_up = await prospects.hindrance(connection, url.authority, page_id)
+    said = f"{domain.domain} is approved: {url.href} is crawled now."
+    if held_up is not None:
+        said = f"{domain.domain} is approved and {url.href} is due. {held_up}"
+    return SubmittedUrl("crawling", url.href, said, domain, page_id)
+
+
+async def plant(connection: Connection, domain: Domain, url: Url) -> int:
+    """Put a URL on the frontier, within the domain's budget of pages."""
+    known = await connection.fetchval(KNOWN_PAGE, url.authority, url_hash(url))
+    if not known and domain.pages_known >= domain.page_budget:
+        raise ConflictError(
+            f"{domain.domain} has {domain.pages_known} pages, which is its budget. "
+            f"Raise it: messor domains configure {domain.domain} --budget …"
+        )
+    page_id = await admission.plant(connection, domain, url, found_by="manual")
+    # Somebody asked for it: it lies within the domain's reach, however it was found.
+    await connection.execute(REACH, page_id, domain.max_crawl_depth)
+    return page_id
+
+
+async def take_waiting(connection: Connection, domain: Domain, *, actor: str) -> int:
+    """Put the URLs that waited for an approved domain on the frontier; answers how many."""
+    if domain.status != "approved":
+        raise UsageError(f"{domain.domain} is {domain.status}: its URLs go on waiting.")
+    taken = 0
+    for text in await submissions.take_urls(connection, domain.id):
+        url = parse(text)
+        if url is None or domain.pages_known + taken >= domain.page_budget:
+            continue
+        await admission.plant(connection, domain, url, found_by="manual")
+        taken += 1
+    if taken:
+        data = {"urls": taken}
+        await record(connection, [Event("urls.taken", actor, domain.id, data=data)])
+    return taken

@@ -1,0 +1,1 @@
+"""Saved pages in: HTML, MHTML, WARC, HAR, folders; nothing is fetched."""

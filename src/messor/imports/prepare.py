@@ -1,0 +1,151 @@
+"""From a saved page to what is stored of it: its address, its hashes, its archive record.
+
+Pages are read as fetched ones are, so that equal bytes give equal snapshots. Links are not
+followed: an import discovers nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from messor.archive import hashes, warc
+from messor.crawl.rows import clean
+from messor.crawl.sandboxed_reader import SandboxedReader
+from messor.errors import UsageError
+from messor.imports.addresses import own_address
+from messor.imports.saved import SavedPage, age_of
+from messor.web.encodings import decode
+from messor.web.html import PageReading, TooComplexError, read_page
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import Url, canonical, parse, url_hash
+
+_NO_ADDRESS = (
+    "the page does not say where it is from; name its address with --url "
+    "(or, for a folder, the address of the folder)"
+)
+_UNTYPED = "text/html"
+# Of longer ones a tree may take over a hundred times as much memory.
+MAX_HERE = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ImportCandidate:
+    """A saved page with its address and the domain that governs it."""
+
+    page: SavedPage
+    url: Url
+    domain: str
+    key: str  # the canonical URL
+    url_hash: bytes
+    raw_hash: bytes
+    age: float  # seconds since it was saved
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A candidate that was read: everything a snapshot needs but its place in the archive."""
+
+    candidate: ImportCandidate
+    record: bytes
+    content_hash: bytes
+    data_hash: bytes
+    content_type: str
+    title: str | None
+    description: str | None
+    language: str | None
+    markdown: str
+    data: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A page that could not be read, and why."""
+
+    candidate: ImportCandidate
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tangled:
+    """A page to be read in a process of its own."""
+
+    candidate: ImportCandidate
+
+
+def address(page: SavedPage, now: datetime) -> ImportCandidate:
+    """Find out where a page is from; raises a MessorError with the reason when it cannot be."""
+    url = parse(page.url) if page.url is not None else own_address(_text(page))
+    if url is None and page.url is not None:
+        raise UsageError(f"{page.url[:200]!r} is not a web address")
+    if url is None:
+        raise UsageError(_NO_ADDRESS)
+    domain = registrable_domain(url.host)
+    if domain is None:
+        raise UsageError(f"{url.host} has no registrable domain")
+    return ImportCandidate(
+        page,
+        url,
+        domain,
+        canonical(url),
+        url_hash(url),
+        hashes.raw_hash(page.body),
+        age_of(page.saved_at, now),
+    )
+
+
+def read(candidate: ImportCandidate, agent: str) -> Sight | Unread | Tangled:
+    """Read a page, unless it is too large or too tangled to be read here; blocks while it parses."""
+    text = _text(candidate.page)
+    if "<" not in text:
+        return Unread(candidate, "the file is not HTML")
+    if len(text) > MAX_HERE:
+        return Tangled(candidate)
+    try:
+        return _sight(candidate, text, read_page(text, candidate.url.href, agent=agent))
+    except TooComplexError:
+        return Tangled(candidate)
+
+
+async def read_caged(candidate: ImportCandidate, cage: SandboxedReader) -> Sight | Unread:
+    """Read a page in a process of its own, which has bounds of time and memory."""
+    text = _text(candidate.page)
+    try:
+        return _sight(candidate, text, await cage.read(text, candidate.url.href))
+    except TooComplexError as error:
+        return Unread(candidate, f"too complex: {error}")
+
+
+def _sight(candidate: ImportCandidate, text: str, reading: PageReading) -> Sight:
+    page, url = candidate.page, candidate.url
+    data = hashes.encode_data(reading.structured)
+    return Sight(
+        candidate,
+        record=warc.response(url.href, 200, "OK", _headers(page), body=page.body),
+        content_hash=hashes.content_hash(reading.markdown, None, text),
+        data_hash=hashes.data_hash(data),
+        content_type=clean(page.content_type) or _UNTYPED,
+        title=reading.title or None,
+        description=reading.description or None,
+        language=reading.language or None,
+        markdown=reading.markdown,
+        data=data.decode() if data else None,
+    )
+
+
+def _text(page: SavedPage) -> str:
+    return decode(page.body, page.content_type)[0]
+
+
+def _headers(page: SavedPage) -> list[tuple[bytes, bytes]]:
+    """The HTTP head of the archive record: as it came, or made for a page without one.
+
+    It says that a person brought the page, and when it was saved: the record's own date is that
+    of the import.
+    """
+    typed = (b"Content-Type", (page.content_type or _UNTYPED).encode("latin-1", "replace"))
+    head = list(page.headers) or [typed]
+    head.append((b"X-Messor-Provider", b"import"))
+    if page.saved_at is not None:
+        head.append((b"X-Messor-Saved-At", page.saved_at.isoformat().encode()))
+    return head

@@ -1,0 +1,12 @@
+"""Ingestion, the one call: a URL in, tiles and evidence out.
+
+It fetches nothing itself. It enqueues a few tasks at the highest priority and waits until workers
+have done them in their lanes, so that it is as polite as everything else.
+"""
+
+from messor.ingest.ingest import ingest
+from messor.ingest.progress import Progress
+from messor.ingest.request import IngestRequest, Mode
+from messor.ingest.result import Ingestion
+
+__all__ = ["IngestRequest", "Ingestion", "Mode", "Progress", "ingest"]

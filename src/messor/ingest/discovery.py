@@ -1,0 +1,101 @@
+"""Discovery: robots.txt, sitemaps and the homepage, before any other page is chosen.
+
+Each is asked for unless it was read within a day. A site with sitemaps without end does not hold
+a run up: enough pages, or enough time, and the plan is made of what is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from messor.core import clock
+from messor.ingest.run import IngestionRun, insist
+from messor.store.database import Database
+
+LONGEST_SECONDS = 60.0
+SITEMAP_SECONDS = 20.0  # waited for sitemaps once the homepage is in
+ENOUGH_PAGES = 5_000
+MAX_SITEMAPS = 10
+
+# Sitemaps of pictures, authors and the like say least about a business.
+SITEMAPS = """
+SELECT s.page_id, coalesce(t.due_at <= messor.clock(), false) AS pending,
+       coalesce(s.read_at > messor.clock() - interval '24 hours', false) AS fresh
+  FROM messor.sitemaps s JOIN messor.crawl_tasks t ON t.page_id = s.page_id
+  JOIN messor.pages p ON p.id = s.page_id JOIN messor.hosts h ON h.id = s.host_id
+ WHERE h.domain_id = $1 AND t.status NOT IN ('paused', 'cancelled')
+ ORDER BY p.url ~* '(image|video|news|author|tag|archive)', s.depth, s.page_id LIMIT 500
+"""
+
+KNOWN = "SELECT pages_known FROM messor.domains WHERE id = $1"
+
+# What each source gave: pages of sitemaps, rules or sitemaps of a robots.txt, links of homepages.
+SOURCES = """
+SELECT EXISTS (SELECT FROM messor.sitemaps s JOIN messor.hosts h ON h.id = s.host_id
+                WHERE h.domain_id = $1 AND s.urls > 0) AS sitemap,
+       EXISTS (SELECT FROM messor.hosts h JOIN messor.robots_files r ON r.id = h.robots_id
+                WHERE h.domain_id = $1 AND r.verdict = 'rules') AS robots,
+       EXISTS (SELECT FROM messor.pages p WHERE p.host_id = ANY ($2::bigint[])
+                  AND p.found_by = 'link' AND p.found_on = ANY ($3::bigint[])) AS homepage
+"""
+
+
+@dataclass(slots=True)
+class Sitemaps:
+    """Where a domain's sitemaps stand."""
+
+    unread: list[int]
+    pending: set[int]
+
+
+async def discover(run: IngestionRun, homepages: list[tuple[int, str]]) -> None:
+    """Read what leads to pages; `homepages` are the pages to begin with, each with the reason."""
+    run.wait_at_most(LONGEST_SECONDS)
+    await run.ask([page for page in await run.plan(homepages) if not page.done])
+    arrived: float | None = None
+    while run.remaining > 0:
+        await run.look()
+        led = await run.follow()
+        await run.ask([page for page in led if not page.done])
+        sitemaps = await insist(lambda: _sitemaps(run.database, run.domain.id))
+        new = [each for each in sitemaps.unread if each not in run.sitemaps]
+        new = new[: MAX_SITEMAPS - len(run.sitemaps)]
+        await run.ask([], new)
+        if not run.waiting and not led:
+            arrived = arrived or clock.now()
+            settled = not new and not run.sitemaps & sitemaps.pending
+            if settled or run.silent_hosts or await _has_enough(run, arrived):
+                return
+        await run.pause()
+
+
+async def _sitemaps(database: Database, domain_id: UUID) -> Sitemaps:
+    rows = await database.fetch(SITEMAPS, domain_id)
+    return Sitemaps(
+        [row["page_id"] for row in rows if not row["fresh"]],
+        {row["page_id"] for row in rows if row["pending"]},
+    )
+
+
+async def _has_enough(run: IngestionRun, arrived: float) -> bool:
+    """Whether it is time to plan though sitemaps are still being read."""
+    if clock.now() - arrived > SITEMAP_SECONDS:
+        return True
+    known: int = await insist(lambda: run.database.fetchval(KNOWN, run.domain.id))
+    return known >= ENOUGH_PAGES
+
+
+async def sources(run: IngestionRun) -> list[str]:
+    """Which ways of discovery contributed, in the order of their priority."""
+    if not run.errand.terms.discovers:
+        return []
+    homes = [page for page in run.pages.values() if page.reason == "homepage" or page.urgent]
+    hosts = {page.state.host_id for page in run.pages.values() if page.state}
+    row = await insist(
+        lambda: run.database.fetchrow(
+            SOURCES, run.domain.id, list(hosts), [page.page_id for page in homes]
+        )
+    )
+    assert row is not None
+    return [name for name in ("sitemap", "robots", "homepage") if row[name]]

@@ -1,0 +1,51 @@
+"""Fetching: the plan's pages are asked for in waves, and waited for.
+
+A page may redirect, and where it leads counts too. So a wave is never larger than half of what
+the mode still allows: what was asked for can be followed to its content.
+"""
+
+from __future__ import annotations
+
+from messor.ingest.run import IngestionRun, PlannedPage
+
+LONGEST_SECONDS = 900.0
+
+
+async def fetch(run: IngestionRun) -> None:
+    """Have the plan carried out, until it is done, the site falls silent, or time is up."""
+    await run.set_stage("fetching")
+    run.wait_at_most(_patience(run))
+    while True:
+        await run.look()
+        led = await run.follow()
+        wave = next_wave(run)
+        await run.ask(wave)
+        if not run.waiting and not led and not wave:
+            break
+        if run.remaining <= 0:
+            run.out_of_time = True
+            break
+        await run.pause()
+    if run.free <= 0:
+        run.drop(run.queue)
+
+
+def next_wave(run: IngestionRun) -> list[PlannedPage]:
+    """The pages to ask for now."""
+    waiting = len(run.waiting)
+    size = (run.free - waiting) // 2
+    if waiting == 0:
+        size = max(size, 1)
+    queue = [
+        page
+        for page in run.queue
+        if page.state is None or page.state.host_id not in run.silent_hosts
+    ]
+    return queue[: max(min(size, run.free), 0)]
+
+
+def _patience(run: IngestionRun) -> float:
+    """Three times what the plan takes at the pace of the slowest lane, and a minute."""
+    delays = [page.state.delay for page in run.pages.values() if page.state]
+    delay = max([run.errand.terms.delay, *delays])
+    return min(len(run.queue) * delay * 3 + 60.0, LONGEST_SECONDS)

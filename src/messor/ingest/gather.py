@@ -1,0 +1,144 @@
+"""Gathering: what the database holds of a run's pages once it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from messor.ingest.blocks import MAX_CHARS
+from messor.ingest.guidance import unreachable
+from messor.ingest.result import Circumstances, IngestedPage, PlannedPageResult, result_of
+from messor.ingest.run import IngestionRun, PlannedPage, insist
+from messor.ingest.tiles import UsedPage
+from messor.store.database import Database
+
+# Good content, or what came in its place during the run.
+CONTENTS = """
+SELECT t.page_id, s.id AS snapshot_id, s.content_hash, s.title, s.description, s.verdict,
+       left(x.markdown, $3) AS markdown
+  FROM messor.crawl_tasks t
+ CROSS JOIN LATERAL (
+   SELECT * FROM messor.page_snapshots o
+    WHERE o.page_id = t.page_id AND (o.id = t.snapshot_id OR o.crawled_at >= $2)
+    ORDER BY (o.id = t.snapshot_id AND t.outcome IN ('ok', 'unchanged', 'friction')) DESC,
+             o.verdict IS NOT NULL DESC, o.id DESC LIMIT 1) s
+  JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
+ WHERE t.page_id = ANY ($1::bigint[])
+"""
+
+FRICTION = """
+SELECT f.signal, h.host, p.url FROM messor.friction_log f
+  JOIN messor.hosts h ON h.id = f.host_id LEFT JOIN messor.pages p ON p.id = f.page_id
+ WHERE h.domain_id = $1 AND f.occurred_at >= $2 ORDER BY f.occurred_at LIMIT 200
+"""
+
+HOSTS = """
+SELECT h.host, messor.risk_at(h.risk_score, h.risk_at, messor.clock()) AS risk,
+       h.cooldown_until > messor.clock() AS silent, h.cooldown_reason,
+       r.verdict = 'deny_all' AS refused, r.reason, r.status_code
+  FROM messor.hosts h LEFT JOIN messor.robots_files r ON r.id = h.robots_id
+ WHERE h.id = ANY ($1::bigint[])
+    OR h.id = (SELECT main_host_id FROM messor.domains WHERE id = $2) ORDER BY h.id
+"""
+
+WORKERS = """
+SELECT EXISTS (SELECT FROM messor.worker_leases
+                WHERE ended_at IS NULL AND expires_at > messor.clock())
+"""
+
+
+async def pages_of(run: IngestionRun) -> tuple[list[IngestedPage], list[UsedPage]]:
+    """Every page of the plan by what it came to, and the content of those that are used."""
+    rows = await insist(
+        lambda: run.database.fetch(CONTENTS, list(run.pages), run.key.started_at, MAX_CHARS)
+    )
+    contents = {row["page_id"]: row for row in rows}
+    pages: list[IngestedPage] = []
+    used: list[UsedPage] = []
+    for planned in sorted(run.pages.values(), key=lambda page: page.position):
+        row = contents.get(planned.page_id)
+        page = _page(planned, row)
+        pages.append(page)
+        if page.result is PlannedPageResult.USED and row is not None:
+            used.append(_content(planned, page, row))
+    return pages, used
+
+
+def _page(planned: PlannedPage, row: Any) -> IngestedPage:
+    state = planned.state
+    assert state is not None, "every page of a plan was looked at"
+    is_good = row is not None and row["snapshot_id"] == state.snapshot_id
+    refused = state.refused and planned.asked and planned.done
+    answered = planned.cached or state.fetched
+    result = result_of(state.outcome, answered=answered, refused=refused, good=is_good)
+    content = row if row is not None and (result is PlannedPageResult.USED or not is_good) else None
+    return IngestedPage(
+        state.url,
+        result,
+        None if result is PlannedPageResult.UNREACHED else state.outcome,
+        None if refused else state.status,
+        planned.reason,
+        planned.cached,
+        planned.asked and state.fetched,
+        state.said,
+        verdict=content["verdict"] if content else None,
+        snapshot_id=content["snapshot_id"] if content else None,
+        title=content["title"] if content else None,
+        markdown=content["markdown"] if content else None,
+    )
+
+
+def _content(planned: PlannedPage, page: IngestedPage, row: Any) -> UsedPage:
+    category = planned.state.category if planned.state else None
+    return UsedPage(
+        planned.page_id,
+        page.url,
+        category,
+        row["snapshot_id"],
+        row["content_hash"],
+        row["title"],
+        row["description"],
+        row["markdown"],
+    )
+
+
+async def circumstances_of(run: IngestionRun, pages: Sequence[IngestedPage]) -> Circumstances:
+    """Friction since the run began, risk, silence, robots."""
+    host_ids = {page.state.host_id for page in run.pages.values() if page.state}
+    rows = await insist(lambda: run.database.fetch(HOSTS, list(host_ids), run.domain.id))
+    logged = await insist(lambda: _friction(run.database, run.domain.id, run.key.started_at))
+    blocked = [
+        f"{page.status or page.outcome}:{_place(page.url)}"
+        for page in pages
+        if page.result is PlannedPageResult.BLOCKED
+        and not any(_place(page.url) in s for s in logged)
+    ]
+    return Circumstances(
+        list(dict.fromkeys([*logged, *blocked])),
+        round(max((row["risk"] for row in rows), default=0)),
+        [
+            f"{row['host']} is left alone for now: {row['cooldown_reason']}"
+            for row in rows
+            if row["silent"] and not row["refused"]
+        ],
+        [row["reason"] for row in rows if row["refused"] and row["status_code"] is not None],
+        [
+            unreachable(row["host"], row["reason"])
+            for row in rows
+            if row["refused"] and row["status_code"] is None
+        ],
+        await insist(lambda: run.database.fetchval(WORKERS)),
+    )
+
+
+async def _friction(database: Database, domain_id: UUID, since: datetime) -> list[str]:
+    rows = await database.fetch(FRICTION, domain_id, since)
+    return [f"{row['signal']}:{_place(row['url']) if row['url'] else row['host']}" for row in rows]
+
+
+def _place(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.netloc}{parts.path}"

@@ -1,0 +1,59 @@
+"""May this be ingested? The registry's word, and what a reviewer's call does about it."""
+
+from __future__ import annotations
+
+from messor.errors import ConflictError, NeedsApprovalError
+from messor.governance import admission
+from messor.ingest.page_requests import LOCK_DOMAIN
+from messor.ingest.request import CheckedRequest
+from messor.registry import domains, submissions
+from messor.registry.domains import Domain
+from messor.registry.submissions import Submitter
+from messor.store.database import Connection
+
+# Approval puts the start page on the frontier; here the plan says what is fetched.
+SHELVE = """
+UPDATE messor.crawl_tasks t SET due_at = NULL FROM messor.hosts h
+ WHERE h.id = t.host_id AND h.domain_id = $1 AND t.kind = 'page'
+"""
+
+
+async def admit(connection: Connection, errand: CheckedRequest) -> Domain:
+    """The domain, as it may be visited; a pending one is left for the caller to refuse.
+
+    A reviewer's or admin's call submits and approves an unknown domain in one act, for the pages
+    it asks for alone.
+    """
+    request = errand.request
+    domain, _ = await domains.submit(
+        connection,
+        errand.submission,
+        actor=request.actor,
+        submitter_type=request.submitter_type,
+        context=f"Ingestion in {errand.mode} mode was asked for: {errand.url.href}",
+    )
+    await connection.execute(LOCK_DOMAIN, domain.id)
+    domain = await domains.get(connection, domain.domain)  # another call may have decided
+    if domain.status == "pending_review" and request.may_approve:
+        domain = await domains.configure(connection, domain, actor=request.actor, harvest="asked")
+        domain = await admission.approve(connection, domain, actor=request.actor)
+        await connection.execute(SHELVE, domain.id)
+    elif domain.status == "pending_review":
+        # Asked for now, crawled when somebody approves.
+        asker = Submitter(request.actor, request.submitter_type)
+        await submissions.remember(connection, domain, errand.url, asker)
+    return domain
+
+
+def check(domain: Domain) -> None:
+    """Raise a sentence when the domain may not be visited."""
+    if domain.status == "pending_review":
+        raise NeedsApprovalError(
+            f"{domain.domain} needs approval: it was submitted and waits for review. "
+            f"Approve it: messor domains approve {domain.domain}"
+        )
+    if domain.status != "approved":
+        reason = f": {domain.rejection_reason}" if domain.rejection_reason else ""
+        raise ConflictError(f"{domain.domain} is {domain.status}{reason}.")
+    if not domain.active:
+        raise ConflictError(f"{domain.domain} is not active.")

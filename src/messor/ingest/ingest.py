@@ -1,0 +1,144 @@
+"""The one call, top to bottom: governance, discovery, plan, fetches, tiles and evidence."""
+
+from __future__ import annotations
+
+from messor.core import clock
+from messor.ingest import gather, governance, page_requests, runs
+from messor.ingest.discovery import discover, sources
+from messor.ingest.fetches import fetch
+from messor.ingest.guidance import guidance_of
+from messor.ingest.plan import make_plan
+from messor.ingest.progress import Watch
+from messor.ingest.request import CheckedRequest, IngestRequest
+from messor.ingest.result import Ingestion, PlannedPageResult, RunOutcome, judge
+from messor.ingest.run import IngestionRun, insist
+from messor.ingest.tiles import tiles_of
+from messor.ledger.events import Event
+from messor.politeness import traffic
+from messor.settings import Settings
+from messor.store.database import Connection, Database
+from messor.web.urls import Url
+
+_ANSWERED = {
+    PlannedPageResult.USED,
+    PlannedPageResult.ABSENT,
+    PlannedPageResult.DENIED,
+    PlannedPageResult.REDIRECTED,
+}
+
+
+async def ingest(
+    database: Database,
+    settings: Settings,
+    request: IngestRequest,
+    *,
+    watch: Watch | None = None,
+) -> Ingestion:
+    """Fill an orbit with tiles of a site; workers must be at work somewhere.
+
+    Raises NeedsApprovalError, ConflictError or UsageError before anything is asked of the site;
+    whatever the site does afterwards is an outcome.
+    """
+    errand = CheckedRequest.understand(request)
+    run, beginnings = await insist(lambda: _begin(database, errand, watch))
+    run.tell()
+    interrupted = True
+    try:
+        if errand.terms.discovers:
+            await discover(run, beginnings)
+            await make_plan(run, settings.agent_token)
+        else:
+            await run.plan(beginnings)
+        await fetch(run)
+        await run.refresh()
+        interrupted = False
+    finally:
+        await run.put_back(interrupted=interrupted)
+    return await _conclude(run)
+
+
+async def _begin(
+    database: Database, errand: CheckedRequest, watch: Watch | None
+) -> tuple[IngestionRun, list[tuple[int, str]]]:
+    """In one transaction: the domain admitted, the run begun, its first pages known."""
+    async with database.transaction() as connection:
+        await traffic.require_running(connection)
+        domain = await governance.admit(connection, errand)
+        if domain.status == "approved" and domain.active:
+            key = await runs.open_run(connection, errand, domain)
+            beginnings: dict[int, str] = {}
+            for url, reason in _first_pages(errand):
+                page_id = await page_requests.know(connection, domain, url, found_by="manual")
+                beginnings.setdefault(page_id, reason)
+            run = IngestionRun(database, errand, key, domain, watch)
+            return run, list(beginnings.items())
+    governance.check(domain)  # after the submission was committed
+    raise AssertionError("a domain that may not be visited has a reason")
+
+
+def _first_pages(errand: CheckedRequest) -> list[tuple[Url, str]]:
+    if errand.terms.discovers:
+        return [(errand.home, "homepage"), (errand.url, "asked for")]
+    return [(url, "asked for") for url in errand.pages]
+
+
+async def _conclude(run: IngestionRun) -> Ingestion:
+    """Make tiles and evidence of what came, and store both with the run's end."""
+    pages, used = await gather.pages_of(run)
+    met = await gather.circumstances_of(run, pages)
+    outcome = judge(pages, met)
+    ingestion = Ingestion(
+        run.key.trace_id,
+        run.errand.slug,
+        run.domain.domain,
+        run.errand.url.href,
+        run.errand.mode.value,
+        outcome,
+        await sources(run),
+        pages,
+        tiles_of(used),
+        met,
+        int((clock.now() - run.began) * 1000),
+        run.out_of_time,
+        guidance_of(pages, met, out_of_time=run.out_of_time),
+    )
+    await run.transact(lambda connection: _store(connection, run, ingestion))
+    run.stage = "done"
+    run.tell()
+    return ingestion
+
+
+async def _store(connection: Connection, run: IngestionRun, ingestion: Ingestion) -> None:
+    if ingestion.tiles:
+        answered = [page.url for page in ingestion.pages if page.result in _ANSWERED]
+        whole = run.errand.terms.discovers and ingestion.outcome is RunOutcome.SUCCESS
+        await runs.store_tiles(
+            connection, run.key, ingestion.tiles, answered=None if whole else answered
+        )
+    fact = _event(run, ingestion)
+    await runs.complete(connection, run.key, ingestion.outcome.value, ingestion.evidence, fact)
+
+
+EVENTS = {
+    RunOutcome.SUCCESS: "ingestion.completed",
+    RunOutcome.PARTIAL: "ingestion.completed",  # its data say that it is partial
+    RunOutcome.BLOCKED: "ingestion.blocked",
+    RunOutcome.ERROR: "ingestion.failed",
+}
+
+
+def _event(run: IngestionRun, ingestion: Ingestion) -> Event:
+    return Event(
+        EVENTS[ingestion.outcome],
+        run.errand.request.actor,
+        run.domain.id,
+        data={
+            "traceId": ingestion.trace_id,
+            "orbit": ingestion.orbit,
+            "mode": ingestion.mode,
+            "outcome": ingestion.outcome.value,
+            "pagesUsed": sum(page.result is PlannedPageResult.USED for page in ingestion.pages),
+            "tiles": len(ingestion.tiles),
+            "frictionSignals": ingestion.circumstances.friction,
+        },
+    )

@@ -1,0 +1,271 @@
+"""A run under way: the pages it asked for, what its mode still allows, and how to wait for them.
+
+Caps are hard: every page made due counts, redirects too, and none is made due beyond the cap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from messor.core import clock
+from messor.crawl.progress import PATIENCE_SECONDS
+from messor.errors import UnavailableError
+from messor.ingest import page_requests, runs
+from messor.ingest.page_requests import PageState, RunPace
+from messor.ingest.progress import Progress, Watch
+from messor.ingest.request import CheckedRequest
+from messor.ingest.runs import RunKey
+from messor.registry.domains import Domain
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
+
+POLL_SECONDS = 0.15
+OUTAGE_SECONDS = 60.0  # a database that is away for longer ends the run
+
+Answer = TypeVar("Answer")
+
+
+async def insist(work: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Try until the database is back, for a while; everything here may be done twice."""
+    until = clock.now() + OUTAGE_SECONDS
+    while True:
+        try:
+            return await work()
+        except TRY_AGAIN + LOST_CONNECTION as error:
+            if clock.now() > until:
+                raise UnavailableError(f"PostgreSQL does not answer: {error}") from error
+            await asyncio.sleep(POLL_SECONDS)
+
+
+@dataclass(slots=True)
+class PlannedPage:
+    """A page of the plan and what came of it so far."""
+
+    page_id: int
+    position: int
+    reason: str
+    cached: bool  # good content of today is at hand
+    urgent: bool = False  # another page of the plan leads here
+    asked: bool = False  # made due by this run
+    done: bool = False
+    given_up: bool = False  # its host fell silent
+    state: PageState | None = None
+
+    @property
+    def costs(self) -> bool:
+        """Whether it takes one of the requests the mode allows; a refusal takes none."""
+        return self.asked and not (self.done and self.state and not self.state.fetched)
+
+    @property
+    def waits(self) -> bool:
+        return self.asked and not self.done and not self.given_up
+
+
+class IngestionRun:
+    """The state of one ingestion, in this process."""
+
+    def __init__(
+        self,
+        database: Database,
+        errand: CheckedRequest,
+        key: RunKey,
+        domain: Domain,
+        watch: Watch | None,
+    ) -> None:
+        self.database = database
+        self.errand = errand
+        self.key = key
+        self.domain = domain
+        self.began = clock.now()
+        self.pages: dict[int, PlannedPage] = {}
+        self.sitemaps: set[int] = set()  # asked for; they are not pages
+        self.stage = "discovering"
+        self.out_of_time = False
+        self.silent_hosts: set[int] = set()
+        self._dropped: list[int] = []
+        self._watch = watch
+        self._told: Progress | None = None
+        self._deadline = self.began
+
+    @property
+    def pace(self) -> RunPace:
+        may_assist = not self.errand.terms.discovers and self.errand.request.may_approve
+        return RunPace(self.errand.terms.delay, may_assist)
+
+    @property
+    def free(self) -> int:
+        """Page requests the mode still allows."""
+        return self.errand.terms.cap - sum(page.costs for page in self.pages.values())
+
+    @property
+    def room(self) -> int:
+        """Pages that still fit the plan."""
+        return self.errand.terms.cap - len(self.pages)
+
+    @property
+    def waiting(self) -> list[PlannedPage]:
+        return [page for page in self.pages.values() if page.waits]
+
+    @property
+    def only_asked(self) -> bool:
+        return self.domain.harvest == "asked"
+
+    def wait_at_most(self, seconds: float) -> None:
+        self._deadline = clock.now() + seconds
+
+    @property
+    def remaining(self) -> float:
+        return max(self._deadline - clock.now(), 0.0)
+
+    async def plan(
+        self, pages: Iterable[tuple[int, str]], *, urgent: bool = False
+    ) -> list[PlannedPage]:
+        """Write pages (with the reason) into the plan, as far as there is room."""
+        wanted = [(page_id, why) for page_id, why in pages if page_id not in self.pages]
+        wanted = wanted[: max(self.room, 0)]
+        if not wanted:
+            return []
+        known = await self._states([page_id for page_id, _ in wanted])
+        added = []
+        for page_id, why in wanted:
+            state = known[page_id]
+            settled = state.is_cached or state.leads_on
+            position = len(self.pages) + len(self._dropped)
+            page = PlannedPage(page_id, position, why, settled, urgent, done=settled, state=state)
+            self.pages[page_id] = page
+            added.append(page)
+        rows = [(page.page_id, page.position, page.reason, page.cached) for page in added]
+        await self.transact(lambda connection: runs.plan(connection, self.key, rows))
+        return added
+
+    async def ask(self, pages: Sequence[PlannedPage], sitemaps: Sequence[int] = ()) -> None:
+        """Have workers fetch these; no more pages than the mode still allows."""
+        allowed = pages[: max(self.free, 0)]
+        ids = [page.page_id for page in allowed] + list(sitemaps)
+        if not ids:
+            return
+        self.sitemaps.update(sitemaps)
+        asked = await self.transact(
+            lambda connection: page_requests.ask(connection, ids, self.pace)
+        )
+        for page in allowed:
+            page.asked = page.page_id in asked
+        await self._take_from_cache([page for page in allowed if not page.asked])
+
+    async def _take_from_cache(self, pages: Sequence[PlannedPage]) -> None:
+        """Pages that another run brought in since the plan was made, or that may not be asked for."""
+        if not pages:
+            return
+        found = await self._states([page.page_id for page in pages])
+        for page in pages:
+            page.state = found[page.page_id]
+            page.cached, page.done = page.state.is_cached, True
+
+    async def look(self) -> None:
+        """See what workers have done; give up pages whose host fell silent."""
+        waiting = self.waiting
+        found = await self._states([page.page_id for page in waiting]) if waiting else {}
+        done = []
+        for page in waiting:
+            page.state = found.get(page.page_id, page.state)
+            if page.state is None or not page.state.pending:
+                page.done = True
+                done.append(page.page_id)
+            elif page.state.silent:
+                page.given_up = True
+                self.silent_hosts.add(page.state.host_id)
+        if done and self.only_asked:
+            await self.transact(lambda connection: page_requests.settle(connection, done))
+        self.tell()
+
+    async def follow(self) -> list[PlannedPage]:
+        """Where done pages redirect, as far as the mode allows; answers pages new to the plan."""
+        sources = [
+            (page, page.state.target)
+            for page in self.pages.values()
+            if page.done and page.state is not None and page.state.leads_on
+        ]
+        targets = [(page, target) for page, target in sources if target is not None]
+        found = await insist(
+            lambda: page_requests.find_pages(self.database, [target for _, target in targets])
+        )
+        led = [
+            (target, f"{page.state.url if page.state else ''} redirects here")
+            for (page, _), target in zip(targets, found, strict=True)
+            if target is not None and target not in self.pages
+        ]
+        if not led:
+            return []
+        last = [page for page in self.queue if not page.urgent][::-1]
+        self.drop(last[: max(len(led) - self.room, 0)])
+        return await self.plan(led, urgent=True)
+
+    @property
+    def queue(self) -> list[PlannedPage]:
+        """Pages of the plan that were not asked for yet; where others lead comes first."""
+        left = [page for page in self.pages.values() if not page.asked and not page.done]
+        return sorted(left, key=lambda page: (not page.urgent, page.position))
+
+    def drop(self, pages: Iterable[PlannedPage]) -> None:
+        """Take pages off the plan: the mode does not allow them any more."""
+        for page in pages:
+            self._dropped.append(page.page_id)
+            del self.pages[page.page_id]
+
+    async def put_back(self, *, interrupted: bool) -> None:
+        """Leave nothing due that was due for this run alone."""
+        ids = [*(page.page_id for page in self.pages.values() if page.asked), *self.sitemaps]
+
+        async def act(connection: Connection) -> None:
+            await page_requests.put_back(
+                connection, self.domain.id, self.key.id, ids, only_asked=self.only_asked
+            )
+            await runs.drop(connection, self.key, self._dropped)
+            if interrupted:
+                await runs.abandon(connection, self.key)
+
+        await self.transact(act)
+
+    async def set_stage(self, stage: str) -> None:
+        self.stage = stage
+        await self.transact(lambda connection: runs.set_stage(connection, self.key, stage))
+        self.tell()
+
+    def tell(self) -> None:
+        """Tell whoever watches, when there is news."""
+        fetched = sum(page.done and page.costs for page in self.pages.values())
+        now = Progress(self.key.trace_id, self.stage, len(self.pages), fetched, len(self.waiting))
+        if self._watch is not None and now != self._told:
+            self._watch(now)
+        self._told = now
+
+    async def pause(self) -> None:
+        await asyncio.sleep(POLL_SECONDS)
+
+    async def transact(self, act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+        """One transaction, run again when it met another or the server was away."""
+
+        async def once() -> Answer:
+            async with self.database.transaction() as connection:
+                return await act(connection)
+
+        return await insist(once)
+
+    async def _states(self, page_ids: Sequence[int]) -> dict[int, PageState]:
+        return await insist(
+            lambda: page_requests.states(
+                self.database,
+                page_ids,
+                since=self.key.started_at,
+                patience=PATIENCE_SECONDS,
+                deadline=self.remaining,
+            )
+        )
+
+    async def refresh(self) -> None:
+        """Learn how every page of the plan stands now."""
+        found = await self._states(list(self.pages))
+        for page in self.pages.values():
+            page.state = found.get(page.page_id, page.state)

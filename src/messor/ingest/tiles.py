@@ -1,0 +1,144 @@
+"""Tiles: what an orbit shows of each page, quoted from its snapshot and never invented.
+
+Titles, descriptions, headings, lists and links for now; records of `extract` refine them later.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from messor.core.ids import new_id
+from messor.frontier.categories import categorise
+from messor.ingest.blocks import TextBlock, blocks_of
+from messor.web.urls import parse
+
+MAX_ITEMS = 12
+MAX_TEXT = 300
+MAX_SUMMARY = 500
+OTHER = "other"
+_FRAME_PAGES = 3  # from so many pages on, what stands on most of them is the site's frame
+_TELLING = 40  # characters of a paragraph that says something
+
+
+@dataclass(frozen=True, slots=True)
+class UsedPage:
+    """A used page: its snapshot as the archive holds it."""
+
+    page_id: int
+    url: str
+    category: str | None
+    snapshot_id: int
+    content_hash: bytes
+    title: str | None
+    description: str | None
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    category: str
+    title: str
+    summary: str
+    items: list[dict[str, Any]]
+    source_url: str
+    snapshot_id: int
+    confidence: float
+    id: UUID = field(default_factory=new_id)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": str(self.id),
+            "category": self.category,
+            "title": self.title,
+            "summary": self.summary,
+            "items": self.items,
+            "sourceUrl": self.source_url,
+            "snapshotId": self.snapshot_id,
+            "confidence": self.confidence,
+        }
+
+
+def tiles_of(contents: Iterable[UsedPage]) -> list[Tile]:
+    """One tile per page in their order; pages with the same content share the first one's."""
+    distinct: dict[bytes, UsedPage] = {}
+    for content in contents:
+        distinct.setdefault(content.content_hash, content)
+    read = [(content, list(blocks_of(content.markdown))) for content in distinct.values()]
+    frame = _frame([blocks for _, blocks in read])
+    return [_tile(content, blocks, frame) for content, blocks in read]
+
+
+def _frame(pages: Sequence[Sequence[TextBlock]]) -> set[str]:
+    """Texts of headings and lists that most pages repeat: navigation, footers."""
+    if len(pages) < _FRAME_PAGES:
+        return set()
+    counts: Counter[str] = Counter()
+    for blocks in pages:
+        counts.update({block.text for block in blocks if block.kind != "paragraph"})
+    return {text for text, count in counts.items() if count * 2 > len(pages)}
+
+
+def _tile(content: UsedPage, blocks: Sequence[TextBlock], frame: set[str]) -> Tile:
+    headings = [block for block in blocks if block.kind == "heading"]
+    title = content.title or next((block.text for block in headings), "")
+    paragraphs = [block.text for block in blocks if block.kind == "paragraph"]
+    summary = content.description or _first_telling(paragraphs)
+    category, certainty = _category(content)
+    return Tile(
+        category,
+        cut(title or content.url, MAX_TEXT),
+        cut(summary, MAX_SUMMARY),
+        _items(content.url, blocks, frame | {title}),
+        content.url,
+        content.snapshot_id,
+        _confidence(content, title, summary, certainty),
+    )
+
+
+def _first_telling(paragraphs: Sequence[str]) -> str:
+    return next((text for text in paragraphs if len(text) >= _TELLING), (*paragraphs, "")[0])
+
+
+def _category(content: UsedPage) -> tuple[str, float]:
+    """What the page is about, and how surely."""
+    url = parse(content.url)
+    assert url is not None, "pages hold web addresses"
+    found = categorise(url.target, title=content.title or "")
+    if found is not None:
+        return found.name, found.score
+    return (content.category, 0.5) if content.category else (OTHER, 0.0)
+
+
+def _items(url: str, blocks: Sequence[TextBlock], frame: set[str]) -> list[dict[str, Any]]:
+    """Headings below the first and list items, each once, without the site's frame."""
+    items: dict[str, dict[str, Any]] = {}
+    for block in blocks:
+        if block.kind == "paragraph" or block.level == 1 or block.text in frame:
+            continue
+        text = cut(block.text, MAX_TEXT)
+        item: dict[str, Any] = {"kind": block.kind, "text": text}
+        target = parse(block.href, url) if block.href else None
+        if target is not None:
+            item["url"] = target.href
+        if items.setdefault(text, item) is item and len(items) == MAX_ITEMS:
+            break
+    return list(items.values())
+
+
+def _confidence(content: UsedPage, title: str, summary: str, certainty: float) -> float:
+    """By how it was found: what the page declares counts more than what was picked from it."""
+    score = 0.3 if content.title else 0.15 if title else 0.0
+    score += 0.3 if content.description else 0.15 if summary else 0.0
+    return round(min(0.2 + score + 0.2 * certainty, 1.0), 2)
+
+
+def cut(text: str, limit: int) -> str:
+    """The beginning of a text, at most `limit` characters, not within a word if possible."""
+    if len(text) <= limit:
+        return text
+    kept = text[:limit].rpartition(" ")[0]
+    return kept if len(kept) > limit // 2 else text[:limit]

@@ -1,0 +1,88 @@
+"""Topics of domains: what the verticals that a domain belongs to look for, and who judges for each.
+
+A domain belongs to a vertical whose organisation owns it, or which found a candidate there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from messor.insight.relevance.flags import ActiveClassifier, Flagger
+from messor.insight.relevance.store import in_force
+from messor.insight.relevance.topic import Topic
+from messor.store.database import Connection, Database
+from messor.verticals import verticals
+from messor.verticals.model import Vertical
+
+# Whether domain d belongs to vertical v.
+BELONGS = """
+(EXISTS (SELECT FROM messor.organisation_domains o WHERE o.vertical_id = v.id AND o.domain = d.domain)
+ OR EXISTS (SELECT FROM messor.candidates c WHERE c.domain_id = d.id AND c.vertical_id = v.id
+               AND c.status NOT IN ('SKIPPED_LOW_CONFIDENCE', 'REJECTED')))
+"""
+OF_DOMAINS = f"""
+SELECT d.id AS domain_id, d.domain, v.name, v.version, m.version AS learnt
+  FROM messor.domains d CROSS JOIN messor.verticals v
+  LEFT JOIN messor.relevance_models m ON m.vertical = v.name AND m.state = 'on'
+ WHERE d.id = ANY ($1::uuid[]) AND {BELONGS}
+ ORDER BY d.id, v.name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """What one vertical wants of a domain's pages."""
+
+    vertical: str
+    kinds: tuple[str, ...]  # of records
+    flagger: Flagger  # asks no model
+
+
+def topic_of(vertical: Vertical) -> Topic:
+    """What a vertical's file says of relevance, as pages are judged by it."""
+    said = vertical.relevance
+    return Topic.of_terms(vertical.name, said.topic, said.terms, said.against, vertical.version)
+
+
+async def topic_named(source: Connection | Database, name: str) -> Topic:
+    """The topic of an applied vertical."""
+    return topic_of((await verticals.get(source, name)).vertical)
+
+
+class Topics:
+    """Wants by domain; verticals and classifiers are read once for each of their versions."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[tuple[int, int | None], Want]] = {}
+
+    async def of_domains(
+        self, connection: Connection, domain_ids: Iterable[UUID]
+    ) -> dict[UUID, list[Want]]:
+        """What is wanted of each domain; one that belongs to no vertical is left out."""
+        found: dict[UUID, list[Want]] = {}
+        for row in await connection.fetch(OF_DOMAINS, sorted(set(domain_ids))):
+            want = await self._want(connection, row["name"], (row["version"], row["learnt"]))
+            found.setdefault(row["domain_id"], []).append(want)
+        return found
+
+    async def _want(
+        self, connection: Connection, name: str, versions: tuple[int, int | None]
+    ) -> Want:
+        known = self._known.get(name)
+        if known is not None and known[0] == versions:
+            return known[1]
+        vertical = (await verticals.get(connection, name)).vertical
+        topic = topic_of(vertical)
+        learnt: ActiveClassifier | None = None
+        if versions[1] is not None:
+            learnt = await in_force(connection, topic)
+        want = Want(name, tuple(vertical.record_kinds), Flagger(topic, learnt=learnt))
+        self._known[name] = (versions, want)
+        return want
+
+
+def kinds_of(wants: Sequence[Want]) -> tuple[str, ...]:
+    """All kinds that any of the verticals wants, each once."""
+    return tuple(dict.fromkeys(kind for want in wants for kind in want.kinds))

@@ -1,0 +1,121 @@
+"""URLs that lead to nothing: looked at for months, and no record ever came of them.
+
+They are still looked at, but rarely. A page that leads to others, is new, was never read well or
+says by its sitemap that it changed is left as it is: no answer is not a zero. On a domain of some
+verticals only records of kinds that they want count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from messor.insight.relevance.topics import BELONGS
+from messor.store.database import Connection, Database
+
+WINDOW = timedelta(days=90)  # without a record
+RARELY = timedelta(days=90)  # between two looks
+
+# The specification's query (snapshots of the last 90 days without an extraction), told by what is
+# kept here: the page was looked at within the window, its newest content was read, and no record
+# of the wanted kinds was seen in it within the window.
+_BARREN = f"""
+  FROM messor.crawl_tasks t
+  JOIN messor.pages p ON p.id = t.page_id
+  JOIN messor.hosts h ON h.id = p.host_id
+  JOIN messor.extractions x ON x.page_id = t.page_id AND x.snapshot_id = t.snapshot_id
+ CROSS JOIN LATERAL (
+   SELECT coalesce($3::text[], array_agg(DISTINCT k.kind)) AS kinds FROM messor.domains d
+    CROSS JOIN messor.verticals v
+    CROSS JOIN LATERAL jsonb_array_elements_text(v.definition -> 'record_kinds') k (kind)
+    WHERE d.id = h.domain_id AND {BELONGS}) w
+ WHERE t.kind = 'page' AND t.status = 'completed'
+   AND t.last_fetched_at > (SELECT messor.clock()) - $1::interval
+   AND p.found_at <= (SELECT messor.clock()) - $1::interval
+   AND p.depth > 0 AND x.warnings = '[]'::jsonb
+   AND ($2::uuid IS NULL OR h.domain_id = $2) AND ($5::bigint[] IS NULL OR h.id = ANY ($5))
+   AND (x.last_record_at IS NULL OR x.last_record_at <= (SELECT messor.clock()) - $1::interval
+        OR w.kinds IS NOT NULL)
+   AND NOT EXISTS (SELECT FROM messor.records r WHERE r.page_id = t.page_id
+                      AND (w.kinds IS NULL OR r.kind = ANY (w.kinds))
+                      AND (r.state = 'current'
+                           OR r.last_seen > (SELECT messor.clock()) - $1::interval))
+   AND NOT EXISTS (SELECT FROM messor.extraction_due q WHERE q.page_id = t.page_id)
+   AND NOT EXISTS (SELECT FROM messor.pages n WHERE n.host_id = p.host_id AND n.found_on = p.id
+                      AND n.found_at > (SELECT messor.clock()) - $1::interval)
+   AND (p.sitemap_lastmod IS NULL OR p.sitemap_lastmod <= t.last_fetched_at)
+"""
+LIST = f"""
+SELECT p.id AS page_id, p.url, t.last_fetched_at, x.last_record_at, t.due_at {_BARREN}
+ ORDER BY p.id LIMIT $4
+"""
+# What somebody set by hand stands.
+PUT_OFF = f"""
+WITH barren AS MATERIALIZED (
+  SELECT t.page_id, t.last_fetched_at + $6::interval AS until {_BARREN}
+     AND t.crawl_frequency IS NULL AND t.due_at < t.last_fetched_at + $6::interval
+   ORDER BY t.page_id LIMIT $4 FOR UPDATE OF t SKIP LOCKED
+), later AS (
+  UPDATE messor.crawl_tasks c SET due_at = b.until FROM barren b WHERE c.page_id = b.page_id
+)
+INSERT INTO messor.barren_pages AS o (page_id, until)
+SELECT page_id, until FROM barren ORDER BY page_id
+ON CONFLICT (page_id) DO UPDATE SET until = excluded.until, put_off_at = (SELECT messor.clock())
+"""
+# Their time has come, or they have led to something after all.
+BRING_BACK = """
+DELETE FROM messor.barren_pages WHERE page_id = ANY (ARRAY(
+  SELECT b.page_id FROM messor.barren_pages b
+    LEFT JOIN messor.extractions x ON x.page_id = b.page_id
+   WHERE b.until < (SELECT messor.clock()) OR x.last_record_at > b.put_off_at
+   ORDER BY b.page_id LIMIT $1 FOR UPDATE OF b SKIP LOCKED))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class UnproductivePage:
+    """A page that leads to nothing."""
+
+    page_id: int
+    url: str
+    last_fetched_at: datetime
+    last_record_at: datetime | None
+    due_at: datetime | None
+
+
+async def unproductive(
+    source: Connection | Database,
+    *,
+    domain_id: UUID | None = None,
+    kinds: Sequence[str] | None = None,
+    window: timedelta = WINDOW,
+    most: int = 1_000,
+) -> list[UnproductivePage]:
+    """Pages without a record (of these kinds) in the window."""
+    wanted = None if kinds is None else list(kinds)
+    rows = await source.fetch(LIST, window, domain_id, wanted, most, None)
+    return [UnproductivePage(**row) for row in rows]
+
+
+async def put_off(
+    connection: Connection,
+    *,
+    domain_id: UUID | None = None,
+    host_ids: Sequence[int] | None = None,
+    kinds: Sequence[str] | None = None,
+    window: timedelta = WINDOW,
+    rarely: timedelta = RARELY,
+    most: int = 1_000,
+) -> int:
+    """Have such pages looked at rarely; answers how many were put off."""
+    wanted = None if kinds is None else list(kinds)
+    status = await connection.execute(PUT_OFF, window, domain_id, wanted, most, host_ids, rarely)
+    return int(status.rpartition(" ")[2])
+
+
+async def bring_back(connection: Connection, most: int = 1_000) -> int:
+    """Let pages be due as others are that were put off and need not be; answers how many."""
+    status = await connection.execute(BRING_BACK, most)
+    return int(status.rpartition(" ")[2])

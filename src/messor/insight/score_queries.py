@@ -1,0 +1,168 @@
+"""Scores to look at: those of the last scoring, how they came about over time, and reliability.
+
+Nothing is written here: giving scores is `insight.scoring`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.errors import NotFoundError
+from messor.insight.scores import DAYS, Part
+from messor.store.database import Connection, Database
+from messor.verticals.verticals import Applied
+
+SUBJECTS = ("domain", "organisation")
+LEVELS = ("A", "B", "C", "D")
+MOST_POINTS = 60  # of a score over time
+BINS = 10
+Place = tuple[float, int]
+
+# All rows of one scoring have one window, and are written after it ended.
+_LAST = """
+last AS (
+  SELECT window_to, window_from FROM messor.scores WHERE vertical_id = $1 AND subject = $2
+   ORDER BY scored_at DESC LIMIT 1
+)"""
+_OF_LAST = """messor.scores s JOIN last l ON s.window_to = l.window_to AND s.scored_at >= l.window_to
+   AND s.vertical_id = $1 AND s.subject = $2"""
+NEWEST = f"""
+WITH {_LAST}
+SELECT s.id, s.subject, s.subject_id, coalesce(d.domain, o.name) AS name, s.score, s.track_level,
+       s.parts, s.scored_at, coalesce(d.pages_known, 0) AS pages
+  FROM {_OF_LAST}
+  LEFT JOIN messor.domains d ON s.subject = 'domain' AND d.id = s.subject_id
+  LEFT JOIN messor.organisations o ON s.subject = 'organisation' AND o.id = s.subject_id
+ WHERE coalesce(d.domain, o.name) IS NOT NULL AND ($3::text IS NULL OR s.track_level = $3)
+   AND ($4::text IS NULL OR strpos(lower(coalesce(d.domain, o.name)), $4) > 0)
+   AND ($5::float8 IS NULL OR s.score < $5 OR (s.score = $5 AND s.id > $6))
+ ORDER BY s.score DESC, s.id LIMIT $7
+"""
+SUMMARY = f"""
+WITH {_LAST}
+SELECT s.track_level AS level, count(*)::int AS count, coalesce(sum(d.pages_known), 0)::int AS pages,
+       max(s.scored_at) AS scored_at, min(l.window_from) AS since, max(l.window_to) AS until,
+       max(s.vertical_version) AS version
+  FROM {_OF_LAST} LEFT JOIN messor.domains d ON s.subject = 'domain' AND d.id = s.subject_id
+ GROUP BY 1 ORDER BY 1
+"""
+OVER_TIME = """
+SELECT * FROM (
+  SELECT s.subject, s.score, s.track_level, s.parts, s.scored_at, s.window_from, s.window_to,
+         s.vertical_version, coalesce(d.domain, o.name) AS name
+    FROM messor.scores s
+    LEFT JOIN messor.domains d ON s.subject = 'domain' AND d.id = s.subject_id
+    LEFT JOIN messor.organisations o ON s.subject = 'organisation' AND o.id = s.subject_id
+   WHERE s.subject_id = $1 AND s.vertical_id = $2 ORDER BY s.scored_at DESC LIMIT $3) t
+ ORDER BY scored_at
+"""
+RELIABILITY = """
+SELECT least(floor(confidence_score * $2)::int, $2 - 1) AS bin, count(*)::int AS decided,
+       count(*) FILTER (WHERE status = 'APPROVED')::int AS approved
+  FROM messor.candidates WHERE vertical_id = $1 AND status IN ('APPROVED', 'REJECTED') GROUP BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """A score of the last scoring; contributions of its parts add up to it."""
+
+    id: int
+    subject: str
+    subject_id: UUID
+    name: str
+    score: float
+    track_level: str
+    parts: list[Part]
+    scored_at: datetime
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCount:
+    """How many subjects of the last scoring have a level."""
+
+    level: str
+    count: int
+    pages: int
+    scored_at: datetime
+    since: datetime
+    until: datetime
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class PastScore:
+    """A score as it was given at one time."""
+
+    subject: str
+    score: float
+    track_level: str
+    parts: list[Part]
+    scored_at: datetime
+    window_from: datetime
+    window_to: datetime
+    vertical_version: int
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Candidates of one tenth of confidence, and how many of them reviewers approved."""
+
+    bin: int
+    decided: int
+    approved: int
+
+
+async def newest(
+    source: Connection | Database,
+    applied: Applied,
+    *,
+    subject: str = "domain",
+    level: str | None = None,
+    containing: str | None = None,
+    after: Place | None = None,
+    limit: int = 50,
+) -> list[ScoreRow]:
+    """The scores of the last scoring, the highest first."""
+    given = (applied.id, subject, level, containing, *(after or (None, None)), limit)
+    return [ScoreRow(**_read(row)) for row in await source.fetch(NEWEST, *given)]
+
+
+async def summary(
+    source: Connection | Database, applied: Applied, subject: str = "domain"
+) -> list[LevelCount]:
+    """The last scoring by track level; nothing before the first one."""
+    return [LevelCount(**row) for row in await source.fetch(SUMMARY, applied.id, subject)]
+
+
+async def over_time(
+    source: Connection | Database, applied: Applied, subject_id: UUID
+) -> list[PastScore]:
+    """The scores of one subject, oldest first; raises when it has none."""
+    rows = await source.fetch(OVER_TIME, subject_id, applied.id, MOST_POINTS)
+    if not rows:
+        raise NotFoundError("It has no score of this vertical yet: scores are given once a week.")
+    return [PastScore(**_read(row)) for row in rows]
+
+
+async def reliability(source: Connection | Database, applied: Applied) -> list[Bin]:
+    """What reviewers made of candidates, by their confidence."""
+    return [Bin(**row) for row in await source.fetch(RELIABILITY, applied.id, BINS)]
+
+
+def looks_per_day(applied: Applied, level: str, pages: int) -> float:
+    """Looks at pages a day that a track level means."""
+    every = {str(name): frequency for name, frequency in applied.vertical.cadence.items()}
+    return pages / DAYS[every[level]]
+
+
+def _read(row: Any) -> dict[str, Any]:
+    parts = [Part(**part) for part in msgspec.json.decode(row["parts"])]
+    return {**row, "parts": parts}

@@ -1,0 +1,1 @@
+"""Who does it? Leased jobs with fencing, retries and dead letters; knows no handler."""

@@ -1,0 +1,122 @@
+"""A seeker that claims when a broker's hints tell it to, and by itself only when none can come.
+
+A hint stands for one job of its type, whichever is most urgent, so it matters neither which hint
+arrives nor in what order. Hints that come while a claim is under way become one claim.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from messor.jobs.broker.options import Options
+from messor.jobs.places import JobSlots
+from messor.jobs.poller import wait
+
+AGAIN_SECONDS = 0.5
+
+Asking = tuple[str, "asyncio.Future[bool]"]
+
+
+class Hints:
+    """`counts` says how many jobs were claimed for hints and how many were found without."""
+
+    def __init__(self, job_types: Sequence[str], options: Options) -> None:
+        self.job_types = list(job_types)
+        self.counts: Counter[str] = Counter()
+        self._options = options
+        self._asked: list[Asking] = []
+        self._wake = asyncio.Event()
+        self._is_stopped = False
+        self._is_hinted = False
+        self._look_at = 0.0
+
+    def stop(self) -> None:
+        self._is_stopped = True
+        self._wake.set()
+
+    def note_free(self, places: JobSlots) -> None:  # noqa: ARG002 - any free place will do
+        self._wake.set()
+
+    def set_hinted(self, is_hinted: bool) -> None:
+        """Whether the broker is there; when it is not, jobs are looked for at once."""
+        self._is_hinted = is_hinted
+        now = asyncio.get_running_loop().time()
+        self._look_at = now + self._look_seconds if is_hinted else now
+        self._wake.set()
+
+    async def take(self, job_type: str, seconds: float) -> bool:
+        """Wait for a free place, and claim the most urgent job of a type, should there be one.
+
+        False when the hint should go to another worker.
+        """
+        if self._is_stopped:
+            return False
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._asked.append((job_type, answer))
+        self._wake.set()
+        try:
+            async with asyncio.timeout(seconds):
+                return await answer
+        except TimeoutError:
+            return False
+
+    async def seek(self, places: JobSlots) -> None:
+        while not self._is_stopped:
+            self._wake.clear()
+            if free := places.free:
+                await self._follow(places, self._next_asked(free))
+            await self._look_around(places)
+            await self._rest()
+        for _, answer in self._asked:
+            _settle(answer, False)
+
+    def _next_asked(self, limit: int) -> list[Asking]:
+        """The hints to follow now, oldest first; those that gave up are dropped."""
+        asked = [asking for asking in self._asked if not asking[1].done()]
+        self._asked = asked[limit:]
+        return asked[:limit]
+
+    async def _follow(self, places: JobSlots, asked: Sequence[Asking]) -> None:
+        """Claim as many jobs of each type as there are hints at it."""
+        by_type: dict[str, list[asyncio.Future[bool]]] = defaultdict(list)
+        for job_type, answer in asked:
+            by_type[job_type].append(answer)
+        for job_type, answers in by_type.items():
+            claimed = await self._claim(places, [job_type], len(answers))
+            self.counts["hinted"] += claimed or 0
+            for answer in answers:
+                _settle(answer, claimed is not None)
+
+    async def _look_around(self, places: JobSlots) -> None:
+        """Look without a hint, when it is time to."""
+        now = asyncio.get_running_loop().time()
+        free = places.free
+        if now < self._look_at or not free or self._is_stopped:
+            return
+        claimed = await self._claim(places, self.job_types, free)
+        self.counts["found"] += claimed or 0
+        if claimed != free or self._is_hinted:
+            self._look_at = now + self._look_seconds
+
+    async def _claim(self, places: JobSlots, job_types: Sequence[str], limit: int) -> int | None:
+        claimed = await places.claim(job_types, limit)
+        if claimed is None:
+            await asyncio.sleep(AGAIN_SECONDS)
+        return claimed
+
+    @property
+    def _look_seconds(self) -> float:
+        options = self._options
+        return options.hinted_look_seconds if self._is_hinted else options.away_look_seconds
+
+    async def _rest(self) -> None:
+        """Until a hint comes, a place becomes free, or it is time to look around."""
+        seconds = max(0.0, self._look_at - asyncio.get_running_loop().time())
+        await wait(self._wake, seconds or self._look_seconds)
+
+
+def _settle(answer: asyncio.Future[bool], is_taken: bool) -> None:
+    if not answer.done():
+        answer.set_result(is_taken)

@@ -1,0 +1,71 @@
+"""Faults of jobs: what a handler's exception means, by category, and whether to try again."""
+
+from __future__ import annotations
+
+import traceback
+
+import asyncpg
+import msgspec
+
+from messor.core.masking import mask_text
+from messor.errors import MessorError, UnavailableError, UsageError
+from messor.jobs.jobs import Job
+from messor.ledger import errors
+from messor.ledger.errors import LoggedError
+
+# A wrong input stays wrong; everything else may pass, and attempts bound what does not.
+PERMANENT = frozenset({"parse", "validation"})
+
+# The first that fits decides.
+CATEGORIES: tuple[tuple[type[Exception], str], ...] = (
+    (msgspec.ValidationError, "validation"),
+    (msgspec.DecodeError, "parse"),
+    (asyncpg.DataError, "validation"),
+    (asyncpg.PostgresError, "storage"),
+    (asyncpg.InterfaceError, "storage"),
+    (UnavailableError, "storage"),
+    (UsageError, "validation"),
+    (OSError, "network"),  # includes TimeoutError
+)
+
+
+class JobError(MessorError):
+    """Raised by a handler that knows what went wrong."""
+
+    code = "job"
+
+    def __init__(self, message: str, *, category: str, retryable: bool | None = None) -> None:
+        super().__init__(message)
+        if category not in errors.CATEGORIES:
+            raise ValueError(f"{category!r} is no category of errors.")
+        self.category = category
+        self.retryable = category not in PERMANENT if retryable is None else retryable
+
+
+def category_of(error: Exception) -> str:
+    if isinstance(error, JobError):
+        return error.category
+    return next((name for kind, name in CATEGORIES if isinstance(error, kind)), "internal")
+
+
+def is_retryable(error: Exception) -> bool:
+    if isinstance(error, MessorError):
+        return error.retryable
+    return category_of(error) not in PERMANENT
+
+
+def fault_of(job: Job, error: Exception) -> LoggedError:
+    """The error as it goes into the error log."""
+    return LoggedError(
+        category_of(error),
+        type(error).__name__,
+        _storable(mask_text(str(error))),
+        _storable("".join(traceback.format_exception(error))),
+        job_id=job.id,
+        detail={"job_type": job.job_type, "attempt": job.attempts},
+    )
+
+
+def _storable(text: str) -> str:
+    """Text as PostgreSQL takes it: neither NUL nor halves of surrogate pairs."""
+    return text.replace("\x00", "").encode("utf-8", "backslashreplace").decode()

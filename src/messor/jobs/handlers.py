@@ -1,0 +1,92 @@
+"""Handlers: which function does which type of job.
+
+Each room above has a `register` for its types; whoever composes the process calls them, and the
+queue itself knows none. A handler's writes are its *effects*: they happen in the transaction that
+also records the job as done, and may be run again when that transaction did not commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from typing import Any
+
+from messor.jobs.jobs import Job
+from messor.settings import Settings
+from messor.store.database import Connection, Database
+
+Result = dict[str, Any] | None
+Effects = Callable[[Connection], Awaitable[Result]]
+Preparation = Callable[[Job], Awaitable[Effects]]
+Handler = Callable[[Connection, Job], Awaitable[Result]]
+
+
+class Handlers:
+    """The job types a process can do."""
+
+    def __init__(self) -> None:
+        self._preparations: dict[str, Preparation] = {}
+
+    @property
+    def job_types(self) -> list[str]:
+        return sorted(self._preparations)
+
+    def handles(self, job_type: str) -> Callable[[Handler], Handler]:
+        """For quick work on the database alone: all of it is effects.
+
+        @handlers.handles("score")
+        async def score(connection: Connection, job: Job) -> Result: ...
+        """
+
+        def register(handler: Handler) -> Handler:
+            async def prepare(job: Job) -> Effects:
+                return lambda connection: handler(connection, job)
+
+            self._add(job_type, prepare)
+            return handler
+
+        return register
+
+    def prepares(self, job_type: str) -> Callable[[Preparation], Preparation]:
+        """For work that waits on others: done without a transaction, it answers the effects.
+
+        It shares the process's few connections with the leases: whoever holds one for long lets
+        one at a time do so.
+
+        @handlers.prepares("classify")
+        async def classify(job: Job) -> Effects:
+            answer = await model.ask(job.payload)
+            return partial(store_answer, answer)
+        """
+
+        def register(preparation: Preparation) -> Preparation:
+            self._add(job_type, preparation)
+            return preparation
+
+        return register
+
+    def only(self, job_types: Collection[str]) -> Handlers:
+        """The same, for some of the types."""
+        chosen = Handlers()
+        for job_type in self._preparations.keys() & job_types:
+            chosen._add(job_type, self._preparations[job_type])
+        return chosen
+
+    async def prepare(self, job: Job) -> Effects:
+        """Do the part of a job that needs no transaction."""
+        return await self._preparations[job.job_type](job)
+
+    def _add(self, job_type: str, preparation: Preparation) -> None:
+        if job_type in self._preparations:
+            raise ValueError(f"Job type {job_type!r} has a handler already.")
+        self._preparations[job_type] = preparation
+
+
+Register = Callable[[Handlers, Settings, Database], None]
+
+
+def handlers_for(rooms: Iterable[Register], settings: Settings, database: Database) -> Handlers:
+    """All that some rooms can do."""
+    handlers = Handlers()
+    for register in rooms:
+        register(handlers, settings, database)
+    return handlers

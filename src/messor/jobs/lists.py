@@ -1,0 +1,122 @@
+"""Looking at jobs: lists, one job in full with its errors, and figures by type.
+
+A job is found in the queue or in the history; nothing here changes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.errors import NotFoundError
+from messor.jobs.history import COLUMNS
+from messor.store.database import Database
+
+MANY = 20_000  # jobs that are counted at once; to count more takes longer than a page may
+
+STATES = ("queued", "running", "done", "dead", "cancelled")
+
+LIST = """
+SELECT id, job_type, state, priority, attempts, max_attempts, dedupe_key, locked_by, created_at,
+       available_at, finished_at
+  FROM messor.jobs
+ WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR job_type = $2)
+ ORDER BY created_at DESC, id DESC LIMIT $3
+"""
+
+GET = f"""
+SELECT {COLUMNS}, NULL::timestamptz AS retired_at FROM messor.jobs WHERE id = $1
+UNION ALL
+SELECT {COLUMNS}, retired_at FROM messor.jobs_history WHERE id = $1
+ LIMIT 1
+"""
+
+ERRORS_OF = """
+SELECT occurred_at, category, error_type, error_message, stack_trace
+  FROM messor.error_logs WHERE job_id = $1 ORDER BY occurred_at DESC LIMIT 20
+"""
+
+STATS = """
+SELECT job_type,
+       count(*) FILTER (WHERE state = 'queued') AS queued,
+       count(*) FILTER (WHERE state = 'queued' AND available_at <= m.now) AS due,
+       count(*) FILTER (WHERE state = 'running') AS running,
+       count(*) FILTER (WHERE state = 'running' AND lock_expires_at <= m.now) AS left_behind,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS dead,
+       count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
+       m.now - min(available_at) FILTER (WHERE state = 'queued' AND available_at <= m.now) AS oldest_wait,
+       avg(finished_at - started_at) FILTER (WHERE state = 'done') AS mean_run
+  FROM messor.jobs CROSS JOIN (SELECT messor.clock() AS now) m
+ GROUP BY job_type, m.now ORDER BY job_type
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job in a list."""
+
+    id: UUID
+    job_type: str
+    state: str
+    priority: int
+    attempts: int
+    max_attempts: int
+    dedupe_key: str
+    locked_by: str | None
+    created_at: datetime
+    available_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobFigures:
+    """How the jobs of a type stand; of done ones, those that are not in the history yet."""
+
+    job_type: str
+    queued: int
+    due: int
+    running: int
+    left_behind: int
+    done: int
+    dead: int
+    cancelled: int
+    oldest_wait: timedelta | None
+    mean_run: timedelta | None
+
+
+async def listing(
+    database: Database, *, state: str | None = None, job_type: str | None = None, limit: int = 50
+) -> list[JobRow]:
+    """The newest first; those in the history are not listed."""
+    rows = await database.fetch(LIST, state, job_type, limit)
+    return [JobRow(**dict(row)) for row in rows]
+
+
+async def get(database: Database, job_id: UUID) -> dict[str, Any]:
+    """All columns of a job, and its latest errors as `errors`."""
+    row = await database.fetchrow(GET, job_id)
+    if row is None:
+        raise NotFoundError(f"There is no job {job_id}.")
+    job = dict(row)
+    for name in ("payload", "result_json"):
+        job[name] = None if job[name] is None else msgspec.json.decode(job[name])
+    job["errors"] = [dict(error) for error in await database.fetch(ERRORS_OF, job_id)]
+    return job
+
+
+async def stats(database: Database) -> list[JobFigures]:
+    return [JobFigures(**dict(row)) for row in await database.fetch(STATS)]
+
+
+def are_many(figures: Sequence[JobFigures]) -> bool:
+    """Whether to count them again takes so long that nobody should wait for it."""
+    return (
+        sum(one.queued + one.running + one.done + one.dead + one.cancelled for one in figures)
+        > MANY
+    )

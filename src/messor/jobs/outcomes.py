@@ -1,0 +1,110 @@
+"""How jobs end: done, waiting for another try, or dead with the reason.
+
+Whoever says so must still hold the job; the word and the job's effects are one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from messor.errors import LeaseLostError
+from messor.jobs.handlers import Result
+from messor.jobs.jobs import Job
+from messor.jobs.leases import holdings
+from messor.ledger import errors
+from messor.ledger.errors import LoggedError
+from messor.store.database import Connection
+
+COMPLETE = """
+UPDATE messor.jobs j
+   SET state = 'done', result_json = said.result, finished_at = moment.now,
+       locked_by = NULL, locked_at = NULL, lock_expires_at = NULL
+  FROM unnest($1::uuid[], $2::bigint[], $3::jsonb[]) AS said (id, token, result),
+       (SELECT messor.clock() AS now) moment
+ WHERE j.id = said.id AND j.token = said.token AND j.state = 'running'
+RETURNING j.id
+"""
+
+# The wait is spread by half of itself to either side.
+FAIL = """
+UPDATE messor.jobs
+   SET state = CASE WHEN $3::boolean THEN 'queued' ELSE 'dead' END,
+       available_at = CASE WHEN $3
+         THEN (SELECT messor.clock()) + make_interval(secs => $4::float8 * (0.5 + random()))
+         ELSE available_at END,
+       finished_at = CASE WHEN NOT $3 THEN (SELECT messor.clock()) END,
+       dead_category = CASE WHEN NOT $3 THEN $5::text END,
+       dead_type = CASE WHEN NOT $3 THEN $6::text END,
+       dead_reason = CASE WHEN NOT $3 THEN left($7::text, 2000) END,
+       locked_by = NULL, locked_at = NULL, lock_expires_at = NULL
+ WHERE id = $1 AND token = $2 AND state = 'running'
+RETURNING state
+"""
+
+# Whoever blocks us wants to be left alone for longer than a network takes to come back.
+PATIENCE = {"http": 2.0, "blocked": 10.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How long a failed job waits: `first_seconds`, then twice as long each time, up to a limit.
+
+    `patience` stretches the wait by the error's category; the limit holds for all.
+    """
+
+    first_seconds: float = 30.0
+    limit_seconds: float = 3600.0
+    patience: Mapping[str, float] = field(default_factory=lambda: PATIENCE)
+
+    def seconds(self, attempts: int, category: str) -> float:
+        first = self.first_seconds * self.patience.get(category, 1.0)
+        return min(first * 2.0 ** (attempts - 1), self.limit_seconds)
+
+
+BACKOFF = Backoff()
+
+
+async def complete(connection: Connection, job: Job, result: Result = None) -> None:
+    """Record the job as done in the transaction of its effects, so that both commit or neither."""
+    if await complete_all(connection, [(job, result)]):
+        raise _lost(job)
+
+
+async def complete_all(connection: Connection, finished: Sequence[tuple[Job, Result]]) -> list[Job]:
+    """Record many jobs as done; answers those that were lost, whose effects must not commit.
+
+    `leases.confirm`, said before the effects in the same transaction, makes sure there are none.
+    """
+    jobs = [job for job, _ in finished]
+    stored = [
+        None if result is None else msgspec.json.encode(result).decode() for _, result in finished
+    ]
+    rows = await connection.fetch(COMPLETE, *holdings(jobs), stored)
+    done = {row["id"] for row in rows}
+    return [job for job in jobs if job.id not in done]
+
+
+async def fail(
+    connection: Connection,
+    job: Job,
+    fault: LoggedError,
+    *,
+    retryable: bool,
+    backoff: Backoff = BACKOFF,
+) -> str:
+    """Send the job back to wait, or to the dead letters; answers which state it went to."""
+    again = retryable and job.attempts < job.max_attempts
+    wait = backoff.seconds(job.attempts, fault.category)
+    why = (fault.category, fault.error_type, fault.message)
+    state: str | None = await connection.fetchval(FAIL, job.id, job.token, again, wait, *why)
+    if state is None:
+        raise _lost(job)
+    await errors.log(connection, [fault])
+    return state
+
+
+def _lost(job: Job) -> LeaseLostError:
+    return LeaseLostError(f"Job {job.id} is no longer held with token {job.token}.")

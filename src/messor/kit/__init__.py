@@ -1,1 +1,0 @@
-"""Clock, ids and batching: small tools every room may use."""

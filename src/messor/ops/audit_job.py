@@ -1,0 +1,63 @@
+"""The job `audit`: judges the requests since a time, or all records, and says so in an event.
+
+A process does one at a time: each holds two connections for as long as it reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from functools import partial
+from typing import Any, Literal
+
+import msgspec
+
+from messor.jobs.handlers import Effects, Handlers, Result
+from messor.jobs.jobs import Job
+from messor.ledger.events import Event, record
+from messor.ops import politeness, record_audit
+from messor.settings import Settings
+from messor.store.database import Connection, Database
+
+JOB_TYPE = "audit"
+
+
+class AuditRequest(msgspec.Struct):
+    """What the job's payload must say: since when requests are judged; records are without it."""
+
+    since: datetime | None = None
+    subject: Literal["requests", "records"] = "requests"
+
+    def __post_init__(self) -> None:
+        if (self.subject == "requests") != (self.since is not None):
+            raise ValueError("An audit of requests, and no other, says since when.")
+
+
+def register(handlers: Handlers, settings: Settings, database: Database) -> None:
+    """Take part in a process's jobs."""
+    turn = asyncio.Lock()
+
+    @handlers.prepares(JOB_TYPE)
+    async def audit(job: Job) -> Effects:
+        order = msgspec.convert(job.payload, AuditRequest)
+        async with turn:
+            if order.since is None:
+                archive = settings.data_dir / "archive"
+                records = await record_audit.audit(database, archive)
+                return partial(_store, "records.audited", "O-Quality", records.as_dict())
+            requests = await politeness.audit(
+                database, agent=settings.agent_token, since=order.since
+            )
+        found = {
+            "since": order.since.isoformat(),
+            "verdict": requests.verdict,
+            "clean": requests.is_clean,
+            "requests": requests.requests,
+            "found": dict(requests.found),
+        }
+        return partial(_store, "audit.completed", "O-Audit", found)
+
+
+async def _store(kind: str, actor: str, found: dict[str, Any], connection: Connection) -> Result:
+    await record(connection, [Event(kind, actor, data=found)])
+    return found

@@ -1,0 +1,131 @@
+"""Dispatching: events become jobs, one for each webhook that wants them, once each.
+
+A webhook's place in the ledger and the jobs made up to it change in one transaction, so nothing is
+lost or doubled whoever dispatches, however many at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+from uuid import UUID
+
+from messor.core.ids import new_id
+from messor.errors import ConflictError
+from messor.jobs.jobs import NewJob, enqueue
+from messor.ledger import queries
+from messor.ledger.events import Cursor, RecordedEvent
+from messor.ledger.queries import EventFilter
+from messor.ops.webhooks.registry import Webhook
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
+
+logger = logging.getLogger(__name__)
+
+JOB_TYPE = "webhook"
+ATTEMPTS = 12  # over about four hours
+BATCH = 200
+LOOK_SECONDS = 1.0
+
+TAKE = """
+SELECT id, types, tx::text::bigint AS tx, event_id FROM messor.webhooks
+ WHERE is_active AND id = $1 FOR UPDATE SKIP LOCKED
+"""
+ACTIVE = "SELECT id FROM messor.webhooks WHERE is_active ORDER BY id"
+ADVANCE = "UPDATE messor.webhooks SET tx = $2::text::xid8, event_id = $3 WHERE id = $1"
+
+
+async def dispatch(database: Database) -> int:
+    """Hand on what happened since the last time; answers how many jobs were made."""
+    made = 0
+    for row in await database.fetch(ACTIVE):
+        async with database.transaction() as connection:
+            made += await _dispatch_one(connection, row["id"])
+    return made
+
+
+async def _dispatch_one(connection: Connection, webhook_id: UUID) -> int:
+    row = await connection.fetchrow(TAKE, webhook_id)
+    if row is None:  # another is at it
+        return 0
+    wanted = EventFilter(row["types"] or None, with_audit=True)
+    place = Cursor(row["tx"], row["event_id"])
+    found = await queries.events(connection, wanted, beyond=place, limit=BATCH)
+    if not found:
+        return 0
+    last = found[-1].cursor
+    await enqueue(connection, [_job(row["id"], recorded) for recorded in found])
+    await connection.execute(ADVANCE, row["id"], str(last.tx), last.id)
+    return len(found)
+
+
+def _job(webhook_id: UUID, recorded: RecordedEvent) -> NewJob:
+    place, event = recorded.cursor, recorded.event
+    told = {
+        "id": f"evt_{place.tx}-{place.id}",
+        "type": event.type,
+        "occurred_at": recorded.occurred_at.isoformat(),
+        "actor": event.actor,
+        "domain_id": None if event.domain_id is None else str(event.domain_id),
+        "page_id": event.page_id,
+        "data": event.data or {},
+    }
+    return new_delivery(webhook_id, f"{place.tx}-{place.id}", told)
+
+
+def new_delivery(webhook_id: UUID, what: str, told: dict[str, Any]) -> NewJob:
+    """The job that tells a webhook of an event; `what` tells it from its other deliveries."""
+    return NewJob(
+        JOB_TYPE,
+        f"{JOB_TYPE}:{webhook_id}:{what}",
+        "webhook",
+        target_id=webhook_id,
+        payload={"webhook": str(webhook_id), "event": told},
+        max_attempts=ATTEMPTS,
+    )
+
+
+async def ping(connection: Connection, webhook: Webhook, *, actor: str) -> NewJob:
+    """A trial: one event of the type webhook.ping, to this webhook alone."""
+    if not webhook.is_active:
+        raise ConflictError("This webhook is off; switch it on before it is tried.")
+    trial = new_id()
+    now: Any = await connection.fetchval("SELECT messor.clock()")
+    told = {
+        "id": f"evt_ping-{trial}",
+        "type": "webhook.ping",
+        "occurred_at": now.isoformat(),
+        "actor": actor,
+        "domain_id": None,
+        "page_id": None,
+        "data": {},
+    }
+    job = new_delivery(webhook.id, f"ping:{trial}", told)
+    await enqueue(connection, [job])
+    return job
+
+
+class Dispatcher:
+    """Looks for events as long as it runs; any number may, in any process."""
+
+    def __init__(self, database: Database, *, look_seconds: float = LOOK_SECONDS) -> None:
+        self._database = database
+        self._look_seconds = look_seconds
+        self._stop = asyncio.Event()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    async def run(self) -> None:
+        while not self._stop.is_set():
+            made = 0
+            try:
+                made = await dispatch(self._database)
+            except (*LOST_CONNECTION, *TRY_AGAIN) as error:
+                logger.warning("Webhooks wait for the database: %s", type(error).__name__)
+            if made:
+                continue
+            try:
+                await asyncio.wait_for(self._stop.wait(), self._look_seconds)
+            except TimeoutError:
+                continue

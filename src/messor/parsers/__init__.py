@@ -1,0 +1,7 @@
+"""Parsers: who makes records of pages, in which version, and which of them reads which page."""
+
+from messor.parsers.builtin import BUILTIN
+from messor.parsers.protocol import Parser, Selective
+from messor.parsers.registry import GROUP, Parsers
+
+__all__ = ["BUILTIN", "GROUP", "Parser", "Parsers", "Selective"]

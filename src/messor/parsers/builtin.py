@@ -1,0 +1,101 @@
+"""The parsers that come with Messor, held to the same protocol as those of others."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from messor.content.kinds import FINDERS, find_records
+from messor.content.kinds.build import PARSER, PARSER_VERSION
+from messor.content.page_type import page_type
+from messor.content.products import amazon, generic
+from messor.content.products.ranking import Ranking
+from messor.content.records import Record
+from messor.content.view import PageView
+from messor.parsers.protocol import Parser
+
+# How sure it has to be that a page is an article for no product to be looked for.
+_SURELY = 0.8
+_PUBLISHED = frozenset(
+    ("Product", "ProductGroup", "IndividualProduct", "ProductModel", "Offer", "AggregateOffer")
+)
+_PRICES = frozenset(("product:price:amount", "og:price:amount"))
+
+PRODUCT_KINDS = generic.KINDS
+
+
+def learnt_version(number: int) -> str:
+    """What the products parser is called with this ranking."""
+    return f"{generic.VERSION}+{number}"
+
+
+class AmazonParser:
+    """Products in Amazon's shops."""
+
+    name = amazon.PARSER
+    version = amazon.VERSION
+    kinds = PRODUCT_KINDS
+    is_generic = False
+
+    def accepts(self, page: PageView) -> bool:
+        return amazon.is_amazon(page.url)
+
+    def parse(self, page: PageView) -> list[Record]:
+        return amazon.read_amazon(page.page)
+
+
+class ProductParser:
+    """Products anywhere but on what is surely an article, and publishes none.
+
+    With a learnt ranking it is a version of its own: "1+3" is version 1 with ranking 3.
+    """
+
+    name = generic.PARSER
+    version = generic.VERSION
+    kinds = PRODUCT_KINDS
+    is_generic = True
+
+    def __init__(self, ranking: Ranking | None = None) -> None:
+        self._ranking = ranking
+        if ranking is not None:
+            self.version = learnt_version(ranking.version)
+
+    def accepts(self, page: PageView) -> bool:
+        kind = page_type(page)
+        if kind.name != "article" or kind.confidence < _SURELY:
+            return True
+        return not _PUBLISHED.isdisjoint(page.types) or not _PRICES.isdisjoint(page.metas)
+
+    def parse(self, page: PageView) -> list[Record]:
+        return self.parse_only(page, self.kinds)
+
+    def parse_only(self, page: PageView, kinds: AbstractSet[str]) -> list[Record]:
+        return generic.read_products(
+            page.page, ranking=self._ranking, version=self.version, kinds=kinds
+        )
+
+
+class StatementParser:
+    """All other kinds, anywhere."""
+
+    name = PARSER
+    version = PARSER_VERSION
+    kinds = frozenset(FINDERS)
+    is_generic = True
+
+    def accepts(self, page: PageView) -> bool:
+        del page
+        return True
+
+    def parse(self, page: PageView) -> list[Record]:
+        return find_records(page)
+
+    def parse_only(self, page: PageView, kinds: AbstractSet[str]) -> list[Record]:
+        finders = [find for kind, find in FINDERS.items() if kind in kinds]
+        return [record for find in finders for record in find(page)]
+
+
+AMAZON = AmazonParser()
+PRODUCTS = ProductParser()
+STATEMENTS = StatementParser()
+
+BUILTIN: tuple[Parser, ...] = (AMAZON, PRODUCTS, STATEMENTS)

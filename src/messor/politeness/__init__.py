@@ -1,0 +1,1 @@
+"""How do we behave? Hosts, lanes, pace, risk, friction, robots.txt in force."""

@@ -1,0 +1,105 @@
+"""The worker lease: a process's right to send requests, renewed by its flushes.
+
+The database counts it on its own clock. Here it is a deadline on the monotonic clock, counted
+from *before* the query that granted it, so this side always stops first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from messor.core import clock
+from messor.errors import LeaseLostError
+from messor.politeness.database_clock import DatabaseClock
+from messor.store.database import Connection, Database
+
+TAKE = """
+INSERT INTO messor.worker_leases (name, expires_at)
+VALUES ($1, messor.clock() + make_interval(secs => $2)) RETURNING id, messor.clock() AS now
+"""
+
+# Renewal and, in the same answer, which held lanes must be left (their domain was paused,
+# suspended or worse, or some of their tasks were) and whether this very flush committed before
+# its answer was lost. A lease that ran out but was not reaped yet may still be renewed, because
+# nobody else took its lanes.
+RENEW = """
+WITH before AS (
+  SELECT id, flushes FROM messor.worker_leases WHERE id = $1 AND ended_at IS NULL FOR NO KEY UPDATE
+), renewed AS (
+  UPDATE messor.worker_leases w
+     SET expires_at = messor.clock() + make_interval(secs => $2), flushes = greatest(b.flushes, $3)
+    FROM before b WHERE w.id = b.id RETURNING b.flushes
+)
+SELECT EXISTS (SELECT FROM renewed) AS alive,
+       coalesce((SELECT flushes >= $3 FROM renewed), false) AS committed,
+       ARRAY(SELECT l.host_id FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
+              WHERE l.worker_id = $1
+                AND (NOT messor.may_visit(d.status, d.active, l.preflight) OR l.recall = l.token)) AS closed,
+       messor.clock() AS now
+"""
+
+# Waits for a claim that is under way, in a statement before the one that must see its lanes.
+LOCK = "SELECT FROM messor.worker_leases WHERE id = $1 FOR UPDATE"
+
+# Lanes still held were claimed while the worker was stopping: nothing was sent on them.
+END = """
+WITH ended AS (
+  UPDATE messor.worker_leases SET ended_at = messor.clock(), end_reason = 'stopped'
+   WHERE id = $1 AND ended_at IS NULL RETURNING id
+), closed AS (
+  UPDATE messor.visits v SET ended_at = messor.clock(), end_reason = 'stopped'
+    FROM messor.lanes l JOIN ended e ON e.id = l.worker_id
+   WHERE v.host_id = l.host_id AND v.token = l.token AND v.claimed_at = l.claimed_at
+)
+UPDATE messor.lanes l SET worker_id = NULL, slots = 0, claimed_at = NULL,
+       ready_at = greatest(l.ready_at, messor.clock() + make_interval(secs => l.delay)),
+       claim_at = greatest(l.ready_at, messor.clock() + make_interval(secs => l.delay))
+  FROM ended e WHERE l.worker_id = e.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """What a renewal brings."""
+
+    deadline: float  # holds once the flush commits
+    closed: list[int]  # lanes to leave
+    committed: bool  # the flush was committed before; only its answer was lost
+
+
+class WorkerLease:
+    """One process's lease, and when it ends for us."""
+
+    def __init__(self, lease_id: int, seconds: float, granted_at: float) -> None:
+        self.id = lease_id
+        self.seconds = seconds
+        self.deadline = granted_at + seconds
+        self.is_halted = False  # all traffic to sites was halted: nothing may be sent
+        self.database_clock = DatabaseClock()
+
+    @classmethod
+    async def take(cls, database: Database, name: str, seconds: float) -> WorkerLease:
+        asked_at = clock.now()
+        row = await database.fetchrow(TAKE, name, seconds)
+        assert row is not None
+        lease = cls(row["id"], seconds, asked_at)
+        lease.database_clock.hear(asked_at, clock.now(), row["now"])
+        return lease
+
+    @property
+    def remaining(self) -> float:
+        return self.deadline - clock.now()
+
+    async def renew(self, connection: Connection, flush: int) -> Renewal:
+        """Renew inside the flush of that number."""
+        asked_at = clock.now()
+        row = await connection.fetchrow(RENEW, self.id, self.seconds, flush)
+        assert row is not None
+        self.database_clock.hear(asked_at, clock.now(), row["now"])
+        if not row["alive"]:
+            raise LeaseLostError(f"Worker lease {self.id} ran out and was taken away.")
+        return Renewal(asked_at + self.seconds, row["closed"], row["committed"])
+
+    async def end(self, connection: Connection) -> None:
+        await connection.execute(LOCK, self.id)
+        await connection.execute(END, self.id)

@@ -1,1 +1,0 @@
-"""Who does it? Leased jobs with fencing; knows no handler."""

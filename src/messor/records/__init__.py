@@ -1,0 +1,1 @@
+"""What is known? Records, products, prices, images, their history and corrections."""

@@ -1,0 +1,262 @@
+"""The rows of products: what a page sells as it stands now, its prices over time, its images.
+
+They follow from the page's product record. `updated_at` moves only when its content did; a price
+that a page does not state is not a price of nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import msgspec
+
+from messor.parsers.page_findings import FoundPage, FoundRecord
+from messor.records.changes import Sighting
+from messor.records.store import PRODUCT, StoredOutcome
+from messor.store.database import Connection, sparse
+from messor.web.urls import parse
+
+IMAGE = "image"
+
+# Of a row that was there before, `old_price` tells what it cost, or what it last cost in this currency
+# if a price was not stated meanwhile. Whatever moved has a line in the
+# prices, with `cause` parser for pages in $23; read again by another parser, a moment's price may turn
+# out to have been another.
+SET = """
+WITH given AS (
+  SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::uuid[], $5::text[],
+         $6::bytea[], $7::text[], $8::text[], $9::numeric[], $10::text[], $11::text[],
+         $12::numeric[], $13::bigint[], $14::text[], $15::text[], $16::text[], $17::text[],
+         $18::bytea[], $19::jsonb[], $20::text[], $21::text[], $22::timestamptz[])
+      AS g (record_id, page_id, snapshot_id, domain_id, url, url_hash, product_name, description,
+            price, currency, availability, rating, review_count, brand, category, sku, gtin,
+            content_hash, metadata, parser, parser_version, seen_at)
+), before AS (
+  SELECT p.page_id, p.price, p.currency, p.availability FROM messor.products p
+   WHERE p.page_id = ANY ($2::bigint[])
+), written AS (
+  INSERT INTO messor.products AS p (record_id, page_id, snapshot_id, domain_id, url, url_hash,
+         product_name, description, price, currency, availability, rating, review_count, brand,
+         category, sku, gtin, content_hash, metadata, parser, parser_version, created_at, updated_at)
+  SELECT g.*, g.seen_at FROM given g ORDER BY g.page_id
+  ON CONFLICT (page_id) DO UPDATE
+     SET record_id = excluded.record_id, snapshot_id = excluded.snapshot_id,
+         product_name = excluded.product_name, description = excluded.description,
+         price = excluded.price, currency = excluded.currency,
+         availability = excluded.availability, rating = excluded.rating,
+         review_count = excluded.review_count, brand = excluded.brand,
+         category = excluded.category, sku = excluded.sku, gtin = excluded.gtin,
+         metadata = excluded.metadata, parser = excluded.parser,
+         parser_version = excluded.parser_version, state = 'current',
+         updated_at = CASE WHEN p.content_hash = excluded.content_hash AND p.state = 'current'
+                           THEN p.updated_at ELSE excluded.updated_at END,
+         content_hash = excluded.content_hash
+  RETURNING id, page_id, snapshot_id, price, currency, availability
+), told AS (
+  SELECT w.*, g.seen_at, b.page_id IS NOT NULL AS was_known,
+         CASE WHEN b.page_id IS NOT NULL AND b.price IS NULL AND w.price IS NOT NULL
+              THEN (SELECT q.price FROM messor.product_prices q
+                     WHERE q.product_id = w.id AND q.price IS NOT NULL
+                       AND q.currency IS NOT DISTINCT FROM w.currency
+                     ORDER BY q.seen_at DESC LIMIT 1) ELSE b.price END AS old_price,
+         b.page_id IS NULL OR (w.price, w.currency, w.availability)
+                              IS DISTINCT FROM (b.price, b.currency, b.availability) AS has_moved
+    FROM written w JOIN given g ON g.page_id = w.page_id LEFT JOIN before b ON b.page_id = w.page_id
+), priced AS (
+  INSERT INTO messor.product_prices (product_id, page_id, snapshot_id, seen_at, price, currency,
+                                     availability, cause)
+  SELECT id, page_id, snapshot_id, seen_at, price, currency, availability,
+         CASE WHEN page_id = ANY ($23::bigint[]) THEN 'parser' ELSE 'page' END
+    FROM told WHERE has_moved AND (price IS NOT NULL OR availability IS NOT NULL)
+  ON CONFLICT (product_id, seen_at) DO UPDATE
+     SET price = excluded.price, currency = excluded.currency,
+         availability = excluded.availability, cause = excluded.cause
+)
+SELECT page_id, id, was_known, old_price, price, currency FROM told
+"""
+REMOVE = """
+UPDATE messor.products p SET state = 'removed', updated_at = g.seen_at
+  FROM unnest($1::bigint[], $2::timestamptz[]) AS g (record_id, seen_at)
+ WHERE p.record_id = g.record_id AND p.state = 'current'
+"""
+IMAGES = """
+WITH given AS (
+  SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::text[], $6::text[],
+                       $7::int[])
+      AS g (product_id, page_id, image_url, url_hash, alt_text, image_type, position)
+), gone AS (
+  DELETE FROM messor.product_images i WHERE i.product_id = ANY ($8::bigint[])
+     AND NOT EXISTS (SELECT FROM given g
+                      WHERE g.product_id = i.product_id AND g.url_hash = i.url_hash)
+)
+INSERT INTO messor.product_images AS i (product_id, page_id, image_url, url_hash, alt_text,
+                                        image_type, position)
+SELECT * FROM given
+ON CONFLICT (product_id, url_hash) DO UPDATE
+   SET alt_text = coalesce(excluded.alt_text, i.alt_text), image_type = excluded.image_type,
+       position = excluded.position
+ WHERE (i.image_type, i.position) IS DISTINCT FROM (excluded.image_type, excluded.position)
+    OR excluded.alt_text IS DISTINCT FROM i.alt_text
+"""
+
+# Fields that are columns; all others are kept as metadata.
+_COLUMNS = frozenset(
+    ("product_name", "description", "price", "currency", "availability", "rating", "review_count",
+     "brand", "category", "sku", "gtin")
+)  # fmt: skip
+
+_encode = msgspec.json.Encoder().encode
+
+
+class PriceChange(NamedTuple):
+    """A price that became another."""
+
+    sighting: Sighting
+    product_id: int
+    before: Decimal
+    after: Decimal
+    currency: str | None
+
+
+class _Product(NamedTuple):
+    """A page's product record, with the id under which it is stored."""
+
+    sighting: Sighting
+    page: FoundPage
+    record: FoundRecord
+    record_id: int
+
+
+async def store(connection: Connection, outcomes: Sequence[StoredOutcome]) -> list[PriceChange]:
+    """Write the products of pages whose records were just stored; answers prices that changed."""
+    gone = [(o.sighting, r) for o in outcomes for r in o.changes.removed if r.kind == PRODUCT]
+    if gone:
+        await connection.execute(
+            REMOVE, [record.id for _, record in gone], [sighting.seen_at for sighting, _ in gone]
+        )
+    products = [product for outcome in outcomes for product in _products(outcome)]
+    if not products:
+        return []
+    rows = {row["page_id"]: row for row in await connection.fetch(SET, *_columns(products))}
+    await _store_images(connection, products, rows)
+    return [
+        PriceChange(each.sighting, row["id"], row["old_price"], row["price"], row["currency"])
+        for each in products
+        if _is_dearer_or_cheaper(row := rows[each.sighting.page_id])
+    ]
+
+
+def _is_dearer_or_cheaper(row: Any) -> bool:
+    old, new = row["old_price"], row["price"]
+    return old is not None and new is not None and old != new
+
+
+def _products(outcome: StoredOutcome) -> list[_Product]:
+    """The product of a page, none or one."""
+    page, ids = outcome.page, outcome.product_ids
+    if page is None or not ids:
+        return []
+    first = next(record for record in page.records if record.kind == PRODUCT)
+    return [_Product(outcome.sighting, page, first, ids[first.identity])]
+
+
+def _columns(products: Sequence[_Product]) -> list[list[Any]]:
+    seen = [product.sighting for product in products]
+    records = [product.record for product in products]
+    data = [record.data for record in records]
+    columns: list[list[Any]] = [
+        [product.record_id for product in products],
+        [each.page_id for each in seen],
+        [each.snapshot_id for each in seen],
+        [each.domain_id for each in seen],
+        [each.url for each in seen],
+        [each.url_hash for each in seen],
+        [_text(each.get("product_name")) for each in data],
+        [_text(each.get("description")) for each in data],
+        [number(each.get("price")) for each in data],
+        [_text(each.get("currency")) for each in data],
+        [_text(each.get("availability")) for each in data],
+        [number(each.get("rating")) for each in data],
+        [_whole(each.get("review_count")) for each in data],
+        [_text(each.get("brand")) for each in data],
+        [_text(each.get("category")) for each in data],
+        [_text(each.get("sku")) for each in data],
+        [_text(each.get("gtin")) for each in data],
+        [record.content_hash for record in records],
+        [_others(each) for each in data],
+        [record.parser for record in records],
+        [record.parser_version for record in records],
+        [each.seen_at for each in seen],
+        [each.page_id for each in seen if each.cause == "parser"],
+    ]
+    return list(map(sparse, columns))
+
+
+async def _store_images(
+    connection: Connection, products: Sequence[_Product], rows: dict[int, Any]
+) -> None:
+    """The images of products whose pages were asked for any."""
+    asked = [each for each in products if each.page.has_asked_for(IMAGE)]
+    ids = [rows[each.sighting.page_id]["id"] for each in asked]
+    images = [row for each, found in zip(asked, ids, strict=True) for row in _images(each, found)]
+    known = [
+        found
+        for each, found in zip(asked, ids, strict=True)
+        if rows[each.sighting.page_id]["was_known"]
+    ]
+    if images or known:
+        columns = [list(column) for column in zip(*images, strict=True)] or [[] for _ in range(7)]
+        await connection.execute(IMAGES, *columns, known)
+
+
+def _images(product: _Product, product_id: int) -> list[tuple[Any, ...]]:
+    """The images of a product, each address once, as rows."""
+    sighting = product.sighting
+    found: dict[str, dict[str, Any]] = {}
+    for record in product.page.records:
+        if record.kind == IMAGE:
+            data = record.data
+            url = parse(str(data.get("url", "")), sighting.url)
+            if url is not None:
+                found.setdefault(url.href, data)
+    return [
+        (
+            product_id,
+            sighting.page_id,
+            url,
+            sha256(url.encode()).digest(),
+            _text(data.get("alt")),
+            "gallery" if place else "primary",
+            place,
+        )
+        for place, (url, data) in enumerate(found.items())
+    ]
+
+
+def number(value: Any) -> Decimal | None:
+    """A number as it was written, None when it is none."""
+    try:
+        made = Decimal(str(value)) if value is not None else None
+    except InvalidOperation:
+        return None
+    return made if made is not None and made.is_finite() else None
+
+
+def _whole(value: Any) -> int | None:
+    made = number(value)
+    return None if made is None or abs(made) >= 2**62 else int(made)
+
+
+def _text(value: Any) -> str | None:
+    if value is None or type(value) is str:
+        return value
+    return " > ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _others(data: dict[str, Any]) -> str:
+    """What has no column, as JSON."""
+    left = {name: value for name, value in data.items() if name not in _COLUMNS}
+    return _encode(left).decode() if left else "{}"

@@ -1,0 +1,301 @@
+"""Looking through records: lists that stay quick among millions, one record whole, its history.
+
+A list is read in stretches of an indexed order, the newest first: filters that no index serves are
+asked of so many rows at a time, and an answer may be short and still say where it goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from messor.errors import NotFoundError
+from messor.store.database import Connection, Database
+
+LARGEST = 2**63 - 1
+STRETCH = 10_000  # rows that are looked at for one answer
+COUNTED = 10_000  # records of a kind that are counted; more are "at least"
+SAMPLE = 500  # newest records of a kind by which its readers are told
+MOST_PARTS = 200
+
+# What a record is called, by the first of these that it states.
+TITLES = (
+    "product_name", "name", "title", "question", "label", "text", "email", "phone", "profile",
+    "seller", "size", "color", "url", "days",
+)  # fmt: skip
+
+_ROW = """r.id, r.kind, r.state, r.confidence, r.parser, r.parser_version, r.data, d.domain, p.url,
+       r.page_id, r.snapshot_id, r.first_seen, r.last_seen, r.updated_at"""
+RECORD = f"""
+SELECT {_ROW}, r.identity, r.fields, r.removed_at, q.id AS product_id
+  FROM messor.records r JOIN messor.domains d ON d.id = r.domain_id
+  JOIN messor.pages p ON p.id = r.page_id LEFT JOIN messor.products q ON q.record_id = r.id
+ WHERE r.id = $1
+"""
+HISTORY = """
+SELECT id, changed_at, state, cause, field, before, after, snapshot_id
+  FROM messor.record_changes WHERE record_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3
+"""
+PARTS = f"""
+SELECT {_ROW} FROM messor.records r JOIN messor.domains d ON d.id = r.domain_id
+  JOIN messor.pages p ON p.id = r.page_id
+ WHERE r.page_id = $1 AND r.kind = ANY ($2::text[]) AND r.state = 'current'
+ ORDER BY r.kind, r.id LIMIT {MOST_PARTS}
+"""
+# The kinds in use, by hopping through the index.
+_KINDS = """
+WITH RECURSIVE used (kind) AS (
+  (SELECT kind FROM messor.records WHERE state = 'current' ORDER BY kind LIMIT 1)
+  UNION ALL
+  SELECT (SELECT r.kind FROM messor.records r WHERE r.state = 'current' AND r.kind > used.kind
+           ORDER BY r.kind LIMIT 1) FROM used WHERE used.kind IS NOT NULL
+)"""
+KINDS = f"{_KINDS} SELECT kind FROM used WHERE kind IS NOT NULL"
+OF_DOMAIN = f"""{_KINDS}
+SELECT u.kind, c.records, s.sure, s.parsers
+  FROM used u CROSS JOIN LATERAL (
+    SELECT count(*)::int AS records
+      FROM (SELECT FROM messor.records r
+             WHERE r.kind = u.kind AND r.domain_id = $1 AND r.state = 'current'
+             LIMIT {COUNTED + 1}) x) c
+ CROSS JOIN LATERAL (
+    SELECT avg(x.confidence)::float8 AS sure,
+           array_agg(DISTINCT x.parser || ' ' || x.parser_version) AS parsers
+      FROM (SELECT r.confidence, r.parser, r.parser_version FROM messor.records r
+             WHERE r.kind = u.kind AND r.domain_id = $1 AND r.state = 'current'
+             ORDER BY r.id DESC LIMIT {SAMPLE}) x) s
+ WHERE u.kind IS NOT NULL AND c.records > 0 ORDER BY c.records DESC, u.kind
+"""
+
+# A list tells how many records a domain has up to so many; beyond, that there are more.
+LISTED = 500
+BY_DOMAIN = f"""
+SELECT d.id, (SELECT count(*)::int FROM (SELECT FROM messor.records r
+         WHERE r.domain_id = d.id AND r.state = 'current' LIMIT {LISTED + 1}) x) AS records
+  FROM unnest($1::uuid[]) AS d (id)
+"""
+
+Source = Connection | Database
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFilter:
+    """Which records are looked for; None: any."""
+
+    kind: str | None = None
+    domain: str | None = None
+    parser: str | None = None
+    version: str | None = None
+    state: str | None = "current"
+    least: float = 0.0  # confidence
+    most: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRecord:
+    """A record in a list."""
+
+    id: int
+    kind: str
+    state: str
+    confidence: float
+    parser: str
+    parser_version: str
+    data: dict[str, Any]
+    domain: str
+    url: str
+    page_id: int
+    snapshot_id: int
+    first_seen: datetime
+    last_seen: datetime
+    updated_at: datetime
+
+    @property
+    def title(self) -> str:
+        return title_of(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class FullRecord(ListedRecord):
+    """A record with the evidence of its fields."""
+
+    identity: str
+    fields: dict[str, Any]  # value, confidence and evidence by name
+    removed_at: datetime | None
+    product_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordChange:
+    """Something that became of a record, or of one of its fields."""
+
+    id: int
+    changed_at: datetime
+    state: str
+    cause: str
+    field: str | None
+    before: Any
+    after: Any
+    snapshot_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    """How many records of a kind a domain has, and who read them."""
+
+    kind: str
+    records: int
+    sure: float
+    parsers: list[str]
+
+    @property
+    def is_exact(self) -> bool:
+        return self.records <= COUNTED
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSlice:
+    """Some records, and the id before which the list goes on; None at its end."""
+
+    records: list[ListedRecord]
+    reached: int | None
+
+
+def title_of(data: dict[str, Any]) -> str:
+    """What people may call a record that states this."""
+    values = [data[name] for name in TITLES if data.get(name)] or list(data.values())
+    text = values[0] if values else ""
+    return text if isinstance(text, str) else msgspec.json.encode(text).decode()
+
+
+async def records(
+    source: Source, wanted: RecordFilter, *, before: int | None = None, limit: int = 50
+) -> RecordSlice:
+    """Records from the newest on; `before` is what the answer before reached."""
+    asked = _Asked(wanted, before)
+    stretch = f"SELECT * FROM messor.records r WHERE {asked.served} ORDER BY {asked.order}"
+    if asked.others:
+        stretch += f" LIMIT {STRETCH}"
+    sql = f"""
+    SELECT {_ROW}
+      FROM (SELECT * FROM ({stretch}) r WHERE {asked.others or "true"}
+             ORDER BY {asked.order} LIMIT {limit + 1}) r
+      JOIN messor.domains d ON d.id = r.domain_id JOIN messor.pages p ON p.id = r.page_id
+     ORDER BY r.id DESC"""
+    rows = [ListedRecord(**_plain(row)) for row in await source.fetch(sql, *asked.values)]
+    if len(rows) > limit:
+        return RecordSlice(rows[:limit], rows[limit - 1].id)
+    if not asked.others:
+        return RecordSlice(rows, None)
+    edge = f"""SELECT r.id FROM messor.records r WHERE {asked.served}
+                ORDER BY {asked.order} OFFSET {STRETCH - 1} LIMIT 1"""
+    return RecordSlice(rows, await source.fetchval(edge, *asked.values[: asked.served_values]))
+
+
+class _Asked:
+    """A list as SQL: what an index serves, in its order, and the other conditions.
+
+    An index is entered by comparing rows, not by "=": for what equals a parameter the planner may
+    go through all records by id instead, which is quick for a frequent value and slow for a rare one.
+    """
+
+    def __init__(self, wanted: RecordFilter, before: int | None) -> None:
+        self.values: list[Any] = [before or LARGEST]
+        lead: list[tuple[str, str]] = []
+        conditions: list[str] = []
+        is_current = wanted.state == "current"
+        kind_leads = wanted.kind is not None and (wanted.domain is None or is_current)
+        if kind_leads:
+            lead.append(("r.kind", self._add(wanted.kind)))
+        if wanted.domain is not None:
+            name = self._add(wanted.domain)
+            found = f"(SELECT id FROM messor.domains WHERE domain = {name}::text)"
+            lead.append(("r.domain_id", found))
+        if len(lead) == 2:
+            conditions.append("r.state = 'current'")
+        self.served = " AND ".join([*_entered(lead), *conditions])
+        self.order = ", ".join(f"{column} DESC" for column in (*(one for one, _ in lead), "r.id"))
+        self.served_values = len(self.values)
+        self.others = " AND ".join(
+            [
+                *self._equal("kind", None if kind_leads else wanted.kind),
+                *self._equal("state", None if len(lead) == 2 else wanted.state),
+                *self._equal("parser", wanted.parser),
+                *self._equal("parser_version", wanted.version),
+                *self._confidence(">=", wanted.least, 0.0),
+                *self._confidence("<=", wanted.most, 1.0),
+            ]
+        )
+
+    def _add(self, value: Any) -> str:
+        self.values.append(value)
+        return f"${len(self.values)}"
+
+    def _equal(self, column: str, value: Any) -> list[str]:
+        return [] if value is None else [f"r.{column} = {self._add(value)}"]
+
+    def _confidence(self, sign: str, edge: float, whole: float) -> list[str]:
+        return [] if edge == whole else [f"r.confidence {sign} {self._add(edge)}::real"]
+
+
+def _entered(lead: Sequence[tuple[str, str]]) -> list[str]:
+    """Where an index that begins with these columns and ends with the id is entered and left."""
+    if not lead:
+        return ["r.id < $1"]
+    columns, values = (", ".join(part) for part in zip(*lead, strict=True))
+    return [f"({columns}, r.id) < ({values}, $1)", f"({columns}) >= ({values})"]
+
+
+async def record(source: Source, record_id: int) -> FullRecord:
+    """A record with the evidence of its fields."""
+    row = await source.fetchrow(RECORD, record_id) if 0 < record_id <= LARGEST else None
+    if row is None:
+        raise NotFoundError(f"There is no record {record_id}. Its page may have been purged.")
+    found = _plain(row)
+    found["fields"] = {
+        name: {"value": value, **found["fields"].get(name, {})}
+        for name, value in found["data"].items()
+    }
+    return FullRecord(**found)
+
+
+async def history(
+    source: Source, record_id: int, *, before: int | None = None, limit: int = 100
+) -> list[RecordChange]:
+    """What became of a record, the newest first."""
+    rows = await source.fetch(HISTORY, record_id, before or LARGEST, limit)
+    return [RecordChange(**_plain(row)) for row in rows]
+
+
+async def parts(source: Source, page_id: int, kinds: Sequence[str]) -> list[ListedRecord]:
+    """What else a page states, of some kinds."""
+    return [ListedRecord(**_plain(row)) for row in await source.fetch(PARTS, page_id, list(kinds))]
+
+
+async def kinds(source: Source) -> list[str]:
+    """The kinds of records that there are."""
+    return [row["kind"] for row in await source.fetch(KINDS)]
+
+
+async def by_domain(source: Source, domain_ids: Sequence[UUID]) -> dict[UUID, int]:
+    """How many records stand of each domain; one more than LISTED means: or more."""
+    return {row["id"]: row["records"] for row in await source.fetch(BY_DOMAIN, domain_ids)}
+
+
+async def of_domain(source: Source, domain_id: UUID) -> list[KindCount]:
+    """What a domain's pages state, by kind; the most frequent first."""
+    return [KindCount(**row) for row in await source.fetch(OF_DOMAIN, domain_id)]
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    """A row with its JSON read."""
+    found = dict(row)
+    for name in ("data", "fields", "before", "after"):
+        if found.get(name) is not None:
+            found[name] = msgspec.json.decode(found[name])
+    return found

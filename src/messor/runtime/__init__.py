@@ -1,0 +1,1 @@
+"""Which processes run? Workers, supervisor, components and their watchdogs, the server."""

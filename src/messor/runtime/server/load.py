@@ -1,0 +1,66 @@
+"""What requests under way may hold together: so many by address, and so many bytes of bodies.
+
+Behind a trusted proxy all connections come from one address, so that requests are what is counted
+there, by the address that the proxy tells.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from messor.access.origin import network_of
+from messor.errors import UnavailableError
+from messor.runtime.server.limits import BODY_BYTES, ServerLimits
+from messor.runtime.server.refusals import refusal
+
+RETRY_SECONDS = 5
+BUSY = "Too much is being sent here just now. Try again in a moment."
+
+
+class Load:
+    """Counts requests and bytes around an application."""
+
+    def __init__(self, app: ASGIApp, limits: ServerLimits, *, body_bytes: int = BODY_BYTES) -> None:
+        self._app = app
+        self._limits = limits
+        self._left = body_bytes
+        self._under_way: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        client = scope.get("client")
+        network = network_of(client[0] if client else None)
+        if self._under_way[network] >= self._limits.by_address:
+            sentence = "Too many requests from your address are under way. Try again in a moment."
+            answer = refusal(scope, 429, "throttled", sentence, retry_after=RETRY_SECONDS)
+            await answer(scope, receive, send)
+            return
+        self._under_way[network] += 1
+        try:
+            await self._weigh(scope, receive, send)
+        finally:
+            self._under_way[network] -= 1
+            if not self._under_way[network]:
+                del self._under_way[network]
+
+    async def _weigh(self, scope: Scope, receive: Receive, send: Send) -> None:
+        taken = 0
+
+        async def weighed() -> Message:
+            nonlocal taken
+            message = await receive()
+            size = len(message.get("body", b""))
+            if size > self._left:
+                raise UnavailableError(BUSY)
+            self._left -= size
+            taken += size
+            return message
+
+        try:
+            await self._app(scope, weighed, send)
+        finally:
+            self._left += taken

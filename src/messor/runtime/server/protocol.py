@@ -1,0 +1,161 @@
+"""HTTP/1.1 by uvicorn, with time limits: on heads, on bodies that stall, on answers nobody reads.
+
+uvicorn itself limits only the idle time between requests, and forgets that limit with the first
+byte of the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from messor.runtime.server.crowd import ConnectionTable
+from messor.runtime.server.limits import LINGER_SECONDS, SLOWEST_BODY, WRITE_SECONDS, ServerLimits
+
+TIMED_OUT = "The request took too long to arrive. Send it again."
+CROWDED = "Too many connections are open here. Try again in a moment."
+
+
+class BoundedProtocol(H11Protocol):
+    """One connection; made by `bounded_protocol`, which says whose crowd it belongs to."""
+
+    crowd: ClassVar[ConnectionTable]
+    limits: ClassVar[ServerLimits]
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.peer: str | None = None
+        self._is_admitted = False
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._body_timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+        self._body_began = 0.0
+        self._body_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.peer = self.client[0] if self.client else None
+        self._is_admitted = self.crowd.enter(self)
+        if not self._is_admitted:
+            self._say(503, CROWDED)
+            return
+        self._head_timer = self.loop.call_later(self.limits.head_seconds, self._head_is_late)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.crowd.leave(self)
+        for timer in (self._head_timer, self._body_timer, self._write_timer):
+            if timer is not None:
+                timer.cancel()
+        self._head_timer = self._body_timer = self._write_timer = None
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._is_admitted:
+            return
+        self._body_bytes += len(data)
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.transport.is_closing() and self.conn.their_state is h11.SEND_BODY:
+            # The rest of a refused body is not waited for.
+            self.loop.call_later(LINGER_SECONDS, self.end)
+        self._look()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self.loop.call_later(LINGER_SECONDS, self.end)  # though its last answer was not read
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(WRITE_SECONDS, self.end)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+
+    def end(self) -> None:
+        """At once, whatever is under way."""
+        self.transport.abort()
+
+    @property
+    def _is_answering(self) -> bool:
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is not None and not cycle.response_complete
+
+    def _look(self) -> None:
+        """Set the timers by what the connection waits for now."""
+        if self.transport.is_closing():
+            return
+        if self._is_answering:
+            self.crowd.works(self)
+            self._stop_head_timer()
+            self._watch_body()
+            return
+        self.crowd.waits(self)
+        self._stop_body_timer()
+        has_begun = self.timeout_keep_alive_task is None  # bytes of a head have come
+        if has_begun and self._head_timer is None:
+            self._head_timer = self.loop.call_later(self.limits.head_seconds, self._head_is_late)
+
+    def _watch_body(self) -> None:
+        if self.conn.their_state is not h11.SEND_BODY:
+            self._stop_body_timer()
+        elif self._body_timer is None:
+            self._body_began, self._body_bytes = self.loop.time(), 0
+            self._body_timer = self.loop.call_later(self.limits.body_seconds, self._body_is_late)
+
+    def _body_is_late(self) -> None:
+        """Unless as much has come as must have, or it is us who do not read on."""
+        self._body_timer = None
+        if not self._is_answering or self.conn.their_state is not h11.SEND_BODY:
+            return
+        allowed = self.limits.body_seconds + self._body_bytes / SLOWEST_BODY
+        left = self._body_began + allowed - self.loop.time()
+        if self.flow.read_paused:
+            left = max(left, self.limits.body_seconds)
+        if left <= 0:
+            self._say(408, TIMED_OUT)
+        else:
+            self._body_timer = self.loop.call_later(left, self._body_is_late)
+
+    def _head_is_late(self) -> None:
+        self._head_timer = None
+        if not self._is_answering:
+            self._say(408, TIMED_OUT)
+
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _stop_body_timer(self) -> None:
+        if self._body_timer is not None:
+            self._body_timer.cancel()
+            self._body_timer = None
+
+    def _say(self, status: int, sentence: str) -> None:
+        """Answer by hand where nothing was answered yet, and hang up."""
+        has_begun = self._is_answering and self.cycle.response_started
+        if not has_begun and not self.transport.is_closing():
+            body = f"{sentence}\n".encode()
+            phrase = "Request Timeout" if status == 408 else "Service Unavailable"
+            self.transport.write(
+                f"HTTP/1.1 {status} {phrase}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()
+                + body
+            )
+        self.transport.close()
+        self.loop.call_later(LINGER_SECONDS, self.end)
+
+
+def bounded_protocol(limits: ServerLimits) -> type[BoundedProtocol]:
+    """A class for one server: uvicorn makes the connections, and hands nothing on to them."""
+    return type("Bounded", (BoundedProtocol,), {"limits": limits, "crowd": ConnectionTable(limits)})

@@ -1,0 +1,144 @@
+"""The supervisor: keeps so many processes of one command running.
+
+One that ends is started again, after a pause that grows while it keeps ending soon. Told to stop,
+it passes that on and gives them 30 seconds. What a killed process held comes back to others when
+its leases run out, so killing is always safe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from messor.jobs.poller import wait
+from messor.runtime.memory import MEGABYTE, resident_bytes
+
+SIGNALS = {number.value: number.name for number in signal.Signals}
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, for what."""
+
+    first_pause_seconds: float = 1.0  # then twice as long each time
+    longest_pause_seconds: float = 60.0
+    proven_seconds: float = 60.0  # one that lived so long starts with the first pause again
+    stop_seconds: float = 30.0
+    look_seconds: float = 2.0
+
+    def pause(self, failures: int) -> float:
+        return min(self.first_pause_seconds * 2.0 ** (failures - 1), self.longest_pause_seconds)
+
+
+class Supervisor:
+    """Starts the processes with a pipe as their standard input, whose end tells them of ours."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        count: int,
+        *,
+        say: Callable[[str], None],
+        ceiling_mb: int,
+        patience: Patience | None = None,
+    ) -> None:
+        self._command = command
+        self._count = count
+        self._stop = asyncio.Event()
+        self._say = say
+        self._hard_ceiling = 2 * ceiling_mb * MEGABYTE
+        self._patience = patience or Patience()
+        self._processes: set[Process] = set()
+
+    @property
+    def pids(self) -> list[int]:
+        return sorted(process.pid for process in self._processes)
+
+    def stop(self) -> None:
+        """Stop all of them, and return from `run`."""
+        self._stop.set()
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._count):
+                group.create_task(self._keep_running())
+
+    async def _keep_running(self) -> None:
+        failures = 0
+        clock = asyncio.get_running_loop().time
+        while not self._stop.is_set():
+            started = clock()
+            told = await self._run_one()
+            if self._stop.is_set():
+                return
+            is_proven = clock() - started >= self._patience.proven_seconds
+            failures = 1 if is_proven else failures + 1
+            pause = self._patience.pause(failures)
+            self._say(f"{told}; starting another in {pause:.0f} s.")
+            await wait(self._stop, pause)
+
+    async def _run_one(self) -> str:
+        """One process from start to end; answers how it ended, or why there was none."""
+        # A session of its own: Ctrl-C in the terminal reaches this process alone, which then
+        # asks the others to stop.
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=PIPE, start_new_session=True
+            )
+        except OSError as error:  # out of descriptors, processes or memory: not for ever
+            return f"A worker could not be started ({error.strerror or error})"
+        self._processes.add(process)
+        ended = asyncio.create_task(process.wait())
+        try:
+            while not ended.done() and not self._stop.is_set():
+                await self._watch(process, ended)
+            await self._end(process, ended)
+        finally:
+            self._processes.discard(process)
+            if process.stdin is not None:
+                process.stdin.close()  # should we be cancelled, that ends it, too
+        return _obituary(process.pid, await ended)
+
+    async def _watch(self, process: Process, ended: asyncio.Task[int]) -> None:
+        """Until it ends, we are to stop, or it is time to look at its memory again."""
+        stopped = asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait(
+                [ended, stopped],
+                timeout=self._patience.look_seconds,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+        finally:
+            stopped.cancel()
+        if not ended.done() and resident_bytes(process.pid) > self._hard_ceiling:
+            self._say(f"Worker {process.pid} is at twice its memory ceiling and is killed.")
+            _send(process, signal.SIGKILL)
+            await ended
+
+    async def _end(self, process: Process, ended: asyncio.Task[int]) -> None:
+        if ended.done():
+            return
+        _send(process, signal.SIGTERM)
+        await asyncio.wait([ended], timeout=self._patience.stop_seconds)
+        if not ended.done():
+            self._say(f"Worker {process.pid} did not end in time and is killed.")
+            _send(process, signal.SIGKILL)
+            await ended
+
+
+def _send(process: Process, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(number)
+
+
+def _obituary(pid: int, code: int) -> str:
+    how = (
+        f"was ended by {SIGNALS.get(-code, f'signal {-code}')}"
+        if code < 0
+        else f"ended with code {code}"
+    )
+    return f"Worker {pid} {how}"

@@ -1,0 +1,91 @@
+"""The watchdog of one component: whatever ends it, it is started again, and the others go on.
+
+The pause before that grows while it keeps failing soon. Each failure is logged and stands as an
+alarm until the component has run well for a while. It is never given up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+
+from messor.jobs.poller import wait
+from messor.ledger.alarms import AlarmBoard
+from messor.runtime.process_group import Component
+from messor.runtime.supervisor import Patience
+
+logger = logging.getLogger(__name__)
+
+
+class Watchdog:
+    """Runs a component in the place of one that failed, until told to stop."""
+
+    def __init__(
+        self,
+        name: str,
+        make: Callable[[], Component],
+        board: AlarmBoard,
+        *,
+        first: Component | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        self._name = name
+        self._make = make
+        self._board = board
+        self._patience = patience or Patience()
+        self._stop = asyncio.Event()
+        # Made here, so that settings that cannot work are told at the start.
+        self._member: Component | None = first or make()
+        self.failures = 0
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._member is not None:
+            self._member.stop()
+
+    async def run(self) -> None:
+        clock = asyncio.get_running_loop().time
+        while not self._stop.is_set():
+            started = clock()
+            said = await self._run_one()
+            if self._stop.is_set():
+                return
+            is_proven = clock() - started >= self._patience.proven_seconds
+            self.failures = 1 if is_proven else self.failures + 1
+            pause = self._patience.pause(self.failures)
+            self._board.sound(
+                self._name,
+                f"{self._name} failed ({said}); it starts again in {pause:.0f} s, "
+                f"failure {self.failures} in a row",
+            )
+            await wait(self._stop, pause)
+
+    async def _run_one(self) -> str:
+        """One member from start to end; answers what ended it."""
+        try:
+            member, self._member = self._member or self._make(), None
+            self._member = member
+            running = asyncio.create_task(member.run())
+            try:
+                await self._see_it_run(running)
+            finally:
+                running.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await running
+        except Exception as error:
+            if self._stop.is_set():
+                raise
+            logger.exception("%s failed", self._name)
+            return f"{type(error).__name__}: {error}"[:300]
+        finally:
+            self._member = None
+        return "it ended by itself"
+
+    async def _see_it_run(self, running: asyncio.Task[None]) -> None:
+        """Until it ends; one that ran well for a while has no alarm any more."""
+        await asyncio.wait([running], timeout=self._patience.proven_seconds)
+        if not running.done():
+            self._board.end(self._name, f"{self._name} runs again")
+        await running

@@ -1,0 +1,63 @@
+"""O-Refresh: pages that lead to nothing are looked at rarely, and the model's ledger is tidied.
+
+It runs before O-Daily, which leaves pages alone that were put off.
+"""
+
+from __future__ import annotations
+
+from messor.ai import ledger
+from messor.insight.relevance import unproductive
+from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
+from messor.store.database import Connection
+
+HOSTS_PER_STEP = 100
+PAGES_PER_STEP = 2_000
+
+# Facts of many pages are gathered.
+PATIENCE = "SET LOCAL statement_timeout = '15min'"
+HOSTS = """
+SELECT h.id FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
+ WHERE h.id >= $1 AND d.status = 'approved' AND d.active ORDER BY h.id LIMIT $2
+"""
+
+
+async def _bring_back(connection: Connection, place: RunPosition) -> StepResult:
+    count = await unproductive.bring_back(connection, PAGES_PER_STEP)
+    return StepResult({"pages_brought_back": count}, place if count == PAGES_PER_STEP else None)
+
+
+async def _put_off(connection: Connection, place: RunPosition) -> StepResult:
+    await connection.execute(PATIENCE)
+    rows = await connection.fetch(HOSTS, place.host_id, HOSTS_PER_STEP)
+    hosts = [row["id"] for row in rows]
+    count = await unproductive.put_off(connection, host_ids=hosts, most=PAGES_PER_STEP)
+    following = None
+    if count == PAGES_PER_STEP:
+        following = place
+    elif len(hosts) == HOSTS_PER_STEP:
+        following = RunPosition(place.chore, hosts[-1] + 1)
+    return StepResult({"pages_put_off": count}, following)
+
+
+async def _tidy(connection: Connection, _: RunPosition) -> StepResult:
+    return StepResult({"ledger_rows_deleted": await ledger.tidy(connection)})
+
+
+CHORES = (_bring_back, _put_off, _tidy)
+
+
+async def step(connection: Connection, place: RunPosition) -> StepResult:
+    """One chore after another, each in bounded steps."""
+    done = await CHORES[place.chore](connection, place)
+    if done.next is not None:
+        return done
+    after = place.chore + 1
+    return StepResult(done.counts, RunPosition(after) if after < len(CHORES) else None)
+
+
+REFRESH = Orchestrator(
+    "O-Refresh",
+    "has pages looked at rarely that led to nothing in 90 days, and tidies the model's ledger",
+    "45 1 * * *",
+    step,
+)

@@ -1,0 +1,354 @@
+"""Asking search engines: reserved first, paid for once, kept before it is looked into.
+
+A request is one row per keyword, profile, window and page. Before an engine is asked, its price is
+set aside and the asking written down; what comes is stored whole in the transaction that says so.
+When it is not known whether an engine counted a search, no engine that costs is asked again in that
+window: the request becomes a gap. An engine that refuses costs nothing, and the next one is tried.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from functools import partial
+from hashlib import sha256
+from typing import Literal, TypeVar
+from uuid import UUID
+
+import msgspec
+
+from messor.core.ids import new_id
+from messor.fetch.services import budget, holds
+from messor.fetch.services.breaker import BreakerPermit
+from messor.fetch.services.holds import HeldError
+from messor.scout.engines.model import RawAnswer, SearchFaultError, SearchProfile
+from messor.scout.engines.registry import ConfiguredEngine
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
+
+logger = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
+
+HOLD = timedelta(minutes=5)  # longer than any engine's time-out
+STORE_TRIES = 30
+
+RESERVE = """
+INSERT INTO messor.search_requests AS r (id, keyword_id, serp_profile_id, window_key, page, held_by,
+                                         held_until)
+VALUES ($1, $2, $3, $4, $5, $6, messor.clock() + $7::interval)
+ON CONFLICT (keyword_id, serp_profile_id, window_key, page) DO UPDATE
+   SET held_by = excluded.held_by, held_until = excluded.held_until
+ WHERE r.state = 'open' AND r.held_until <= messor.clock()
+RETURNING r.id
+"""
+STANDING = """
+SELECT id, state, said, held_until <= messor.clock() AS is_over FROM messor.search_requests
+ WHERE keyword_id = $1 AND serp_profile_id = $2 AND window_key = $3 AND page = $4
+"""
+# Asked by somebody who is gone: whoever costs may have counted it.
+DOUBT = """
+WITH request AS (
+  SELECT id FROM messor.search_requests
+   WHERE id = $1 AND state = 'asking' AND held_until <= messor.clock() FOR UPDATE
+), lost AS (
+  UPDATE messor.search_spend s SET state = 'lost', settled_at = messor.clock(),
+         said = 'Whoever asked was gone before the answer was kept.'
+    FROM request WHERE s.request_id = request.id AND s.state = 'asked'
+  RETURNING s.cost
+)
+UPDATE messor.search_requests r
+   SET state = CASE WHEN EXISTS (SELECT FROM lost WHERE cost > 0) THEN 'gap' ELSE 'open' END,
+       said = 'Whoever asked was gone before the answer was kept; it may have been paid for.',
+       finished_at = CASE WHEN EXISTS (SELECT FROM lost WHERE cost > 0) THEN messor.clock() END
+  FROM request WHERE r.id = request.id
+"""
+MAY_PAY = """
+SELECT NOT EXISTS (SELECT FROM messor.search_spend
+                    WHERE request_id = $1 AND cost > 0 AND state IN ('asked', 'answered', 'lost'))
+"""
+ASK = """
+WITH asking AS (
+  UPDATE messor.search_requests SET state = 'asking', held_until = messor.clock() + $6::interval
+   WHERE id = $1 AND held_by = $2 AND state = 'open' RETURNING id
+)
+INSERT INTO messor.search_spend (id, request_id, engine, month, cost)
+SELECT $3, id, $4, $5, $7 FROM asking RETURNING id
+"""
+# An answer that comes after the request was given up as doubtful is kept all the same.
+KEEP = """
+WITH request AS (
+  UPDATE messor.search_requests SET state = 'answered', finished_at = messor.clock(), said = NULL
+   WHERE id = $1 AND state IN ('asking', 'gap') AND held_by = $2 RETURNING id
+), spent AS (
+  UPDATE messor.search_spend s SET state = 'answered', settled_at = messor.clock()
+    FROM request WHERE s.id = $3 AND s.request_id = request.id
+)
+INSERT INTO messor.search_answers (request_id, engine, status, body, raw_hash, is_json)
+SELECT id, $4, $5, $6, $7, $8 FROM request
+RETURNING request_id
+"""
+SETTLE = """
+WITH spent AS (
+  UPDATE messor.search_spend SET state = $4, cost = $5, said = $6, settled_at = messor.clock()
+   WHERE id = $3
+)
+UPDATE messor.search_requests SET state = 'open', said = $6
+ WHERE id = $1 AND held_by = $2 AND state = 'asking'
+"""
+RELEASE = """
+UPDATE messor.search_requests
+   SET state = $3, said = $4, held_until = '-infinity',
+       finished_at = CASE WHEN $3 = 'gap' THEN messor.clock() END
+ WHERE id = $1 AND held_by = $2 AND state = 'open'
+"""
+GIVE_UP = """
+UPDATE messor.search_requests SET state = 'gap', finished_at = messor.clock(), said = $2
+ WHERE id = $1 AND state = 'open' AND held_until <= messor.clock()
+"""
+
+State = Literal["answered", "gap", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSerp:
+    """A result page that is wanted; the keyword is one of the profile."""
+
+    keyword_id: UUID
+    profile_id: UUID
+    query: str
+    profile: SearchProfile
+    window_key: str
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """What came of it. `waiting`: nobody could be asked now, or somebody else is asking."""
+
+    state: State
+    request_id: UUID
+    said: str = ""
+    is_new: bool = False  # asked, and perhaps paid for, just now
+
+
+class _HoldLostError(Exception):
+    """Somebody else holds the request now; nothing was set aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One time that an engine is asked."""
+
+    request_id: UUID
+    token: UUID
+    spend_id: UUID
+    month: date
+
+
+class Searcher:
+    """Asks the hired engines, the first one first."""
+
+    def __init__(
+        self, database: Database, engines: Sequence[ConfiguredEngine], *, hold: timedelta = HOLD
+    ) -> None:
+        self._database = database
+        self._engines = engines
+        self._hold = hold
+
+    async def close(self) -> None:
+        for hired in self._engines:
+            await hired.engine.close()
+
+    async def search(self, wanted: WantedSerp) -> SearchOutcome:
+        """See that the page is there, asking for it when nobody did in this window."""
+        token = new_id()
+        request_id = await self._reserve(wanted, token)
+        if request_id is None:
+            return await self._standing(wanted)
+        notes: list[str] = []
+        try:
+            for hired in self._engines:
+                found = await self._try(hired, wanted, request_id, token, notes)
+                if found is not None:
+                    return found
+        except _HoldLostError:
+            return await self._standing(wanted)
+        return await self._end(request_id, token, notes)
+
+    async def give_up(self, request_id: UUID, said: str) -> None:
+        """Nobody will be asked any more in this window: the request is a gap."""
+        await self._database.fetch(GIVE_UP, request_id, said)
+
+    async def _reserve(self, wanted: WantedSerp, token: UUID) -> UUID | None:
+        where = (wanted.keyword_id, wanted.profile_id, wanted.window_key, wanted.page)
+        key: UUID | None = await self._database.fetchval(
+            RESERVE, new_id(), *where, token, self._hold
+        )
+        if key is not None:
+            return key
+        row = await self._database.fetchrow(STANDING, *where)
+        if row is not None and row["state"] == "asking" and row["is_over"]:
+            await self._database.fetch(DOUBT, row["id"])
+            key = await self._database.fetchval(RESERVE, new_id(), *where, token, self._hold)
+        return key
+
+    async def _standing(self, wanted: WantedSerp) -> SearchOutcome:
+        row = await self._database.fetchrow(
+            STANDING, wanted.keyword_id, wanted.profile_id, wanted.window_key, wanted.page
+        )
+        assert row is not None, "requests are not removed while somebody wants them"
+        state: State = row["state"] if row["state"] in ("answered", "gap") else "waiting"
+        said = "somebody else is asking" if state == "waiting" else row["said"] or ""
+        return SearchOutcome(state, row["id"], said)
+
+    async def _try(
+        self,
+        hired: ConfiguredEngine,
+        wanted: WantedSerp,
+        request_id: UUID,
+        token: UUID,
+        notes: list[str],
+    ) -> SearchOutcome | None:
+        """Ask one engine; None when the next may be tried."""
+        ticket = hired.breaker.admit()
+        if ticket is None:
+            notes.append(f"{hired.engine.title} was not asked: {hired.breaker.sentence}")
+            return None
+        try:
+            asking = await self._set_aside(hired, request_id, token, notes)
+            if asking is None:
+                return None
+            return await self._ask(hired, wanted, asking, ticket, notes)
+        finally:
+            ticket.give_back()
+
+    async def _set_aside(
+        self, hired: ConfiguredEngine, request_id: UUID, token: UUID, notes: list[str]
+    ) -> _Asking | None:
+        """Write down that an engine is about to be asked, and what that may cost."""
+        cost = hired.engine.cost
+        async with self._database.transaction() as connection:
+            if cost > 0 and not await connection.fetchval(MAY_PAY, request_id):
+                notes.append(f"{hired.engine.title} was not asked: this window was paid for.")
+                return None
+            try:
+                month = await budget.reserve(
+                    connection, usage_name(hired.name), cost, hired.monthly_budget
+                )
+            except HeldError as held:  # another worker was told
+                hired.breaker.hold(held.seconds, held.reason)
+                notes.append(f"{hired.engine.title} was not asked: {hired.breaker.sentence}")
+                return None
+            if month is None:
+                notes.append(
+                    f"{hired.engine.title} was not asked: its budget of {hired.monthly_budget} "
+                    "for this month is spent."
+                )
+                return None
+            asking = _Asking(request_id, token, new_id(), month)
+            made = await connection.fetchval(
+                ASK, request_id, token, asking.spend_id, hired.name, month, self._hold, cost
+            )
+            if made is None:
+                raise _HoldLostError
+            return asking
+
+    async def _ask(
+        self,
+        hired: ConfiguredEngine,
+        wanted: WantedSerp,
+        asking: _Asking,
+        ticket: BreakerPermit,
+        notes: list[str],
+    ) -> SearchOutcome | None:
+        try:
+            raw = await hired.engine.search(wanted.query, wanted.profile, wanted.page)
+        except SearchFaultError as fault:
+            notes.append(fault.sentence)
+            hold = await self._surely(partial(_settle, hired=hired, asking=asking, fault=fault))
+            ticket.failed(fault.sentence, hold)
+            return None
+        ticket.answered()
+        kept = await self._surely(partial(_keep, asking=asking, raw=raw))
+        if not kept:
+            return SearchOutcome(
+                "waiting", asking.request_id, "the hold ran out before the answer came"
+            )
+        return SearchOutcome("answered", asking.request_id, is_new=True)
+
+    async def _end(self, request_id: UUID, token: UUID, notes: list[str]) -> SearchOutcome:
+        """No engine gave a page: a gap when one may have been paid, else open for another try."""
+        said = " ".join(notes)[:2000] or "No search engine is configured."
+        may_pay = await self._database.fetchval(MAY_PAY, request_id)
+        state = "open" if may_pay else "gap"
+        await self._database.fetch(RELEASE, request_id, token, state, said)
+        return SearchOutcome("waiting" if may_pay else "gap", request_id, said)
+
+    async def _surely(self, act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+        """Write what must not be lost, waiting for a database that is away."""
+        for tries in range(STORE_TRIES):
+            try:
+                async with self._database.transaction() as connection:
+                    return await act(connection)
+            except (*LOST_CONNECTION, *TRY_AGAIN) as error:
+                if tries == STORE_TRIES - 1:
+                    raise
+                logger.warning("An answer waits to be stored: %s", type(error).__name__)
+                await asyncio.sleep(min(0.2 * 2**tries, 5.0))
+        raise AssertionError
+
+
+async def _keep(connection: Connection, asking: _Asking, raw: RawAnswer) -> bool:
+    kept = await connection.fetchval(
+        KEEP,
+        asking.request_id,
+        asking.token,
+        asking.spend_id,
+        raw.engine,
+        raw.status,
+        raw.body,
+        sha256(raw.body).digest(),
+        is_json(raw.body),
+    )
+    return kept is not None
+
+
+async def _settle(
+    connection: Connection, hired: ConfiguredEngine, asking: _Asking, fault: SearchFaultError
+) -> float:
+    """Write down that no page came; answers for how many seconds the engine is left alone."""
+    cost = hired.engine.cost
+    if not fault.charged:
+        await connection.execute(budget.SETTLE, usage_name(hired.name), asking.month, -cost, -1)
+    await connection.execute(
+        SETTLE,
+        asking.request_id,
+        asking.token,
+        asking.spend_id,
+        "lost" if fault.charged else "refused",
+        cost if fault.charged else Decimal(0),
+        fault.sentence,
+    )
+    if not fault.slow_down:
+        return fault.hold
+    # A wait of a minute or less is where the doubling begins.
+    named = fault.hold if fault.hold > holds.FIRST_SECONDS else None
+    return await holds.hold(connection, usage_name(hired.name), named, fault.sentence)
+
+
+def usage_name(engine: str) -> str:
+    """How an engine is called among the services that have a budget."""
+    return f"search:{engine}"
+
+
+def is_json(body: bytes) -> bool:
+    """Whether PostgreSQL will read it as JSON."""
+    try:
+        body.decode("utf-8")
+        msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True

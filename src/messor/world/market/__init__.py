@@ -1,8 +1,0 @@
-"""Markets: webs of some sixty domains around one kind of search, whose truth is known.
-
-What is said there comes from `scripts/`, which is written by itself and knows nobody who reads it.
-"""
-
-from messor.world.market.build import MARKETS, Market, open_market
-
-__all__ = ["MARKETS", "Market", "open_market"]

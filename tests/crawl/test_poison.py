@@ -1,0 +1,123 @@
+"""A page that ends its reader's process: blamed, caged, and of no harm to the others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from messor.crawl.crash_markers import BlamedDomains, CrashMarker, blame_dead
+from messor.crawl.sandboxed_reader import SandboxedReader
+from messor.fetch.outcome import Outcome
+from messor.politeness.lanes import DESCRIBE
+from messor.store.database import Database
+from messor.web.html import TooComplexError
+from tests.crawling import admit, crawl, outcomes
+from tests.held_lanes import lease
+from tests.little_web import LittleWeb, page
+from tests.web.nesting_check import KILLER
+
+DIE_WHILE_READING = """
+import os, signal, sys
+from pathlib import Path
+from messor.crawl.crash_markers import Mark
+mark = Mark(Path(sys.argv[1]), int(sys.argv[2]))
+mark.set(int(sys.argv[3]))
+os.kill(os.getpid(), signal.SIGSEGV)
+"""
+
+
+async def test_a_page_whose_reader_died_is_blamed_once(database: Database, tmp_path: Path) -> None:
+    async with LittleWeb(tmp_path, {"one.test": {"/": page("home")}}) as web:
+        await admit(database, "http://one.test/")
+        await crawl(web.settings(), database)
+    page_id = await database.fetchval("SELECT page_id FROM messor.crawl_tasks WHERE kind = 'page'")
+    holder = await lease(database, seconds=0.01)
+    died = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", DIE_WHILE_READING, tmp_path, str(holder.id), str(page_id)
+    )
+    assert await died.wait() == -signal.SIGSEGV
+    assert await blame_dead(database, tmp_path) == [page_id]
+    assert await blame_dead(database, tmp_path) == []
+    assert await database.fetchval("SELECT deaths FROM messor.crawl_tasks WHERE kind = 'page'") == 1
+    assert await database.fetchval("SELECT caged FROM messor.hosts")
+
+
+async def test_a_living_reader_is_not_blamed(database: Database, tmp_path: Path) -> None:
+    holder = await lease(database, seconds=60)
+    with CrashMarker(tmp_path, holder.id) as mark:
+        mark.set(7)
+        assert await blame_dead(database, tmp_path) == []
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - a test may wait
+
+
+async def test_a_blamed_page_is_read_in_the_cage_and_kept(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deadly(*args: object, **options: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    async with LittleWeb(tmp_path, {"one.test": {"/": page("home")}}) as web:
+        await admit(database, "http://one.test/")
+        await database.fetch("UPDATE messor.hosts SET caged = true")
+        monkeypatch.setattr("messor.crawl.read.read_page", deadly)  # here, not in the cage
+        await crawl(web.settings(), database)
+    assert (await outcomes(database))["http://one.test/"] == Outcome.OK
+    assert await database.fetchval("SELECT title FROM messor.page_snapshots") == "home"
+
+
+async def test_what_breaks_the_cage_is_too_complex() -> None:
+    attributes = " ".join(f"a{n}=1" for n in range(500_000))
+    cage = SandboxedReader(agent="MessorBot", memory=100_000_000)
+    with pytest.raises(TooComplexError):
+        await cage.read(f"<p {attributes}>", "http://one.test/")
+    assert (await cage.read("<title>next</title>", "http://one.test/")).title == "next"
+    await cage.close()
+
+
+async def test_the_cage_reads_what_is_only_large() -> None:
+    text = "<p>" + "word " * 2_000_000 + '</p><a href="/next">next</a>'
+    cage = SandboxedReader(agent="MessorBot")
+    reading = await cage.read(text, "http://one.test/")
+    await cage.close()
+    assert [link.href for link in reading.links] == ["http://one.test/next"]
+    assert reading.text_length > 9_000_000
+
+
+async def test_a_page_that_crashes_the_parser_ends_nothing_but_its_process() -> None:
+    cage = SandboxedReader(agent="MessorBot")
+    for _ in range(3):
+        with pytest.raises(TooComplexError, match="ended its process"):
+            await cage.read(KILLER, "http://one.test/")
+    assert (await cage.read("<title>next</title>", "http://one.test/")).title == "next"
+    await cage.close()
+
+
+async def test_every_host_of_a_blamed_domain_is_caged_at_once(
+    database: Database, tmp_path: Path
+) -> None:
+    """Without waiting for the lease of the dead, and for hosts that come later."""
+    async with LittleWeb(tmp_path, {"one.test": {"/": page("home")}}) as web:
+        await admit(database, "http://one.test/")
+        await crawl(web.settings(), database)
+    page_id = await database.fetchval("SELECT page_id FROM messor.crawl_tasks WHERE kind = 'page'")
+    holder = await lease(database, seconds=600)
+    died = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", DIE_WHILE_READING, tmp_path, str(holder.id), str(page_id)
+    )
+    await died.wait()
+    blamed = BlamedDomains(tmp_path)
+    assert await blame_dead(database, tmp_path) == [page_id]
+    await blamed.refresh(database)
+    assert blamed.domains == {await database.fetchval("SELECT id FROM messor.domains")}
+    ids = "INSERT INTO messor.hosts (domain_id, host) SELECT id, 'new.one.test' FROM messor.domains"
+    host_id = await database.fetchval(f"{ids} RETURNING id")
+    await database.fetch(
+        "INSERT INTO messor.lanes (host_id, domain_id) SELECT $1, id FROM messor.domains", host_id
+    )
+    (row,) = await database.fetch(DESCRIBE, [host_id])
+    assert row["caged"]

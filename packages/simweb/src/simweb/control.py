@@ -32,7 +32,11 @@ class Control:
         self._server = server
 
     def respond(
-        self, host: str, path: str, headers: Mapping[str, str], secure: bool
+        self,
+        host: str,  # noqa: ARG002 - the shape of every responder
+        path: str,
+        headers: Mapping[str, str],  # noqa: ARG002 - see above
+        secure: bool,  # noqa: ARG002 - see above
     ) -> SimResponse:
         route, _, query = path.partition("?")
         said: dict[str, Any] | None = None

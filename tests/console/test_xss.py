@@ -200,7 +200,7 @@ async def test_nothing_planted_runs(
     await visit(page, console, reflected, told)
     assert told == []
     assert away == [], "a page asked somebody else for something"
-    assert len(planted.paths) > 20
+    assert len(planted.paths) > 15  # more where the external cases are there
     await context.close()
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import CancelledError, Future
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
-from typing import Any
 
 from messor.jobs.broker.hints import Hints
 from messor.jobs.broker.options import Options
@@ -59,6 +58,7 @@ class EngineThread:
         self._name = name
         self._connections = connections
         self._hints: Future[Hints] = Future()
+        self._ended: Future[bool] = Future()
         self._company: ProcessGroup | None = None
         self._is_stopped = False
         self._join_until: float | None = None
@@ -77,10 +77,18 @@ class EngineThread:
         hints = self._hints.result()
         if job_type not in hints.job_types:
             return True  # a type that is done nowhere here: its hint is worth nothing to anybody
+        work = hints.take(job_type, self._options.place_seconds)
         try:
-            return self._call(hints.take(job_type, self._options.place_seconds)).result()
-        except (RuntimeError, CancelledError):  # the loop ended meanwhile
+            taken = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:  # the loop has ended
+            work.close()
             return False
+        # A loop that ends before its turn came would never answer.
+        wait([taken, self._ended], return_when=FIRST_COMPLETED)
+        if not taken.done():
+            work.close()
+            return False
+        return not taken.cancelled() and taken.result()
 
     def set_hinted(self, is_hinted: bool) -> None:
         self._soon(lambda: self._hints.result().set_hinted(is_hinted))
@@ -112,6 +120,7 @@ class EngineThread:
             if not self._hints.done():
                 self._hints.set_exception(error)
         finally:
+            self._ended.set_result(True)
             self.on_end()
 
     async def _work(self) -> None:
@@ -131,13 +140,6 @@ class EngineThread:
             if self._is_stopped:
                 self._company.stop()
             await self._company.run()
-
-    def _call(self, work: Coroutine[Any, Any, bool]) -> Future[bool]:
-        try:
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
-        except RuntimeError:
-            work.close()
-            raise
 
     def _soon(self, function: Callable[[], None]) -> None:
         try:

@@ -184,8 +184,7 @@ async def _summary(
     database = session.database
     if not begun.bounded:
         outcomes = await progress.outcomes(database, [domain.id])
-        fetched, remaining = await runs.reached(database, begun)
-        fresh = max(sum(outcomes.values()) - fetched - remaining, 0)
+        fetched, remaining, fresh = await runs.reached(database, begun)
     else:
         outcomes, fresh = await runs.outcomes(database, begun)
         remaining = outcomes.get("waiting", 0)

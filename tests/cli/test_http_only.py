@@ -96,6 +96,27 @@ def test_http_is_never_tried_after_a_bad_certificate(
         assert web.paths(SHOP, guesses=True) == []
 
 
+def test_http_that_somebody_asks_for_is_fetched_after_a_bad_certificate(
+    messor: Messor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The certificate closes https alone: http has a robots.txt of its own, read at once."""
+    secure, plain = tmp_path / "secure", tmp_path / "plain"
+    secure.mkdir()
+    plain.mkdir()
+    with (
+        Serving(LittleWeb(secure, {SHOP: ROOMS}, tls=True)) as web,
+        Serving(LittleWeb(plain, {SHOP: ROOMS})) as other,
+    ):
+        let_in(web, monkeypatch, other.server.names())
+        monkeypatch.delenv("MESSOR_CA_FILE")
+        assert messor("crawl", SHOP).code == 7
+        assert other.paths(SHOP) == []
+        said = messor("crawl", f"http://{SHOP}/menu", "--depth", "0", "--json")
+        assert said.code == 0, said.err
+        assert other.paths(SHOP) == ["/robots.txt", "/menu"]
+        assert web.paths(SHOP) == []
+
+
 def test_a_host_that_once_spoke_https_never_falls_back(
     messor: Messor, dsn: str, tmp_path: Path, closed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

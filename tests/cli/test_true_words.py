@@ -9,7 +9,7 @@ import pytest
 
 from messor.console.wording import event_tone
 from tests.cli.conftest import Messor
-from tests.little_web import LittleWeb, page
+from tests.little_web import LittleWeb, page, robots
 from tests.serving import Serving, execute, let_in
 
 SHOP = "shop.test"
@@ -98,6 +98,45 @@ def test_a_name_that_does_not_resolve_is_said_so(
         assert said.code == 7
         assert "not resolve" in said.err
         assert "keep" not in said.err
+
+
+def test_a_name_that_does_not_resolve_is_said_so_whatever_the_scheme(
+    messor: Messor, web: LittleWeb
+) -> None:
+    for url in ("no-such-name.test", "http://no-such-name.test/page"):
+        said = messor("crawl", url)
+        assert said.code == 7
+        assert "the name no-such-name.test does not resolve" in said.err
+
+
+def test_a_host_that_is_left_alone_is_said_to_be_when_a_crawl_comes_to_nothing(
+    messor: Messor, web: LittleWeb, dsn: str
+) -> None:
+    messor("crawl", HOME, "--depth", "0")
+    execute(dsn, SILENCE)
+    execute(
+        dsn,
+        "UPDATE messor.lanes SET ready_at = messor.clock() + interval '1 hour', claim_at = NULL",
+    )
+    said = messor("crawl", f"{HOME}3", "--depth", "0")
+    assert said.code == 7
+    assert f"{SHOP} is left alone until" in said.err
+    assert "answered 429" in said.err
+
+
+def test_pages_that_are_refused_are_not_called_fresh(
+    messor: Messor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms = {"/robots.txt": robots("User-agent: *\nDisallow: /1\n"), "/": page("Home", "/1", "/2")}
+    with Serving(LittleWeb(tmp_path, {SHOP: {**rooms, "/2": page("Two")}})) as web:
+        let_in(web, monkeypatch)
+        messor("crawl", HOME)
+        said = messor("crawl", HOME, "--json")
+        assert said.json["fresh"] == 1
+        assert said.json["outcomes"]["robots"] == 1
+        said = messor("crawl", HOME, "--refetch", "--json")
+        assert said.json["fresh"] == 0
+        assert "fresh" not in said.err.splitlines()[-1]
 
 
 def test_a_certificate_error_is_told_in_words(

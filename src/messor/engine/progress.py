@@ -67,7 +67,9 @@ SELECT c.state, count(*)::int AS pages FROM messor.page_changes c
 # What stood in the way of a URL, the last thing first: its own fetch, a rule, its host's robots.
 OBSTACLE = """
 SELECT coalesce(r.reason, t.error_message, t.refusal) AS said, h.host, h.https_error,
-       f.error_json ->> 'type' AS robots_error
+       f.error_json ->> 'type' AS robots_error,
+       CASE WHEN h.cooldown_until > messor.clock() THEN h.cooldown_until END AS silent_until,
+       h.cooldown_reason
   FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
   JOIN messor.crawl_tasks t ON t.page_id = p.id
   LEFT JOIN messor.robots_files r ON r.verdict = 'deny_all' AND r.id =
@@ -145,6 +147,9 @@ async def over_http(database: Database, domain_id: UUID) -> list[tuple[str, str]
 async def obstacle(database: Database, url: Url) -> str:
     """Why a page was not harvested, in a few words."""
     row = await database.fetchrow(OBSTACLE, url.authority, url_hash(url))
+    if row is not None and row["said"] is None and row["silent_until"] is not None:
+        until = f"{row['silent_until']:%Y-%m-%d %H:%M:%S} UTC"
+        return f"{row['host']} is left alone until {until}: {row['cooldown_reason']}"
     if row is None or row["said"] is None:
         return "nothing came of it yet"
     if row["robots_error"] == "dns":

@@ -127,7 +127,7 @@ async def _crawl(submission: Submission, text: str, limits: Limits) -> dict[str,
         finally:
             await _insist(session.database, lambda held: runs.end(held, begun, status))
         for host, error in await progress.over_http(session.database, domain.id):
-            say(f"{host} was harvested over http: https cannot be connected ({error}).")
+            say(f"{host} is talked to over http: https cannot be connected ({error}).")
         summary = await _summary(session, domain, begun, status)
         if status == "done" and not HARVESTED & summary["outcomes"].keys():
             why = await progress.obstacle(session.database, url)

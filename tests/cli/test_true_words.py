@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -157,6 +159,36 @@ def test_a_certificate_error_is_told_in_words(
         said = messor("crawl", f"https://{SHOP}/").err
     assert "its certificate is not valid" in said
     assert "ssl" not in said.lower().replace("messor", "")
+
+
+def test_a_file_of_authorities_that_is_none_is_named(
+    messor: Messor, web: LittleWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty.pem").write_text("no certificates\n", encoding="utf-8")
+    for name, why in (("none.pem", "cannot be read"), ("empty.pem", "holds no certificates")):
+        monkeypatch.setenv("MESSOR_CA_FILE", str(tmp_path / name))
+        said = messor("crawl", HOME)
+        assert said.code == 2
+        assert f"{tmp_path / name} {why}" in said.err
+        assert "set MESSOR_CA_FILE to a file of certificates" in said.err
+
+
+def test_numbers_that_no_id_has_are_refused(messor: Messor) -> None:
+    for words in (("show", "9" * 20), ("list", "--after", "9" * 20)):
+        said = messor("records", *words)
+        assert said.code == 2
+        assert "query argument" not in said.err
+
+
+def test_a_database_that_does_not_answer_is_told_without_numbers(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESSOR_DATABASE_URL", "postgresql://x:y@127.0.0.1:1/x")
+    monkeypatch.setattr(asyncio, "sleep", AsyncMock())
+    said = messor("domains", "list")
+    assert said.code == 6
+    assert "PostgreSQL does not answer: " in said.err
+    assert "Errno" not in said.err
 
 
 def test_what_the_database_refuses_is_one_sentence(messor: Messor, dsn: str) -> None:

@@ -145,9 +145,13 @@ def test_pages_that_are_refused_are_not_called_fresh(
         said = messor("crawl", HOME, "--json")
         assert said.json["fresh"] == 1
         assert said.json["outcomes"]["robots"] == 1
-        said = messor("crawl", HOME, "--refetch", "--json")
-        assert said.json["fresh"] == 0
-        assert "Fresh" not in said.err
+        for words in (("--refetch",), ("--refetch", "--depth", "1")):
+            asked = len(web.requests(SHOP))
+            said = messor("crawl", HOME, *words, "--json")
+            assert said.json["outcomes"]["robots"] == 1
+            assert (said.json["fetched"], said.json["fresh"]) == (2, 0)
+            assert len(web.requests(SHOP)) == asked + 2
+            assert "Fresh" not in said.err
 
 
 def test_a_certificate_error_is_told_in_words(

@@ -189,7 +189,7 @@ async def _summary(
     else:
         outcomes, fresh = await runs.outcomes(database, begun)
         remaining = outcomes.get("waiting", 0)
-        fetched = sum(outcomes.values()) - fresh - remaining
+        fetched = await runs.fetched(database, begun)
         left_out = await runs.left_out(database, begun)
         if left_out:
             more = counted(left_out, "more link")

@@ -157,6 +157,13 @@ SELECT coalesce(CASE WHEN t.due_at > messor.clock() OR t.due_at IS NULL
  WHERE m.run_id = $1 GROUP BY 1, 2 ORDER BY 3 DESC
 """
 
+# Pages of a run that were really fetched for it; a rule may have kept it from others.
+FETCHED = """
+SELECT count(*) FROM messor.crawl_run_pages m JOIN messor.crawl_runs r ON r.id = m.run_id
+  JOIN messor.crawl_tasks t ON t.page_id = m.page_id
+ WHERE m.run_id = $1 AND m.fetched AND t.last_fetched_at >= r.started_at
+"""
+
 # How far a run over the whole domain came: pages fetched since it began, those still due, and those
 # that were good or gone and not due yet.
 REACHED = """
@@ -394,6 +401,12 @@ async def outcomes(database: Database, run: CrawlRun) -> tuple[dict[str, int], i
     for row in rows:
         found[row["outcome"]] += row["pages"]
     return dict(found), sum(row["pages"] for row in rows if not row["fetched"])
+
+
+async def fetched(database: Database, run: CrawlRun) -> int:
+    """How many of a bounded run's pages were fetched since it began."""
+    count: int = await database.fetchval(FETCHED, run.id)
+    return count
 
 
 async def reached(database: Database, run: CrawlRun) -> tuple[int, int, int]:

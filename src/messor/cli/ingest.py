@@ -20,6 +20,7 @@ from messor.store.session import open_session
 
 HEAD = ("category", "title", "items", "confidence", "source")
 TITLE_WIDTH = 50
+LAST_WORDS = 2  # sentences of guidance that tell why nothing came
 
 
 def read_pages(file: TextIO | None) -> list[str]:
@@ -74,8 +75,8 @@ def show_ingestion(ingestion: Ingestion, as_json: bool) -> None:
     else:
         _show(ingestion)
     if not ingestion.is_success:
-        why = " ".join(ingestion.guidance[:2]) or "nothing came of its pages."
-        raise NothingHarvestedError(f"{ingestion.domain} ended {ingestion.outcome}: {why}")
+        why = " ".join(ingestion.guidance[:LAST_WORDS]) or "nothing came of its pages."
+        raise NothingHarvestedError(f"Nothing was read of {ingestion.domain}: {why}")
 
 
 def _show(ingestion: Ingestion) -> None:
@@ -97,7 +98,8 @@ def _show(ingestion: Ingestion) -> None:
         if page.result not in (PageResult.USED, PageResult.REDIRECTED):
             emit(f"  {page.result}: {page.url}{f' ({page.said})' if page.said else ''}")
     if ingestion.outcome is not RunOutcome.SUCCESS:
-        for sentence in ingestion.guidance:
+        told = 0 if ingestion.is_success else LAST_WORDS  # those are said at the end
+        for sentence in ingestion.guidance[told:]:
             emit(f"  {sentence}")
     if ingestion.outcome is RunOutcome.BLOCKED:
         for offer in ingestion.offers:

@@ -89,6 +89,12 @@ class Connection:
         return status
 
 
+def unanswered(error: Exception) -> UnavailableError:
+    """That the server cannot be reached, without the numbers of the operating system."""
+    said = getattr(error, "strerror", None) or str(error) or "the connection was lost"
+    return UnavailableError(f"PostgreSQL does not answer: {said}. Look: messor doctor")
+
+
 class Database:
     """A PostgreSQL with Messor's schema."""
 
@@ -109,7 +115,7 @@ class Database:
                 raise UsageError(f"MESSOR_DATABASE_URL is wrong: {error}") from error
             except LOST_CONNECTION as error:
                 if attempt == 39:
-                    raise UnavailableError(f"PostgreSQL does not answer: {error}") from error
+                    raise unanswered(error) from error
                 await asyncio.sleep(0.25)
             except asyncpg.InvalidAuthorizationSpecificationError as error:
                 raise UnavailableError(f"PostgreSQL refuses the login: {error}") from error

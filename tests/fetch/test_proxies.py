@@ -892,6 +892,26 @@ async def later(database: Database, interval: str) -> None:
         )
 
 
+@pytest.mark.parametrize("trusted", [True, False], ids=["the operator's", "somebody's"])
+async def test_whose_proxy_it_is_decides_where_it_may_be(
+    database: Database, seal: Seal, trusted: bool
+) -> None:
+    """However it came into the registry: a name may lead elsewhere by now."""
+    async with ProxyServer() as server:
+        endpoint, _ = understand(server.url())
+        async with database.transaction() as connection:
+            known = await registry.add(
+                connection, seal, endpoint, PASSWORD, actor=TESTER, trusted=trusted
+            )
+        pool = make_pool(database, seal)
+        await pool.refresh()
+        proxy = pool.pick()
+        assert proxy is not None
+        assert proxy.trusted == trusted
+        finding = await Prober(GUARD, seconds=30.0).probe_known(database, seal, known)
+        assert ("its address is refused" in (finding.error or "")) != trusted
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_a_disabled_proxy_is_probed_back(
     database: Database, seal: Seal, tmp_path: Path, protocol: str

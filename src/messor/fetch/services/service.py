@@ -181,7 +181,8 @@ class Service:
         """After some failed pages in a row, were they of one site, ask how the service fares."""
         if self.breaker.page_faults % FAULTS_IN_A_ROW or not self.breaker.available:
             return
-        trouble = await health.trouble_with(self.name, self._settings.base_url)
+        at = self._settings
+        trouble = await health.trouble_with(self.name, at.base_url, ca_file=at.ca_file)
         if trouble is not None:
             self.breaker.hold(FIRST_WAIT, f"{self.title} {trouble}")
 

@@ -27,6 +27,7 @@ ROUTES = {"crawl4ai": ("crawl",), "firecrawl": ("v2/scrape", "v1/scrape")}
 MODEL_ROUTES = ("chat/completions",)
 _UNDERSTOOD = (400, 413, 415, 422)  # the request is at fault: whoever sent it was let in
 _ELSEWHERE = (404, 405)
+_NO_URL = "is no http or https URL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,9 @@ async def _status(
                 return response.status
     except TimeoutError:
         return f"gave no answer within {SECONDS:g} s"
-    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError, ValueError):
-        return "is no http or https URL"
-    except (aiohttp.ClientError, OSError) as error:
+    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
+        return _NO_URL
+    except (aiohttp.ClientError, OSError) as error:  # a wrong certificate is a ValueError, too
         return f"cannot be reached: {words(error)}"
+    except ValueError:
+        return _NO_URL

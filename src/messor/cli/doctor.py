@@ -234,7 +234,10 @@ async def _model(settings: Settings) -> Check:
     """The model that reads pages; an empty question costs no tokens."""
     if settings.ai_url is None:
         return Check("model", "ok", "not configured; MESSOR_AI_URL names one")
-    standing = await health.standing_of(settings.ai_url, health.MODEL_ROUTES, settings.ai_key)
+    key, authorities = settings.ai_key, settings.ca_file
+    standing = await health.standing_of(
+        settings.ai_url, health.MODEL_ROUTES, key, ca_file=authorities
+    )
     return _standing("model", mask_text(settings.ai_url), standing, "MESSOR_AI")
 
 

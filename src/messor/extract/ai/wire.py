@@ -168,7 +168,13 @@ def _of_status(answer: Answer) -> Reply:
         return Reply(Ending.REJECTED, sentence=f"{TITLE}'s account has no credit left.", wait=3600)
     if status in (408, 409, 425, 429) or status >= 500:
         wait = fault.hold or SLOW_DOWN
-        return Reply(Ending.OVERLOADED, sentence=fault.sentence, wait=wait, slow_down=status == 429)
+        return Reply(
+            Ending.OVERLOADED,
+            sentence=fault.sentence,
+            wait=wait,
+            slow_down=status == 429,
+            is_doubtful=fault.doubtful,
+        )
     return Reply(Ending.REJECTED, sentence=fault.sentence, wait=fault.hold)
 
 

@@ -18,7 +18,7 @@ from uuid import UUID
 import asyncpg
 
 from messor.access import wording
-from messor.access.errors import BadKeyError
+from messor.access.errors import BadKeyError, ForbiddenError
 from messor.access.members import Member
 from messor.access.origin import Origin
 from messor.access.principal import Principal, authorise, authorise_for
@@ -118,6 +118,8 @@ async def create(
 ) -> tuple[ApiKey, Secret]:
     """Make a key for a member; the secret is the whole key, and nobody can show it again."""
     authorise_for(by, member.id)
+    if by.must_enrol:  # a key asks for no second factor: it would be the way around it
+        raise ForbiddenError("Set up two-factor login first: My account in the console.")
     name = wording.understand_name(name, "name for the key")
     given = _check(member, scopes, days)
     prefix = secrets.token_hex(6)

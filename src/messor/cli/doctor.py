@@ -122,10 +122,21 @@ def _data_folder(folder: Path) -> Check:
     found = f"{folder}, {free / 1e9:.1f} GB free"
     if free < LEAST_FREE_BYTES:
         return Check("data folder", "note", found, "make room, or set MESSOR_DATA_DIR")
-    if os.name == "posix" and place == folder.absolute() and place.stat().st_mode & 0o044:
-        close = "711" if os.geteuid() == 0 else "700"  # the server's account passes through
-        return Check("data folder", "note", f"{found}, listed by others", f"chmod {close} {folder}")
+    if os.name == "posix" and (close := _closing(folder)):
+        return Check("data folder", "note", f"{found}, open to others", " && ".join(close))
     return Check("data folder", "ok", found)
+
+
+def _closing(folder: Path) -> list[str]:
+    """Commands that close what others could look into; earlier releases made the archive so."""
+    commands = []
+    if folder.exists() and folder.stat().st_mode & 0o044:
+        mode = "711" if os.geteuid() == 0 else "700"  # the server's account passes through
+        commands.append(f"chmod {mode} {folder}")
+    archive = folder / "archive"
+    if archive.exists() and archive.stat().st_mode & 0o077:
+        commands.append(f"chmod -R go= {archive}")
+    return commands
 
 
 def _disks(settings: Settings) -> Check:

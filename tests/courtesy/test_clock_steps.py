@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from messor.cli.running import crawl_until_idle
 from messor.courtesy.lease import WorkerLease
 from messor.engine.why import explain
 from messor.fetch.services import holds
 from messor.ledger.alarms import AlarmBoard, AlarmKeeper
 from messor.ops.clock_watch import ClockWatch, Reading
 from messor.store.database import Database
+from messor.store.session import Session
 from messor.world import Answer
 from tests.crawling import admit, at_work, crawl, eventually, idle, later, outcomes, until
 from tests.little_web import LAG, LittleWeb, page
@@ -135,6 +137,25 @@ async def test_a_crawl_under_way_gets_over_an_hour_ahead_and_back(
         for name in ("one.test", "two.test"):
             times = [asked.arrived_ns / 1e9 for asked in web.requests(name)]
             assert min(b - a for a, b in pairwise(times)) >= 0.5 - LAG
+
+
+async def test_a_crawl_by_hand_gets_over_it_with_nobody_else_there(
+    database: Database, tmp_path: Path
+) -> None:
+    async with LittleWeb(tmp_path, {"one.test": ROOMS}) as web:
+        await admit(database, "http://one.test/", delay=0.5)
+        command = crawl_until_idle(web.settings(visit_pages=3), Session(database, None))
+        crawling = asyncio.create_task(command)
+        await until(lambda: len(web.requests()) > 3)
+        await execute(database, CLOCK.format(offset="1 hour"))
+        await until(lambda: len(web.requests()) > 6)
+        await asyncio.sleep(2)  # a look or two
+        await execute(database, CLOCK.format(offset="0"))
+        await crawling
+        found = await outcomes(database)
+        assert [found[f"http://one.test{path}"] for path in ROOMS] == ["ok"] * len(ROOMS)
+        times = [asked.arrived_ns / 1e9 for asked in web.requests()]
+        assert min(b - a for a, b in pairwise(times)) >= 0.5 - LAG
 
 
 async def test_a_silence_that_a_host_asked_for_is_kept_in_full(

@@ -13,7 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from messor.access import ratelimits, throttle
+from messor.access.origin import Origin
+from messor.access.ratelimits import Limit
 from messor.cli.running import crawl_until_idle
+from messor.courtesy import clock_steps
 from messor.courtesy.lease import WorkerLease
 from messor.engine.why import explain
 from messor.fetch.services import holds
@@ -188,6 +192,50 @@ async def test_a_silence_that_a_host_asked_for_is_kept_in_full(
         await crawl(web.settings(), database)
         assert len(web.requests()) == asked
         assert all(7100 < left <= 7200 for left in await silences(database))
+
+
+async def test_what_waits_besides_lanes_is_not_kept_waiting(
+    database: Database, dsn: str, tmp_path: Path
+) -> None:
+    """Pages to be read, logins, requests to the API, proxies and hints at jobs."""
+    limit, origin = Limit(10, timedelta(minutes=1)), Origin("127.0.0.1")
+    async with LittleWeb(tmp_path, {"one.test": ROOMS}) as web, scene(database, dsn) as made:
+        await admit(database, "http://one.test/", delay=0)
+        await made.go_wrong()
+        await crawl(web.settings(), made.wrong)
+        charged = await throttle.charge(made.wrong, "ada@example.org", origin)
+        async with made.wrong.transaction() as connection:
+            await charged.forgive(connection)
+        assert (await ratelimits.take(made.wrong, "key", limit)).is_taken
+        for sql in (
+            """INSERT INTO messor.proxies (proxy_protocol, proxy_url, proxy_port, is_active, probe_at)
+               VALUES ('http', '192.0.2.1', 8080, false, messor.clock() + interval '1 minute')""",
+            """INSERT INTO messor.job_outbox (job_id, job_type, due_at)
+               VALUES (gen_random_uuid(), 'audit', messor.clock())""",
+            "UPDATE messor.outbox_relay SET expires_at = messor.clock() + interval '10 seconds'",
+        ):
+            await made.wrong.fetch(sql)
+        assert await database.fetchval("SELECT count(*) FROM messor.extraction_due") == len(ROOMS)
+        await made.go_right()
+        for table, column in (*clock_steps.OTHER_WAITS, ("extraction_due", "due_at")):
+            late = f"SELECT max({column}) - messor.clock() FROM messor.{table}"
+            left = await database.fetchval(late)
+            assert left is None or left < timedelta(seconds=70), table
+        await throttle.charge(database, "ada@example.org", origin)
+        assert (await ratelimits.take(database, "key", limit)).is_taken
+
+
+async def test_a_page_that_is_being_read_does_not_hold_up_the_mend(
+    database: Database, dsn: str, tmp_path: Path
+) -> None:
+    async with LittleWeb(tmp_path, {"one.test": ROOMS}) as web, scene(database, dsn) as made:
+        await admit(database, "http://one.test/", delay=DELAY)
+        await made.go_wrong()
+        await crawl(web.settings(), made.wrong)
+        async with database.transaction() as reading:
+            await reading.fetch("SELECT FROM messor.extraction_due LIMIT 3 FOR UPDATE")
+            await asyncio.wait_for(made.go_right(), 4)
+        assert (await waits(database))["one.test"][0] <= DELAY + 60
 
 
 async def test_a_silence_lasts_though_the_clock_was_behind(

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from messor.cli import worker as commands
 from messor.cli.crew import Duties
 from messor.engine.worker import Worker
 from messor.queue.company import Company
-from messor.queue.supervisor import Supervisor
+from messor.queue.supervisor import Patience, Supervisor
 from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Database
@@ -271,3 +272,32 @@ async def test_a_page_that_kills_its_worker_does_not_stop_the_rest(
     assert all("was ended by SIGSEGV" in line for line in said)
     doubled = "SELECT count(*) - count(DISTINCT page_id) FROM messor.page_snapshots"
     assert await database.fetchval(doubled) == 0
+
+
+async def test_a_supervisor_that_fails_does_not_end_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+    unending = asyncio.Event()
+
+    class Team:
+        def __init__(self, name: str) -> None:
+            self._name = name
+            made.append(name)
+
+        def stop(self) -> None:
+            unending.set()
+
+        async def run(self) -> None:
+            if self._name == "frail":
+                raise RuntimeError("a fault")
+            await unending.wait()
+
+    monkeypatch.setattr(Patience, "pause", lambda *_: 0.01)
+    teams = [lambda: Team("frail"), lambda: Team("sound")]
+    running = asyncio.create_task(commands._supervise(2, teams))  # type: ignore[arg-type]
+    await until(lambda: made.count("frail") > 3)
+    assert not running.done()
+    assert made.count("sound") == 1
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.wait_for(running, 10)

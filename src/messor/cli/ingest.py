@@ -11,6 +11,7 @@ import click
 
 from messor.cli.output import emit, print_json, print_table, say
 from messor.cli.running import require_able, stopping_on_signals
+from messor.cli.watches import watching_clock
 from messor.engine.ingest import Ingestion, IngestRequest, Progress, ingest
 from messor.engine.ingest.result import PageResult, RunOutcome
 from messor.engine.worker import Worker
@@ -40,7 +41,7 @@ async def ingest_here(request: IngestRequest) -> Ingestion:
     async with open_session(settings) as session:
         space = await require_able(settings, session)
         worker = Worker(settings, session.database, repair=session.repair, space=space)
-        async with stopping_on_signals(worker):
+        async with stopping_on_signals(worker), watching_clock(settings, session):
             working = asyncio.create_task(worker.run())
             ingesting = asyncio.create_task(
                 ingest(session.database, settings, request, watch=_tell)

@@ -171,22 +171,21 @@ class Database:
             async with self.transaction() as connection:
                 yield connection
             return
-        async with self._pool.acquire(timeout=10) as raw:
-            with self._noting_full_disk():
+        with self._noting_full_disk():
+            async with self._pool.acquire(timeout=10) as raw:
                 yield Connection(raw, self)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """One transaction: commits when the block ends well."""
         assert self._pool is not None, "open the database first"
-        async with self._pool.acquire(timeout=10) as raw:
-            with self._noting_full_disk():
-                async with raw.transaction():
-                    self.round_trips += 2
-                    if self._is_pooled:
-                        self.round_trips += 1
-                        await raw.execute(FOR_THIS_TRANSACTION)
-                    yield Connection(raw, self)
+        with self._noting_full_disk():
+            async with self._pool.acquire(timeout=10) as raw, raw.transaction():
+                self.round_trips += 2
+                if self._is_pooled:
+                    self.round_trips += 1
+                    await raw.execute(FOR_THIS_TRANSACTION)
+                yield Connection(raw, self)
 
     @contextmanager
     def _noting_full_disk(self) -> Iterator[None]:

@@ -51,6 +51,14 @@ DEEP = {
     "unclosed within a title of SVG": "<svg><title>" + "<div>" * 600 + "</title></svg>",
     "unclosed in a noscript": "<noscript>" + "<div>" * 600 + "</noscript>",
     "self-closing HTML": "<div/>" * 600,
+    "items behind what was an element once": "<li><isindex>" * 252 + "<table><td></tr> <div></a>",
+    "items behind what never was one": "<li><command>" * 300,
+    "paragraphs that ended before": "<xmp></xmp><audio><p>" * 600,
+    "options that ended before": "<option><optgroup></option>" * 600,
+    "headings of another rank": "<h1><header><h2></h1>" * 300,
+    "links around a list of options": "".join(
+        f"<a><dl><select><code><a c={n}><b c={n}></select>" for n in range(130)
+    ),
     "self-closing after SVG was left": "<svg><p>" + "<x/>" * 600,
 }
 

@@ -90,6 +90,7 @@ FLAT = {
     "elements closed by their parents": "<div><span><q></div>" * 2_000,
     "icons": "<a><svg><title>x</title><path d='a'/><g><circle/></g><use href=x /></svg></a>"
     * 2_000,
+    "one icon of many paths": "<svg>" + "<path d='a'/><g/>" * 2_000 + "</svg>",
     "icons left open": "<div><svg><path><path></svg></div>" * 2_000,
     "formulas": "<math><mi>x</mi><mo>=</mo><mn>1</mn></math>" * 2_000,
     "tags in scripts": "<script>x = '<div>'; y = 1 <b && '<p>'</script>" * 2_000,

@@ -10,6 +10,7 @@ parser opens it again in what follows.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Iterator
 
 from turbohtml import Token, TokenType, tokenize
@@ -33,6 +34,8 @@ from messor.web.elements import (
 )
 
 _STEPS = 3_000_000  # elements looked at, then the page counts as too deep: some 30 ms
+_SECONDS = 0.25  # of the processor, then it counts as too deep as well: the path waits for it
+_LOOK_AT_CLOCK = 0xFFF  # every 4,096 tags
 _MAX_NESTED = 4
 _SHORTEST_CDATA = len("[CDATA[]]") - 1
 _VOID = VOID | {"image"}  # which the parser takes for <img>
@@ -93,6 +96,7 @@ class Nest:
         self._floor = 0  # from here on all are surely open in the parser
         self._implied = 0  # rows and bodies of tables come unasked
         self._steps = _STEPS
+        self._ends_at = time.thread_time() + _SECONDS
         self._base = -1  # the foreign element that the parser is surely within, if it is
         self._has_foreign = False
         self._has_form = False  # whether the parser may have a form in mind, open or not
@@ -106,7 +110,10 @@ class Nest:
     # One loop over all tags: a call for each of them would take more time than the rest.
     def _is_exceeded(self, html: str, nested: int) -> bool:  # noqa: C901, PLR0912
         open_, limit, end, start = self._open, self._limit, self._end, self._start
-        for token in (tokens := _tokens(html)):
+        tokens = _tokens(html)
+        for number, token in enumerate(tokens):
+            if not number & _LOOK_AT_CLOCK and time.thread_time() > self._ends_at:
+                return True
             tag = token.tag
             if not tag:
                 if self._has_foreign and _is_cut_short(token):

@@ -171,7 +171,11 @@ main()
 
 
 WORKER = [sys.executable, "-m", "messor", "worker", "--supervised", "--only", "visit"]
-KILLING = Answer(200, (("Content-Type", "text/html"),), KILLER.encode())
+# The second one names an encoding, late: it is looked for before anything else is.
+KILLING = {
+    name: Answer(200, (("Content-Type", "text/html"),), text.encode())
+    for name, text in {"parsed": KILLER, "decoded": f"{KILLER} charset"}.items()
+}
 READ = "SELECT count(*) FROM messor.crawl_tasks WHERE kind = 'page' AND outcome = ANY ($1)"
 
 
@@ -231,10 +235,12 @@ async def test_forty_hosts_of_a_domain_cost_as_many_workers_as_one(
     assert await database.fetchval("SELECT sum(deaths) FROM messor.crawl_tasks") <= 2
 
 
+@pytest.mark.parametrize("name", KILLING)
 async def test_a_page_that_crashes_the_parser_ends_no_worker(
-    database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    said = await attacked(database, dsn, tmp_path, monkeypatch, command=WORKER, poison=KILLING)
+    poison = KILLING[name]
+    said = await attacked(database, dsn, tmp_path, monkeypatch, command=WORKER, poison=poison)
     assert said == []
     assert await database.fetchval(READ, ["ok"]) == 1 + 44
     assert await database.fetchval(READ, ["too_complex"]) == 40

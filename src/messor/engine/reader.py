@@ -23,7 +23,7 @@ import msgspec
 from messor.archive.hashing import MAX_JUDGED, content_hash
 from messor.archive.reading import read_body
 from messor.archive.segments import OpenSegment
-from messor.engine.orders import HEAD, Answer, Order, Progress, decode_order, framed
+from messor.engine.orders import HEAD, Answer, ContentHashes, Order, Progress, decode_order, framed
 from messor.errors import MessorError
 from messor.extract.ai.shown import PageOnHand
 from messor.extract.found import found_page
@@ -89,11 +89,14 @@ def _ranked(ranking: bytes) -> Parsers:
     return parsers
 
 
-def _content_hashes(body: bytes, text: str, order: Order) -> list[bytes]:
+def _content_hashes(body: bytes, text: str, order: Order) -> ContentHashes:
     """What the path may have made of these bytes: of a refusal it reads the beginning, as it is."""
     markdown = read_page(text, order.url, bounded=False).markdown
     beginning, _ = decode(body[:MAX_JUDGED], order.content_type)
-    return [content_hash(markdown, None, text), content_hash(None, None, beginning)]
+    return ContentHashes(
+        said=content_hash(markdown, None, text) if markdown else None,
+        as_it_is=[content_hash(None, None, text), content_hash(None, None, beginning)],
+    )
 
 
 def _image(body: bytes) -> Answer:

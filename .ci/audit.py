@@ -1,16 +1,19 @@
 """Asks for known vulnerabilities of the pinned requirements; exits 1 when there are any.
 
 Where the service that knows them cannot be reached, it says so and exits 0: what cannot be known
-is not a failure, and is not called sound either.
+is not a failure, and is not called sound either. Any other error fails: an audit that looks at
+nothing must not pass for ever.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+UNREACHABLE = re.compile(r"(?i)connection|timed? ?out|resolve|unreachable|proxy|max retries|ssl")
 COMMAND = ("--disable-pip", "--require-hashes", "--progress-spinner", "off", "--format", "json")
 
 
@@ -23,8 +26,8 @@ def main(requirements: str) -> int:
     try:
         found = json.loads(done.stdout)["dependencies"]
     except (ValueError, KeyError):
-        print(f"audit: nothing is known: {done.stderr.strip().splitlines()[-1:]}")
-        return 0
+        print(f"audit: nothing was looked up: {done.stderr.strip().splitlines()[-1:]}")
+        return 0 if UNREACHABLE.search(done.stderr) else 1
     asked = [one for one in found if "skip_reason" not in one]
     hits = [(one["name"], vuln["id"]) for one in asked for vuln in one["vulns"]]
     for name, advisory in hits:

@@ -28,6 +28,7 @@ ADA = {"email": "ada.lovelace@example.org", "name": "Ada Lovelace"}
         ("adalovelaceadalovelace", "name or e-mail"),
         ("adalovelace1815", "name or e-mail"),
         ("messor-lovelace", "name or e-mail"),
+        ("Correct horse battery staple!", "too common"),
         ("Messor-Console-1", "product's name"),
         ("messor12345678", "too common"),
         ("password1234", "too common"),

@@ -40,6 +40,27 @@ HIDDEN = {
                   "<section><p>One</p><p>{}</p></section>"),
     "not": ("<style>p:not(.seen){display:none}</style>", '<p class="seen">One</p><div><p>{}</p></div>'),
     "media": ("<style>@media screen{.t{display:none}}</style>", '<p class="t">{}</p>'),
+    "statement-before": ('<style>@charset "utf-8";.t{display:none}</style>', '<p class="t">{}</p>'),
+    "in-a-comment-of-html": ("<style><!-- .t{display:none} --></style>", '<p class="t">{}</p>'),
+    "imported": (
+        '<style>@import "data:text/css,.t%7Bdisplay:none%7D";</style>', '<p class="t">{}</p>'),
+    "one-of": ("<style>:is(.u,.t){display:none}</style>", '<p class="t">{}</p>'),
+    "has": ("<style>p:has(b){display:none}</style>", "<p>{}<b>x</b></p>"),
+    "nested": ("<style>section{color:red;& > p{display:none}}</style>", "<section><p>{}</p></section>"),
+    "nested-at": ("<style>.t{@media screen{display:none}}</style>", '<p class="t">{}</p>'),
+    "before-nested": ("<style>.t{display:none;& b{color:red}}</style>", '<p class="t">{}</p>'),
+    "after-nested": ("<style>.t{& b{color:red} display:none}</style>", '<p class="t">{}</p>'),
+    "font": ("<style>.t{font:0/0 a}</style>", '<p class="t">{}</p>'),
+    "inset": ("<style>.t{position:fixed;inset:auto -999px}</style>", '<p class="t">{}</p>'),
+    "transform": ("<style>.t{transform:translateX(-9999px)}</style>", '<p class="t">{}</p>'),
+    "translate": ("<style>.t{translate:0 -200vh}</style>", '<p class="t">{}</p>'),
+    "scale": ("<style>.t{scale:0}</style>", '<p class="t">{}</p>'),
+    "zoom": ("<style>.t{zoom:.01}</style>", '<p class="t">{}</p>'),
+    "filter": ("<style>.t{filter:blur(1px) opacity(0%)}</style>", '<p class="t">{}</p>'),
+    "calc": ("<style>.t{opacity:calc( 0 )}</style>", '<p class="t">{}</p>'),
+    "fill": ("<style>.t{-webkit-text-fill-color:transparent}</style>", '<p class="t">{}</p>'),
+    "no-alpha": ("<style>.t{color:#12345600}</style>", '<p class="t">{}</p>'),
+    "column": ("<style>.t{display:table-column}</style>", '<p class="t">{}</p>'),
     "aria": ("", '<p aria-hidden="TRUE">{}</p>'),
     "until-found": ("", '<p hidden="until-found">{}</p>'),
     "popover": ("", "<div popover>{}</div>"),
@@ -67,6 +88,11 @@ SEEN = {
         '<p class="t">{}</p>'),
     "details": ("", "<details><summary>How much is it?</summary><p>{}</p></details>"),
     "open-details": ("", "<details open><p>{}</p></details>"),
+    "nested-elsewhere": ("<style>nav{p{display:none}}</style>", "<section><p>{}</p></section>"),
+    "look-alikes": (
+        "<style>.t{line-height:1;min-width:0;border-width:0;stop-opacity:0;zoom:0.9}</style>",
+        '<p class="t" style="border-color:transparent;background-color:rgba(0,0,0,0)">{}</p>'),
+    "slider": ("<style>.t{transform:translateX(-100%)}</style>", '<p class="t">{}</p>'),
     "hover": ("<style>.t:hover{display:none}</style>", '<p class="t">{}</p>'),
 }  # fmt: skip
 
@@ -86,8 +112,11 @@ def test_what_a_visitor_can_see_is_shown(name: str) -> None:
         "a" * 400_000,
         "\\" * 20_000,
         "/*" * 20_000,
+        "b{" * 100_000,
+        "".join(f".a{n},.b{n}{{" for n in range(5_000)) + "display:none",
+        "translate:" * 40_000,
     ],
-    ids=["chain", "nested", "many", "long", "escapes", "comments"],
+    ids=["chain", "nested", "many", "long", "escapes", "comments", "deep", "crossed", "moved"],
 )
 def test_styles_made_to_keep_a_reader_busy_do_not(style: str) -> None:
     body = "".join(f'<p style="{style[:4_000]}">x</p>' for _ in range(50))

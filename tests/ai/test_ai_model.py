@@ -12,7 +12,9 @@ import pytest
 from messor.ai import ReplyStatus, Subject, model_settings
 from messor.ai.model import most_tokens
 from messor.ai.prompt_files import prompt
+from messor.content.view import PageView
 from messor.errors import UsageError
+from messor.fetch.services import health
 from messor.fetch.services.breaker import FAULTS_IN_A_ROW, Breaker
 from messor.settings import Settings
 from messor.store.database import Database
@@ -162,10 +164,50 @@ async def test_an_endpoint_that_fails(
         assert KEY not in reply.sentence
         spent = (await b.used())["month"][1]
         assert (spent > 0) == is_charged
-        if wait:
+        if wait and failure is not Failure.INTERNAL:  # which may lie in the text
             held = (await b.read()).replies[0]
             assert held.ending is ReplyStatus.LEFT_ALONE
             assert len(b.standin.asked) == 1
+
+
+def cup(number: int) -> PageView:
+    return page(f"<p>Free tea, cup {number}</p>")
+
+
+@pytest.mark.parametrize("failure", [Failure.INTERNAL, Failure.CUT, Failure.SILENT])
+async def test_one_domains_texts_do_not_take_the_model_from_others(
+    database: Database, failure: Failure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def well(*_: object, **__: object) -> health.ServiceHealth:
+        return health.ServiceHealth("answers", is_good=True)
+
+    monkeypatch.setattr(health, "standing_of", well)  # it takes other requests
+    async with bench(database, timeout=0.2 if failure is Failure.SILENT else 30.0) as b:
+        b.standin.failure = failure
+        for number in range(2 * FAULTS_IN_A_ROW):
+            (reply,) = (await b.read(cup(number))).replies
+            assert reply.is_retryable
+        assert b.model.breaker.available
+
+
+async def test_failing_texts_of_many_domains_are_an_outage(database: Database) -> None:
+    async with bench(database) as b:
+        b.standin.failure = Failure.INTERNAL
+        for number in range(FAULTS_IN_A_ROW):
+            assert b.model.breaker.available
+            await b.read(cup(number), Subject(f"shop{number}.test", "job-1"))
+        assert not b.model.breaker.available
+
+
+async def test_an_endpoint_that_is_not_well_is_left_alone_after_one_domains_texts(
+    database: Database,
+) -> None:
+    async with bench(database) as b:
+        b.standin.failure = Failure.INTERNAL  # to an empty request as well
+        for number in range(FAULTS_IN_A_ROW):
+            await b.read(cup(number))
+        assert not b.model.breaker.available
+        assert "answered 500" in b.model.breaker.reason
 
 
 async def test_every_worker_waits_when_the_endpoint_asks_one_to(database: Database) -> None:

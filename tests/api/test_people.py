@@ -93,7 +93,7 @@ async def test_a_proxy_cannot_be_put_at_an_internal_address(
     assert (await admin.get(f"{V}/proxies")).json()["items"] == []
 
 
-async def test_proxies_hide_their_passwords(admin: httpx.AsyncClient) -> None:
+async def test_proxies_hide_their_passwords(admin: httpx.AsyncClient, database: Database) -> None:
     given = {
         "url": "socks5://user@proxy.example:1080",
         "password": "hunter22",
@@ -104,6 +104,7 @@ async def test_proxies_hide_their_passwords(admin: httpx.AsyncClient) -> None:
     assert "hunter22" not in made.text
     assert made.json()["proxy_password"] == "***"
     path = made.headers["location"]
+    assert not await database.fetchval("SELECT trusted FROM messor.proxies")
     problem(await admin.post(f"{V}/proxies", json=given), 409, "conflict")
     off = await admin.patch(path, json={"is_active": False})
     assert off.json()["is_active"] is False

@@ -164,7 +164,14 @@ UPDATE messor.snapshot_texts SET markdown =
     "harm, flaw",
     [
         ("UPDATE messor.snapshot_texts SET markdown = 'something else'", "text"),
+        ("UPDATE messor.snapshot_texts SET markdown = ''", "text"),
+        ("DELETE FROM messor.snapshot_texts", "text"),
         ("UPDATE messor.page_snapshots SET content_hash = sha256(content_hash)", "text"),
+        (
+            """WITH other AS (UPDATE messor.snapshot_texts SET markdown = 'another page' RETURNING 1)
+               UPDATE messor.page_snapshots SET content_hash = sha256('another page')""",
+            "text",
+        ),
         ("UPDATE messor.page_snapshots SET segment_offset = segment_offset + 1", "damaged"),
         ("UPDATE messor.page_snapshots SET segment_length = segment_length - 9", "damaged"),
     ],

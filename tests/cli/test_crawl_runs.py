@@ -123,17 +123,48 @@ def test_a_second_crawl_fetches_what_is_due_and_refetch_fetches_all(
     asked = len(web.requests(SHOP))
     again = messor("crawl", HOME, "--json")
     assert pages_asked(web, asked) == ["/"]
-    assert "fresh and not fetched again" in again.err
+    assert "Fresh and not fetched again: " in again.err
     asked = len(web.requests(SHOP))
     assert messor("crawl", HOME, "--refetch").code == 0
     assert len(pages_asked(web, asked)) == first["fetched"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("crawl", HOME),
+        ("crawl", HOME, "--refetch"),
+        ("domains", "submit", SHOP, "--rescrape"),
+        ("tasks", "recrawl", "--domain", SHOP),
+    ],
+)
+def test_what_a_deep_run_brought_is_never_refused_for_its_depth(
+    messor: Messor, web: LittleWeb, words: tuple[str, ...]
+) -> None:
+    deep = messor("crawl", HOME, "--depth", "5", "--json").json["outcomes"]
+    asked = len(web.requests(SHOP))
+    assert messor(*words).code == 0
+    after = messor("crawl", HOME, "--json").json["outcomes"]
+    assert sum(after.values()) >= sum(deep.values())
+    assert set(after) <= {"ok", "unchanged", "not_found", "waiting"}
+    assert "/5" not in pages_asked(web, asked)  # the domain's own depth of 3 ends before
+
+
+def test_a_page_beyond_the_depth_is_fetched_again_when_its_task_is_named(
+    messor: Messor, web: LittleWeb
+) -> None:
+    messor("crawl", HOME, "--depth", "5")
+    asked = len(web.requests(SHOP))
+    assert messor("tasks", "recrawl", "--url", f"{HOME}5").code == 0
+    assert messor("crawl", HOME).code == 0
+    assert "/5" in pages_asked(web, asked)
 
 
 def test_max_pages_is_the_runs(messor: Messor, web: LittleWeb) -> None:
     said = messor("crawl", HOME, "--max-pages", "3", "--json")
     assert said.code == 0, said.err
     assert len(pages_asked(web)) == 3
-    assert "left out" in said.err
+    assert " more links, as --max-pages 3 was reached." in said.err
     assert terms(messor)["page_budget"] == 10_000
 
 

@@ -121,6 +121,15 @@ def test_a_dump_is_restored_into_a_new_folder(
     assert [row["domain"] for row in said.json] == ["example.org"]
 
 
+def test_a_dump_is_not_written_into_a_draft_that_another_left(
+    messor: Messor, tmp_path: Path
+) -> None:
+    with (tmp_path / "all.sql.part").open("w+b") as kept:
+        assert messor("db", "dump", "all.sql").code == 0
+        assert (tmp_path / "all.sql").stat().st_ino != os.fstat(kept.fileno()).st_ino
+        assert kept.read() == b""
+
+
 def test_a_dump_that_fails_leaves_nothing(messor: Messor, tmp_path: Path) -> None:
     said = messor("db", "dump", "nowhere/all.sql")
     assert said.code == 2

@@ -42,7 +42,9 @@ def test_workflow_2(messor: Messor) -> None:
     said = messor("domains", "url", url, "--submit", "--context", "Food bank", "--json")
     assert said.json["outcome"] == "remembered"
     assert url in messor("domains", "review", "foodbank.org").out
-    assert "1 submitted URLs are crawled" in messor("domains", "approve", "foodbank.org").err
+    assert "approved. 1 submitted URL is crawled with it. Its pages are due." in (
+        messor("domains", "approve", "foodbank.org").err
+    )
     assert messor("domains", "url", f"{url}/2", "--json").json["outcome"] == "crawling"
 
 

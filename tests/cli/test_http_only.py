@@ -96,6 +96,29 @@ def test_http_is_never_tried_after_a_bad_certificate(
         assert web.paths(SHOP, guesses=True) == []
 
 
+@pytest.mark.parametrize("words", [("--depth", "0"), ("--mode", "user_assisted")])
+def test_http_that_somebody_asks_for_is_fetched_after_a_bad_certificate(
+    messor: Messor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
+) -> None:
+    """The certificate closes https alone: http has a robots.txt of its own, read at once."""
+    secure, plain = tmp_path / "secure", tmp_path / "plain"
+    secure.mkdir()
+    plain.mkdir()
+    with (
+        Serving(LittleWeb(secure, {SHOP: ROOMS}, tls=True)) as web,
+        Serving(LittleWeb(plain, {SHOP: ROOMS})) as other,
+    ):
+        let_in(web, monkeypatch, other.server.names())
+        monkeypatch.delenv("MESSOR_CA_FILE")
+        assert messor("crawl", SHOP).code == 7
+        assert other.paths(SHOP) == []
+        asked = ("--page", f"http://{SHOP}/menu") if "--mode" in words else ()
+        said = messor("crawl", f"http://{SHOP}/menu", *words, *asked, "--json")
+        assert said.code == 0, said.err
+        assert other.paths(SHOP)[:2] == ["/robots.txt", "/menu"]
+        assert web.paths(SHOP) == []
+
+
 def test_a_host_that_once_spoke_https_never_falls_back(
     messor: Messor, dsn: str, tmp_path: Path, closed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +179,23 @@ def test_a_first_look_and_an_ingestion_go_over_http(
 ) -> None:
     let_in(web, monkeypatch, {f"{SHOP}:443": f"127.0.0.1:{closed}"})
     said = messor("crawl", SHOP, "--mode", "light", "--json")
+    assert said.code == 0, said.err
+    assert "/" in web.paths(SHOP)
+
+
+@pytest.mark.parametrize("words", [(), ("--mode", "light")])
+def test_a_site_that_answers_again_is_asked_at_once_when_somebody_asks_for_it(
+    messor: Messor,
+    web: LittleWeb,
+    closed: int,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+) -> None:
+    nowhere = f"127.0.0.1:{closed}"
+    let_in(web, monkeypatch, {f"{SHOP}:443": nowhere, f"{SHOP}:80": nowhere})
+    assert messor("crawl", SHOP, *words).code == 7
+    let_in(web, monkeypatch, {f"{SHOP}:443": nowhere})
+    said = messor("crawl", SHOP, *words)
     assert said.code == 0, said.err
     assert "/" in web.paths(SHOP)
 

@@ -155,6 +155,18 @@ def test_doctor_tells_what_is_missing_and_how_to_mend_it(
     assert found["secret key"]["mend"].startswith("chmod 600 ")
 
 
+def test_doctor_tells_what_others_can_look_into(messor: Messor, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "archive").mkdir(parents=True)
+    data.chmod(0o711)
+    (data / "archive").chmod(0o755)
+    found = doctor(messor)["data folder"]
+    assert found["state"] == "note"
+    assert found["mend"] == f"chmod -R go= {data / 'archive'}"
+    (data / "archive").chmod(0o700)
+    assert doctor(messor)["data folder"]["state"] == "ok"
+
+
 def test_doctor_names_parsers_that_cannot_read(
     messor: Messor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

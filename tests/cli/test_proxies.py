@@ -173,7 +173,7 @@ def test_a_probe_from_the_command_line(
         found = {check["name"]: check for check in messor("doctor", "--json").json}["proxies"]
         assert (found["state"], "it refused the login" in found["found"]) == ("note", True)
         refused = messor("proxies", "probe", number, "--target", "169.254.169.254:80")
-        assert (refused.code, "not a public address" in refused.err) == (2, True)
+        assert (refused.code, "is never connected to" in refused.err) == (2, True)
     number = str(added.json["id"])
     gone = messor("proxies", "probe", number)
     assert gone.code == 6

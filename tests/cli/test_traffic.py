@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from tests.cli.conftest import Messor
 
 REASON = "a site complained"
@@ -33,3 +36,12 @@ def test_what_does_not_fit_is_refused_with_what_to_do(messor: Messor) -> None:
     again = messor("traffic", "halt", "--reason", "another")
     assert (again.code, "halted already" in again.err) == (5, True)
     assert messor("traffic", "status", "--json").json["halt"]["reason"] == REASON
+
+
+def test_the_command_is_there_at_once() -> None:
+    """Who halts is in a hurry: nothing is loaded that crawls, reads pages or serves."""
+    code = "import sys, messor.cli.main, messor.cli.traffic; print(*sys.modules)"
+    command = [sys.executable, "-c", code]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert "messor.politeness.traffic" in loaded
+    assert not {"messor.crawl", "messor.content", "messor.fetch", "aiohttp", "lxml"} & set(loaded)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
 from messor.console.labels import event_tone
 from tests.cli.conftest import Messor
-from tests.little_web import LittleWeb, page
+from tests.little_web import LittleWeb, page, robots
 from tests.serving import Serving, execute, let_in
 
 SHOP = "shop.test"
@@ -87,7 +89,10 @@ def test_a_submitter_is_told_by_a_webhook_or_by_nobody(messor: Messor) -> None:
     assert "Nobody has told its submitter" in messor("domains", "reject", "one.org", *reject).err
     hook = ("webhooks", "add", "https://hooks.example.org/", "--type", "submitter.notice")
     assert messor(*hook).code == 0
-    assert "goes to 1 webhooks" in messor("domains", "reject", "two.org", *reject).err
+    assert (
+        "goes to 1 webhook, which has to pass it on"
+        in messor("domains", "reject", "two.org", *reject).err
+    )
 
 
 def test_a_name_that_does_not_resolve_is_said_so(
@@ -100,6 +105,55 @@ def test_a_name_that_does_not_resolve_is_said_so(
         assert "keep" not in said.err
 
 
+def test_a_name_that_does_not_resolve_is_said_so_whatever_the_scheme(
+    messor: Messor, web: LittleWeb
+) -> None:
+    for url in ("no-such-name.test", "http://no-such-name.test/page"):
+        said = messor("crawl", url)
+        assert said.code == 7
+        assert "the name no-such-name.test does not resolve" in said.err
+
+
+def test_a_host_that_is_left_alone_is_said_to_be_when_a_crawl_comes_to_nothing(
+    messor: Messor, web: LittleWeb, dsn: str
+) -> None:
+    messor("crawl", HOME, "--depth", "0")
+    execute(dsn, SILENCE)
+    execute(
+        dsn,
+        "UPDATE messor.lanes SET ready_at = messor.clock() + interval '1 hour', claim_at = NULL",
+    )
+    said = messor("crawl", f"{HOME}3", "--depth", "0")
+    assert said.code == 7
+    assert f"{SHOP} is left alone until" in said.err
+    assert "answered 429" in said.err
+
+
+def test_a_page_that_is_not_there_is_said_so(messor: Messor, web: LittleWeb) -> None:
+    said = messor("crawl", f"{HOME}nowhere", "--depth", "0")
+    assert said.code == 7
+    assert f"Nothing was harvested from {HOME}nowhere: it answered 404" in said.err
+
+
+def test_pages_that_are_refused_are_not_called_fresh(
+    messor: Messor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms = {"/robots.txt": robots("User-agent: *\nDisallow: /1\n"), "/": page("Home", "/1", "/2")}
+    with Serving(LittleWeb(tmp_path, {SHOP: {**rooms, "/2": page("Two")}})) as web:
+        let_in(web, monkeypatch)
+        messor("crawl", HOME)
+        said = messor("crawl", HOME, "--json")
+        assert said.json["fresh"] == 1
+        assert said.json["outcomes"]["robots"] == 1
+        for words in (("--refetch",), ("--refetch", "--depth", "1")):
+            asked = len(web.requests(SHOP))
+            said = messor("crawl", HOME, *words, "--json")
+            assert said.json["outcomes"]["robots"] == 1
+            assert (said.json["fetched"], said.json["fresh"]) == (2, 0)
+            assert len(web.requests(SHOP)) == asked + 2
+            assert "Fresh" not in said.err
+
+
 def test_a_certificate_error_is_told_in_words(
     messor: Messor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +163,36 @@ def test_a_certificate_error_is_told_in_words(
         said = messor("crawl", f"https://{SHOP}/").err
     assert "its certificate is not valid" in said
     assert "ssl" not in said.lower().replace("messor", "")
+
+
+def test_a_file_of_authorities_that_is_none_is_named(
+    messor: Messor, web: LittleWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty.pem").write_text("no certificates\n", encoding="utf-8")
+    for name, why in (("none.pem", "cannot be read"), ("empty.pem", "holds no certificates")):
+        monkeypatch.setenv("MESSOR_CA_FILE", str(tmp_path / name))
+        said = messor("crawl", HOME)
+        assert said.code == 2
+        assert f"{tmp_path / name} {why}" in said.err
+        assert "set MESSOR_CA_FILE to a file of certificates" in said.err
+
+
+def test_numbers_that_no_id_has_are_refused(messor: Messor) -> None:
+    for words in (("show", "9" * 20), ("list", "--after", "9" * 20)):
+        said = messor("records", *words)
+        assert said.code == 2
+        assert "query argument" not in said.err
+
+
+def test_a_database_that_does_not_answer_is_told_without_numbers(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESSOR_DATABASE_URL", "postgresql://x:y@127.0.0.1:1/x")
+    monkeypatch.setattr(asyncio, "sleep", AsyncMock())
+    said = messor("domains", "list")
+    assert said.code == 6
+    assert "PostgreSQL does not answer: " in said.err
+    assert "Errno" not in said.err
 
 
 def test_what_the_database_refuses_is_one_sentence(messor: Messor, dsn: str) -> None:

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from messor.cli import worker as commands
 from messor.crawl.worker import Worker
 from messor.runtime.process_group import ProcessGroup
-from messor.runtime.supervisor import Supervisor
+from messor.runtime.supervisor import Patience, Supervisor
 from messor.runtime.worker_process import Duties
 from messor.settings import Settings
 from messor.store import migrate
@@ -170,7 +171,11 @@ main()
 
 
 WORKER = [sys.executable, "-m", "messor", "worker", "--supervised", "--only", "visit"]
-KILLING = SimResponse(200, (("Content-Type", "text/html"),), KILLER.encode())
+# The second one names an encoding, late: it is looked for before anything else is.
+KILLING = {
+    name: SimResponse(200, (("Content-Type", "text/html"),), text.encode())
+    for name, text in {"parsed": KILLER, "decoded": f"{KILLER} charset"}.items()
+}
 READ = "SELECT count(*) FROM messor.crawl_tasks WHERE kind = 'page' AND outcome = ANY ($1)"
 
 
@@ -230,10 +235,12 @@ async def test_forty_hosts_of_a_domain_cost_as_many_workers_as_one(
     assert await database.fetchval("SELECT sum(deaths) FROM messor.crawl_tasks") <= 2
 
 
+@pytest.mark.parametrize("name", KILLING)
 async def test_a_page_that_crashes_the_parser_ends_no_worker(
-    database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    said = await attacked(database, dsn, tmp_path, monkeypatch, command=WORKER, poison=KILLING)
+    poison = KILLING[name]
+    said = await attacked(database, dsn, tmp_path, monkeypatch, command=WORKER, poison=poison)
     assert said == []
     assert await database.fetchval(READ, ["ok"]) == 1 + 44
     assert await database.fetchval(READ, ["too_complex"]) == 40
@@ -271,3 +278,32 @@ async def test_a_page_that_kills_its_worker_does_not_stop_the_rest(
     assert all("was ended by SIGSEGV" in line for line in said)
     doubled = "SELECT count(*) - count(DISTINCT page_id) FROM messor.page_snapshots"
     assert await database.fetchval(doubled) == 0
+
+
+async def test_a_supervisor_that_fails_does_not_end_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+    unending = asyncio.Event()
+
+    class Team:
+        def __init__(self, name: str) -> None:
+            self._name = name
+            made.append(name)
+
+        def stop(self) -> None:
+            unending.set()
+
+        async def run(self) -> None:
+            if self._name == "frail":
+                raise RuntimeError("a fault")
+            await unending.wait()
+
+    monkeypatch.setattr(Patience, "pause", lambda *_: 0.01)
+    teams = [lambda: Team("frail"), lambda: Team("sound")]
+    running = asyncio.create_task(commands._supervise(2, teams))  # type: ignore[arg-type]
+    await until(lambda: made.count("frail") > 3)
+    assert not running.done()
+    assert made.count("sound") == 1
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.wait_for(running, 10)

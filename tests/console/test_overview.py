@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 import aiohttp
 
 from messor.access.roles import Role
+from messor.ledger.events import Event, record
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.conftest import Enter, Visitor
@@ -40,11 +41,19 @@ async def test_an_empty_overview_says_how_to_begin(admin: Visitor) -> None:
     assert 'href="/submit"' in page.text
 
 
-async def test_who_logged_in_is_not_everybodys_to_read(console: str, enter: Enter) -> None:
+async def test_what_is_for_the_audit_is_not_everybodys_to_read(
+    console: str, enter: Enter, database: Database
+) -> None:
     viewer = await enter(console, Role.VIEWER)
+    kinds = ("session.opened", "login.failed", "member.created", "key.created", "link.made",
+             "proxy.added", "webhook.added", "person.erased", "secrets.rotated")  # fmt: skip
+    async with database.transaction() as connection:
+        told = [Event(kind, "x", data={"url": "https://hidden.example/"}) for kind in kinds]
+        await record(connection, [*told, Event("domain.noted", "x", data={})])
     page = await viewer.get("/")
-    assert "session opened" not in page.said
-    assert "member created" not in page.said
+    assert "domain noted" in page.said
+    assert "hidden.example" not in page.said
+    assert [kind for kind in kinds if kind.replace(".", " ") in page.said] == []
 
 
 async def read_until(stream: aiohttp.StreamReader, words: str) -> str:

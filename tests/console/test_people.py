@@ -206,7 +206,8 @@ async def test_a_proxy_is_added_without_telling_its_password(
     page = await admin.get("/proxies")
     assert "proxy.example:3128" in page.said
     assert "s3cret-of-ann" not in page.text
-    number = await database.fetchval("SELECT id FROM messor.proxies")
+    [(number, trusted)] = await database.fetch("SELECT id, trusted FROM messor.proxies")
+    assert not trusted  # should its name lead inside one day, it is refused
     for act in ("disable", "enable", "remove"):
         assert (await admin.send("/proxies", f"/proxies/{number}", {"act": act})).status == 303
     assert "No proxy is in the pool" in (await admin.get("/proxies")).said

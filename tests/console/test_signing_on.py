@@ -148,6 +148,9 @@ async def test_an_answer_that_was_not_asked_for_here_is_refused(
     assert "another browser" in (await victim.get(back)).said  # a login forced on somebody else
     await victim.get("/login/oidc")
     assert "not begun in this browser" in (await victim.get(back)).said
+    await victim.get("/login/oidc")
+    odd = await victim.get("/login/oidc/callback?code=1&state=%C3%A9")
+    assert (odd.status, "not begun in this browser" in odd.said) == (401, True)
     asked = parse_qs(urlsplit(left.place).query)
     assert asked["code_challenge_method"] == ["S256"]
     denied = await thief.get(f"/login/oidc/callback?error=access_denied&state={asked['state'][0]}")
@@ -212,6 +215,11 @@ async def test_two_factor_login_is_set_up_asked_for_and_reset(
     reviewer = await enter(base, Role.REVIEWER)
     kept_out = await reviewer.get("/domains")
     assert (kept_out.status, kept_out.place) == (303, "/account/two-factor")
+    no_key = await reviewer.send(
+        "/account", "/account/keys", {"name": "around", "scope": "read", "days": "30"}
+    )
+    assert "two-factor login first" in no_key.said
+    assert await database.fetchval("SELECT count(*) FROM messor.api_keys") == 0
     await reviewer.send("/account/two-factor", "/account/two-factor/begin")
     shown = await reviewer.get("/account/two-factor")
     assert "<svg" in shown.text

@@ -37,6 +37,8 @@ def priced(card: str) -> list[tuple[Any, Any, Any]]:
         "<p><span>Garden kettle model NUMBER</span> <i>€</i> <span>PRICE</span></p>",
         "<p><strong>Garden kettle model NUMBER</strong> - <span>PRICE EUR</span></p>",
         "<p><strong>Garden kettle model NUMBER</strong> <em>EUR PRICE</em></p>",
+        "<p>Garden kettle model NUMBER PRICE €</p>",
+        "<p>Garden kettle model NUMBER €PRICE</p>",
         "<p><a>Garden</a> <a>kettle model NUMBER</a> <b>PRICE €</b></p>",
         "<p><span>Garden kettle</span> <span>model NUMBER</span>\n<b>\n PRICE\n €</b></p>",
     ],

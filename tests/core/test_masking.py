@@ -32,6 +32,15 @@ KEY = "Ab3-" * 10 + "xyz"
         f"Cannot connect to https://u:{S}@a.example/b (refused) and https://c.example/?token={S}.",
         f"host=db user=messor password={S} dbname=x",
         f"host=db password='{S} with spaces'",
+        f"host=db password='it\\'s {S}' dbname=x",
+        f"host=db password=a\\ {S} dbname=x",
+        f"postgresql://db.example/messor?password=a;{S}&sslmode=require",
+        f"postgresql://db.example/messor?sslpassword={S}",
+        f"host=db sslpassword={S}",
+        f"postgresql://messor:a/{S}@db.example/messor",
+        f"https://a.example/?authToken={S}&clientSecret={S}&accessKey={S}",
+        f'it answered {{"api_key": "{S}", "password":"a\\"{S}"}}',
+        f"it answered {{'authToken': '{S}'}}",
         f"GET / HTTP/1.1\r\nAuthorization: Bearer {S}\r\nAccept: */*",
         f"{{'Cookie': 'session={S}; b={S}'}}",
         f"Set-Cookie: a={S}; Path=/",
@@ -67,6 +76,8 @@ def test_a_key_as_it_is_made_is_hidden() -> None:
         "Bearer authentication is required.", "Basic HTTP/1.1", "the bearer certificate",
         "messor_http_fetches_2026_11", "messor_202611172230_before_upgrade.dump",
         "domain.approved", "the token was refused", "https://a.example/@ada/post",
+        "http://a.example:8080/@ada", "http://[::1]:8080/@ada", "https://a.example/a:b/@ada",
+        "https://a.example/?a=1;b=2;c", '{"max_tokens": "many", "keyword": "tea"}',
     ],
 )  # fmt: skip
 def test_all_else_stays(text: str) -> None:
@@ -78,6 +89,7 @@ def test_fields_are_known_by_their_names() -> None:
         "proxy_password": S, "client-secret": S, "Authorization": S, "ai_key": S, "token": 7,
         "member": "01990000-0000-7000-8000-000000000000", "deep": [{"api_key": S, "n": None}],
         "token_id": "x", "url": f"https://a.example/?token={S}", "secret": "", "count": 3,
+        "authToken": S, "sslpassword": S, "tokens": [S], "credentials": {"user": "ada", "pass": S},
         "signature": "01990000-0000-7000-8000-000000000000",
     }  # fmt: skip
     shown = mask(given)

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,10 +16,10 @@ from messor.crawl.sandboxed_reader import SandboxedReader
 from messor.fetch.outcome import Outcome
 from messor.politeness.lanes import DESCRIBE
 from messor.store.database import Database
-from messor.web.html import TooComplexError
+from messor.web.html import PageReading, TooComplexError, read_page
 from tests.crawling import admit, crawl, outcomes
 from tests.held_lanes import lease
-from tests.little_web import LittleWeb, page
+from tests.little_web import LittleWeb, Room, page
 from tests.web.nesting_check import KILLER
 
 DIE_WHILE_READING = """
@@ -121,3 +122,21 @@ async def test_every_host_of_a_blamed_domain_is_caged_at_once(
     )
     (row,) = await database.fetch(DESCRIBE, [host_id])
     assert row["caged"]
+
+
+async def test_the_first_pages_of_a_domain_are_looked_at_closely(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known: list[object] = []
+
+    def looking(html: str, url: str, **options: Any) -> PageReading:
+        known.append(options["is_site_known"])
+        return read_page(html, url, **options)
+
+    monkeypatch.setattr("messor.crawl.read.read_page", looking)
+    monkeypatch.setattr("messor.crawl.read.WARY_PAGES", 2)
+    rooms: dict[str, Room] = {"/": page("home", "/1", "/2"), "/1": page("1"), "/2": page("2")}
+    async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
+        await admit(database, "http://one.test/", delay=0.01)
+        await crawl(web.settings(), database)
+    assert known == [False, False, True]

@@ -210,6 +210,31 @@ async def test_a_page_met_while_a_service_is_left_alone_is_tried_again_in_an_hou
     assert (await outcomes(database))[HOME] == "ok"
 
 
+async def test_a_spent_budget_has_no_site_asked_every_hour(
+    dsn: str, database: Database, tmp_path: Path
+) -> None:
+    async with (
+        LittleWeb(tmp_path, {"one.test": ROOMS}) as web,
+        FirecrawlStandIn(render(ROOMS)) as fc,
+    ):
+        services = {"firecrawl_url": fc.base_url, "firecrawl_key": "k"}
+        settings = web.settings(**services, firecrawl_monthly_budget=0)
+        await admit(database, HOME, delay=0.01)
+        for hours in range(0, 20, 2):
+            async with Database(later(dsn, timedelta(hours=hours))) as then:
+                await crawl(settings, then)
+        assert web.paths("one.test").count("/") == 1
+        assert fc.asked == []
+        waiting = await database.fetchrow(DUE, HOME)
+        assert waiting is not None
+        assert (waiting["status"], waiting["retry_count"]) == ("pending", 0)
+        assert timedelta(hours=23) < waiting["wait"] < timedelta(hours=27)
+        why = await explain(database, settings, HOME)
+        assert "its budget of 0 for this month is spent" in " ".join(
+            fact.sentence for fact in why.facts
+        )
+
+
 async def test_a_breaker_that_opens_mid_visit_writes_no_page_off(
     database: Database, tmp_path: Path
 ) -> None:

@@ -87,8 +87,8 @@ async def test_without_a_good_proxy_the_site_is_not_blamed(
             while not (await registry.standing(database)).failing:  # noqa: ASYNC110 - in the database
                 await asyncio.sleep(0.05)
         assert web.requests() == []
-        row = await database.fetchrow("SELECT risk_score FROM messor.hosts")
+        row = await database.fetchrow("SELECT risk_score, robots_id FROM messor.hosts")
         assert row is not None
-        assert row["risk_score"] == 0
+        assert (row["risk_score"], row["robots_id"]) == (0, None)  # no robots.txt was put in force
         why = await explain(database, settings, HOME)
         assert "it refused the login (401)" in " ".join(fact.sentence for fact in why.facts)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from messor.cli.run_workers import crawl_until_idle
+from messor.crawl import session as shift_room
+from messor.crawl.visit import Visit, Visitor
+from messor.errors import TrafficHaltedError
 from messor.explain.why import explain
+from messor.fetch.proxies.pool import ProxyPool
 from messor.ledger.alarms import DISK, AlarmBoard, AlarmKeeper
 from messor.politeness import prospects, traffic
 from messor.store.database import Database
+from messor.store.session import Session
 from simweb import SimResponse
 from simweb.answers import Request
 from tests.crawling import PATIENCE, admit, at_work, idle, until
@@ -83,6 +92,70 @@ async def test_a_request_under_way_is_cut_off_and_its_page_is_fetched_afterwards
     assert await database.fetchval(SNAPSHOTS) == 1
     assert await database.fetchval(CUT_OFF) == 1
     assert await database.fetchval(LOGGED) == len(web.requests())
+
+
+async def test_a_visit_that_begins_late_sends_nothing(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lane was claimed just before the halt, and what was under way is cut off already."""
+    begun = asyncio.Event()
+    hold = Visitor.hold
+
+    async def late(self: Visitor, visit: Visit) -> None:
+        lease = visit.lane.pace.lease
+        begun.set()
+        while not lease.is_halted:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+        await hold(self, visit)
+
+    monkeypatch.setattr(Visitor, "hold", late)
+    async with LittleWeb(tmp_path, {"shop.test": {"/": page("home")}}) as web:
+        await admit(database, "http://shop.test/")
+        async with at_work(web.settings(), database) as worker:
+            await asyncio.wait_for(begun.wait(), PATIENCE)
+            await halt(database)
+            shift = worker.shift
+            assert shift is not None
+            await until(lambda: not shift.visits, PATIENCE)
+            assert web.requests() == []
+            await resume(database)
+            monkeypatch.setattr(Visitor, "hold", hold)
+            await idle(database)
+    assert await database.fetchval(SNAPSHOTS) == 1
+
+
+async def test_a_crawl_by_hand_ends_and_says_why(database: Database, tmp_path: Path) -> None:
+    async with LittleWeb(tmp_path, {"site.test": busy_site()}) as web:
+        await admit(database, "http://site.test/", delay=0.05)
+        session = Session(database, None)
+        crawling = asyncio.create_task(crawl_until_idle(web.settings(), session))
+        await until(lambda: len(web.requests()) > 5)
+        await halt(database)
+        with pytest.raises(TrafficHaltedError, match=r"halted by tester .*: a complaint"):
+            await asyncio.wait_for(crawling, PATIENCE)
+        assert len(web.requests()) < 200
+
+
+async def test_no_proxy_is_probed_meanwhile(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tended: list[ProxyPool] = []
+
+    async def tend(self: ProxyPool) -> None:
+        tended.append(self)
+
+    monkeypatch.setattr(ProxyPool, "tend", tend)
+    monkeypatch.setattr(shift_room, "TEND_SECONDS", 0.05)
+    async with LittleWeb(tmp_path, {}) as web, at_work(web.settings(), database):
+        await until(lambda: len(tended) > 2)
+        await halt(database)
+        await asyncio.sleep(WITHIN)
+        before = len(tended)
+        await asyncio.sleep(0.5)
+        assert len(tended) == before
+        await resume(database)
+        await until(lambda: len(tended) > before)
 
 
 async def test_why_tells_of_the_halt(database: Database, tmp_path: Path) -> None:

@@ -202,6 +202,21 @@ async def test_failing_pages_of_many_sites_are_an_outage(database: Database) -> 
         assert it.service.available
 
 
+async def test_a_service_that_answers_again_is_back_though_it_fails_at_a_page(
+    database: Database,
+) -> None:
+    kind, standin = crawl4ai()
+    async with bench(kind, standin, database, contract="current") as it:
+        standin.failure = Failure.BAD_GATEWAY
+        for _ in range(breakers.FAULTS_IN_A_ROW):
+            await it.get()
+        assert not it.service.available
+        it.clock.time += 60
+        standin.failure = Failure.INTERNAL
+        assert "failed with 500" in ((await it.get()).error or "")
+        assert it.service.available
+
+
 async def test_subdomains_of_one_site_are_one_site(database: Database) -> None:
     kind, standin = crawl4ai()
     async with bench(kind, standin, database, contract="current") as it:

@@ -94,6 +94,29 @@ def test_it_is_public(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "169.254.169.254",
+        "168.63.129.16",  # by its range a public one
+        "100.100.100.200",
+        "fe80::1",
+        "fd00:ec2::254",
+        "::ffff:169.254.169.254",
+        "64:ff9b::a9fe:a9fe",
+    ],
+)
+@pytest.mark.parametrize("opened", [[], ["0.0.0.0/0", "::/0"]], ids=["closed", "opened"])
+def test_link_local_and_metadata_addresses_are_opened_by_nothing(
+    text: str, opened: list[str]
+) -> None:
+    guard = AddressGuard(AllowedNetworks(addresses=opened))
+    assert "is never connected to" in (guard.refusal(ip_address(text), 80) or "")
+    for trusted in (False, True):
+        refusal = guard.refusal_of_proxy(ip_address(text), trusted=trusted)
+        assert "is never connected to" in (refusal or "")
+
+
+@pytest.mark.parametrize(
     "href",
     [
         "http://2130706433/",

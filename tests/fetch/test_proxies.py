@@ -348,6 +348,21 @@ async def test_nobody_there(tmp_path: Path, protocol: str) -> None:
         await out.server.__aenter__()
 
 
+@pytest.mark.parametrize("dead", ["255.255.255.255", "127.0.0.2"])
+async def test_every_address_of_a_proxy_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dead: str
+) -> None:
+    """No way to the first (a plain OSError, as without IPv6), or nobody there."""
+
+    async def both(_: object, port: int, **__: object) -> list[tuple[object, ...]]:
+        return [(0, 0, 0, "", (address, port)) for address in (dead, "127.0.0.1")]
+
+    async with street(tmp_path) as out:
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", both)
+        body = await out.get("http://one.test/", out.server.proxy(host="proxy.test"))
+        assert b"Good" in body
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_a_proxy_that_says_nothing(tmp_path: Path, protocol: str) -> None:
     async with street(tmp_path, protocol, mute=True, patience=0.5) as out:
@@ -834,6 +849,38 @@ async def test_a_proxy_that_reaches_nothing_is_disabled_though_others_are_well(
     assert (await state(database, well)).is_active
 
 
+async def test_a_proxy_that_reaches_none_of_several_domains_is_disabled_though_it_is_alone(
+    database: Database, seal: Seal
+) -> None:
+    known = await add(database, seal, "http://a.example:1")
+    pool = make_pool(database, seal)
+    await pool.refresh()
+    proxy = pool.pick()
+    assert proxy is not None
+    for _ in range(20):
+        pool.failed(proxy, ONE, ProxyError("it answered 403", at_target=True))
+    assert picked(pool) == known.id  # that may be the site
+    for domain_id in [uuid4() for _ in range(12)]:
+        pool.failed(proxy, domain_id, ProxyError("it answered 403", at_target=True))
+    assert pool.pick() is None
+    await pool.write()
+    assert not (await state(database, known)).is_active
+
+
+async def test_a_login_that_is_refused_three_times_disables(database: Database, seal: Seal) -> None:
+    known = await add(database, seal, "http://ant@a.example:1")
+    pool = make_pool(database, seal)
+    await pool.refresh()
+    proxy = pool.pick()
+    assert proxy is not None
+    for times in range(3):
+        assert picked(pool) == known.id, times
+        pool.failed(proxy, ONE, ProxyError("it refused the login (407)", login=True))
+    assert pool.pick() is None
+    await pool.write()
+    assert not (await state(database, known)).is_active
+
+
 # Probes ---------------------------------------------------------------------------------------
 
 
@@ -843,6 +890,26 @@ async def later(database: Database, interval: str) -> None:
         await connection.execute(
             f"UPDATE messor.proxies SET probe_at = probe_at - interval '{interval}'"
         )
+
+
+@pytest.mark.parametrize("trusted", [True, False], ids=["the operator's", "somebody's"])
+async def test_whose_proxy_it_is_decides_where_it_may_be(
+    database: Database, seal: Seal, trusted: bool
+) -> None:
+    """However it came into the registry: a name may lead elsewhere by now."""
+    async with ProxyServer() as server:
+        endpoint, _ = understand(server.url())
+        async with database.transaction() as connection:
+            known = await registry.add(
+                connection, seal, endpoint, PASSWORD, actor=TESTER, trusted=trusted
+            )
+        pool = make_pool(database, seal)
+        await pool.refresh()
+        proxy = pool.pick()
+        assert proxy is not None
+        assert proxy.trusted == trusted
+        finding = await Prober(GUARD, seconds=30.0).probe_known(database, seal, known)
+        assert ("its address is refused" in (finding.error or "")) != trusted
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from aiohttp import web
 from pydantic import SecretStr
 
 from messor.errors import UsageError
@@ -170,6 +171,31 @@ async def test_a_certificate_of_the_endpoint_is_verified(database: Database, tmp
         await service.close()
         server.close()
         await server.wait_closed()
+
+
+async def test_an_endpoint_with_an_authority_of_its_own_is_in_good_health(tmp_path: Any) -> None:
+    from simweb.certificates import Authority  # noqa: PLC0415 - needs cryptography
+
+    async def refuse(_: web.Request) -> web.Response:
+        return web.json_response({"error": "messages"}, status=400)
+
+    authority, ca_file = Authority(), tmp_path / "ca.pem"
+    authority.write(ca_file)
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", refuse)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    context = authority.context(["localhost"], tmp_path)
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    address = f"https://localhost:{runner.addresses[0][1]}/v1"
+    try:
+        strange = await health.standing_of(address, health.MODEL_ROUTES, None)
+        assert strange.sentence.startswith("cannot be reached: its certificate")
+        assert (
+            await health.standing_of(address, health.MODEL_ROUTES, None, ca_file=ca_file)
+        ).is_good
+    finally:
+        await runner.cleanup()
 
 
 async def test_the_key_is_shown_nowhere(

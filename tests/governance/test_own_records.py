@@ -252,3 +252,22 @@ async def test_our_own_segments_are_imported_with_what_they_refer_to(
     assert result.reason == (
         f"its bytes are in another file, of {FIRST}; name that file before this one in the same import"
     )
+
+
+async def test_refusals_and_blank_pages_are_what_the_archive_holds(
+    database: Database, tmp_path: Path
+) -> None:
+    """Nothing was read of a refusal: its text is empty, and that is right."""
+    denied = b"<html><head><title>Access denied</title></head><body>Access denied</body></html>"
+    rooms: dict[str, Room] = {
+        "/": page("home", "/denied", "/blank"),
+        "/denied": SimResponse(403, (("Content-Type", HTML), ("Server", "cloudflare")), denied),
+        "/blank": SimResponse(200, (("Content-Type", HTML),), b"<html><body> </body></html>"),
+    }
+    async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
+        settings = web.settings()
+        await admit(database, "http://one.test/")
+        await crawl(settings, database)
+    texts = await snapshots(database, settings)
+    assert {url for url, each in texts.items() if not each["markdown"]}
+    assert await audited(database, settings) == {}

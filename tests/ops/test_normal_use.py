@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from messor.registry import domains, preflights
 from messor.registry.submissions import Submitter
 from messor.settings import Settings
 from messor.store.database import Database
+from simweb import SimResponse
 from tests.clones import clone_of, filled_once
 from tests.crawling import TESTER, admit, at_work, idle, until
 from tests.ingest.test_ingest import REVIEWER, shop
@@ -115,6 +117,7 @@ async def test_a_preflight_that_was_cut_off_and_begun_anew_is_no_violation(
     assert f"this was number {requests - 3 + 1}" in found
 
 
+FIRST = "UPDATE messor.crawl_tasks SET priority = 0 WHERE page_id = $1"
 COPY_LAST = """
 INSERT INTO messor.http_fetches (fetched_at, page_id, host_id, visit_token, outcome, status_code,
        duration_ms, waited_ms, delay_ms, rule, policy_version)
@@ -171,6 +174,50 @@ async def test_ingesting_right_after_approval_is_no_violation(
             for mode in (Mode.LIGHT, Mode.STANDARD):
                 request = IngestRequest("http://one.test/", REVIEWER, mode, may_approve=True)
                 await ingest(database, settings, request)
+    assert await findings(database) == []
+
+
+def asked_for(web: LittleWeb, path: str) -> bool:
+    return path in web.paths("one.test")
+
+
+@pytest.mark.parametrize("pause", [0.3, 0.7, 1.5])
+async def test_ingesting_while_slow_answers_are_on_their_way_is_no_violation(
+    database: Database, tmp_path: Path, pause: float
+) -> None:
+    """What was asked for before the run began is answered during it."""
+    rooms = {
+        path: replace(room, pause_s=pause)
+        for path, room in shop(5).items()
+        if isinstance(room, SimResponse)
+    }
+    async with LittleWeb(tmp_path, {"one.test": rooms}) as web:
+        settings = web.settings()
+        async with at_work(settings, database):
+            await admit(database, "http://one.test/", delay=0.05)
+            for path in ("/", "/about"):
+                await until(partial(asked_for, web, path))
+                request = IngestRequest("http://one.test/", REVIEWER, Mode.LIGHT, may_approve=True)
+                await ingest(database, settings, request)
+    assert await findings(database) == []
+
+
+async def test_ingesting_where_somebody_asked_for_a_page_is_no_violation(
+    database: Database, tmp_path: Path
+) -> None:
+    """A page that is due for another's sake may come before the run has read its sources."""
+    async with LittleWeb(tmp_path, {"one.test": shop(14)}) as web:
+        settings = web.settings()
+        await admit(database, "http://one.test/", delay=0.05)
+        async with database.transaction() as connection:
+            url = "http://one.test/about"
+            asked = await intake.submit_url(connection, url, Submitter(TESTER), look=False)
+            assert asked.outcome == "crawling"
+            await connection.execute(FIRST, asked.page_id)
+        async with at_work(settings, database):
+            request = IngestRequest("http://one.test/", REVIEWER, Mode.LIGHT, may_approve=True)
+            await ingest(database, settings, request)
+        assert web.paths("one.test")[:2] == ["/robots.txt", "/about"]
     assert await findings(database) == []
 
 

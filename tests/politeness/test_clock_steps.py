@@ -13,12 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from messor.access import ratelimits, throttle
+from messor.access.origin import Origin
+from messor.access.ratelimits import Limit
+from messor.cli.run_workers import crawl_until_idle
 from messor.explain.why import explain
 from messor.fetch.services import holds
 from messor.ledger.alarms import AlarmBoard, AlarmKeeper
 from messor.ops.clock_watch import ClockReading, ClockWatch
+from messor.politeness import clock_steps
 from messor.politeness.lease import WorkerLease
 from messor.store.database import Database
+from messor.store.session import Session
 from simweb import SimResponse
 from tests.crawling import admit, at_work, crawl, eventually, idle, later, outcomes, until
 from tests.little_web import LAG, LittleWeb, page
@@ -66,6 +72,11 @@ async def scene(database: Database, dsn: str, by: timedelta = HOUR) -> AsyncIter
 
 async def waits(database: Database) -> dict[str, tuple[float, float | None]]:
     return {row["host"]: (row["ready"], row["claim"]) for row in await database.fetch(WAITS)}
+
+
+async def silences(database: Database) -> list[float]:
+    left = "extract(epoch FROM cooldown_until - messor.clock())::float8"
+    return [row[0] for row in await database.fetch(f"SELECT {left} FROM messor.hosts")]
 
 
 async def execute(database: Database, sql: str) -> None:
@@ -137,6 +148,25 @@ async def test_a_crawl_under_way_gets_over_an_hour_ahead_and_back(
             assert min(b - a for a, b in pairwise(times)) >= 0.5 - LAG
 
 
+async def test_a_crawl_by_hand_gets_over_it_with_nobody_else_there(
+    database: Database, tmp_path: Path
+) -> None:
+    async with LittleWeb(tmp_path, {"one.test": ROOMS}) as web:
+        await admit(database, "http://one.test/", delay=0.5)
+        command = crawl_until_idle(web.settings(visit_pages=3), Session(database, None))
+        crawling = asyncio.create_task(command)
+        await until(lambda: len(web.requests()) > 3)
+        await execute(database, CLOCK.format(offset="1 hour"))
+        await until(lambda: len(web.requests()) > 6)
+        await asyncio.sleep(2)  # a look or two
+        await execute(database, CLOCK.format(offset="0"))
+        await crawling
+        found = await outcomes(database)
+        assert [found[f"http://one.test{path}"] for path in ROOMS] == ["ok"] * len(ROOMS)
+        times = [asked.arrived_ns / 1e9 for asked in web.requests()]
+        assert min(b - a for a, b in pairwise(times)) >= 0.5 - LAG
+
+
 async def test_a_silence_that_a_host_asked_for_is_kept_in_full(
     database: Database, dsn: str, tmp_path: Path
 ) -> None:
@@ -149,6 +179,7 @@ async def test_a_silence_that_a_host_asked_for_is_kept_in_full(
         await made.go_wrong()
         ahead = await waits(made.wrong)
         assert 7190 - 30 < ahead["one.test"][0] <= 7200  # not over an hour sooner
+        assert all(7100 < left <= 7200 for left in await silences(made.wrong))
         await admit(made.wrong, "http://two.test/", delay=DELAY)
         async with at_work(web.settings(), made.wrong):
             await until(lambda: web.paths("two.test").count("/") == 1)
@@ -160,10 +191,51 @@ async def test_a_silence_that_a_host_asked_for_is_kept_in_full(
         asked = len(web.requests())
         await crawl(web.settings(), database)
         assert len(web.requests()) == asked
-        left = await database.fetch(
-            "SELECT extract(epoch FROM cooldown_until - messor.clock()) AS s FROM messor.hosts"
-        )
-        assert all(7100 < row["s"] <= 7200 for row in left)
+        assert all(7100 < left <= 7200 for left in await silences(database))
+
+
+async def test_what_waits_besides_lanes_is_not_kept_waiting(
+    database: Database, dsn: str, tmp_path: Path
+) -> None:
+    """Pages to be read, logins, requests to the API, proxies and hints at jobs."""
+    limit, origin = Limit(10, timedelta(minutes=1)), Origin("127.0.0.1")
+    async with LittleWeb(tmp_path, {"one.test": ROOMS}) as web, scene(database, dsn) as made:
+        await admit(database, "http://one.test/", delay=0)
+        await made.go_wrong()
+        await crawl(web.settings(), made.wrong)
+        charged = await throttle.charge(made.wrong, "ada@example.org", origin)
+        async with made.wrong.transaction() as connection:
+            await charged.forgive(connection)
+        assert (await ratelimits.take(made.wrong, "key", limit)).is_taken
+        for sql in (
+            """INSERT INTO messor.proxies (proxy_protocol, proxy_url, proxy_port, is_active, probe_at)
+               VALUES ('http', '192.0.2.1', 8080, false, messor.clock() + interval '1 minute')""",
+            """INSERT INTO messor.job_outbox (job_id, job_type, due_at)
+               VALUES (gen_random_uuid(), 'audit', messor.clock())""",
+            "UPDATE messor.outbox_relay SET expires_at = messor.clock() + interval '10 seconds'",
+        ):
+            await made.wrong.fetch(sql)
+        assert await database.fetchval("SELECT count(*) FROM messor.extraction_due") == len(ROOMS)
+        await made.go_right()
+        for table, column in (*clock_steps.OTHER_WAITS, ("extraction_due", "due_at")):
+            late = f"SELECT max({column}) - messor.clock() FROM messor.{table}"
+            left = await database.fetchval(late)
+            assert left is None or left < timedelta(seconds=70), table
+        await throttle.charge(database, "ada@example.org", origin)
+        assert (await ratelimits.take(database, "key", limit)).is_taken
+
+
+async def test_a_page_that_is_being_read_does_not_hold_up_the_mend(
+    database: Database, dsn: str, tmp_path: Path
+) -> None:
+    async with LittleWeb(tmp_path, {"one.test": ROOMS}) as web, scene(database, dsn) as made:
+        await admit(database, "http://one.test/", delay=DELAY)
+        await made.go_wrong()
+        await crawl(web.settings(), made.wrong)
+        async with database.transaction() as reading:
+            await reading.fetch("SELECT FROM messor.extraction_due LIMIT 3 FOR UPDATE")
+            await asyncio.wait_for(made.go_right(), 4)
+        assert (await waits(database))["one.test"][0] <= DELAY + 60
 
 
 async def test_a_silence_lasts_though_the_clock_was_behind(

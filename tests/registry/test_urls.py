@@ -103,7 +103,7 @@ async def test_a_new_subdomain_from_the_public_waits_for_a_reviewer(database: Da
     assert (domain.status, domain.review_reason is not None) == ("approved", True)
     async with database.transaction() as connection:
         decided = await decisions.keep(connection, "example.org", actor=TESTER)
-    assert "1 submitted URLs are crawled" in decided.said
+    assert "1 submitted URL is crawled with it." in decided.said
     assert NEW_HOST in await due(database)
 
 
@@ -194,7 +194,7 @@ async def test_urls_that_came_during_suspension_wait_for_resumption(database: Da
     done = await decisions.decide_many(
         database, ["example.org"], partial(decisions.resume, actor=TESTER)
     )
-    assert "crawling goes on" in done[0].said
+    assert "approved again. Its pages are due. No worker is at work." in done[0].said
 
 
 async def test_a_url_that_meets_its_domains_approval_is_never_lost(database: Database) -> None:

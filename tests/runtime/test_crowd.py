@@ -53,6 +53,25 @@ def test_when_it_is_full_those_who_hold_most_make_room() -> None:
     assert len(here) == 6
 
 
+def test_who_lets_requests_stand_still_makes_room_for_those_who_do_not() -> None:
+    here = crowd(6, 3)
+    busy, slow = [Guest(f"192.0.2.{n}") for n in range(3)], [Guest("192.0.2.9") for _ in range(3)]
+    for guest in [*busy, *slow]:
+        assert here.enter(guest)
+        here.works(guest)
+    for guest in [busy[0], *slow]:
+        here.stalls(guest)
+    assert here.enter(waiting := Guest("192.0.2.7"))
+    assert [guest.is_ended for guest in slow] == [True, False, False]
+    assert here.enter(Guest("192.0.2.7"))
+    assert waiting.is_ended  # who only waits goes first
+    assert not any(guest.is_ended for guest in busy)
+    here.works(slow[1])
+    here.works(slow[2])
+    assert here.enter(Guest("192.0.2.7"))
+    assert not slow[1].is_ended
+
+
 def test_a_network_of_64_bits_is_one_address() -> None:
     here = crowd()
     guests = [Guest(f"2001:db8::{number}") for number in range(1, 5)]

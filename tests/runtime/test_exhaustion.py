@@ -34,6 +34,11 @@ LOGIN = (
     b"Content-Type: multipart/form-data; boundary=b\r\n\r\n"
 )
 PART = b'--b\r\nContent-Disposition: form-data; name="f"%s\r\n\r\n'
+BEGUN = (
+    b"POST /login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
+    b"Content-Type: application/x-www-form-urlencoded\r\n\r\n5\r\nemail\r\n"
+)
+STYLES = b"GET /static/vendor/tabler.min.css HTTP/1.1\r\nHost: localhost\r\n\r\n" * 5
 FIELDS = (PART % b"") + b"x" * 480_000 + b"\r\n"
 FILE = PART % b'; filename="f"'
 
@@ -53,7 +58,14 @@ class Up:
     @property
     def workers(self) -> list[psutil.Process]:
         found = psutil.Process(self.process.pid).children()
-        return [one for one in found if "worker" in one.cmdline()]
+        return [one for one in found if _is_worker(one)]
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    try:
+        return "worker" in process.cmdline()
+    except psutil.Error:  # it has just ended
+        return False
 
 
 def _free_port() -> int:
@@ -94,7 +106,7 @@ def _listens(port: int) -> bool:
 
 @contextlib.contextmanager
 def leaning(
-    port: int, count: int, say: bytes, address: str = ATTACKER
+    port: int, count: int, say: bytes, address: str = ATTACKER, *, buffer: int | None = None
 ) -> Iterator[list[socket.socket]]:
     """So many connections that say something and then wait."""
     held: list[socket.socket] = []
@@ -102,6 +114,8 @@ def leaning(
         for _ in range(count):
             sock = socket.socket()
             sock.settimeout(5)
+            if buffer is not None:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
             sock.bind((address, 0))
             held.append(sock)
             with contextlib.suppress(OSError):
@@ -150,6 +164,25 @@ async def test_half_open_connections_from_many_addresses(up: Up) -> None:
         for last in range(100, 155):
             stack.enter_context(leaning(up.port, 20, b"GET", f"127.0.0.{last}"))
         await holds(up)
+
+
+async def test_bodies_that_stand_still_from_many_addresses(up: Up) -> None:
+    """As many requests as there may be connections, each begun and never sent to its end."""
+    await waited(up.port)
+    with contextlib.ExitStack() as stack:
+        for last in range(100, 110):
+            stack.enter_context(leaning(up.port, 64, BEGUN, f"127.0.0.{last}"))
+        await holds(up)
+
+
+async def test_answers_that_nobody_reads_from_many_addresses(up: Up) -> None:
+    await waited(up.port)
+    with contextlib.ExitStack() as stack:
+        for last in range(100, 110):
+            stack.enter_context(leaning(up.port, 64, STYLES, f"127.0.0.{last}", buffer=2_048))
+        await asyncio.sleep(3)
+        await holds(up)
+        assert psutil.Process(up.process.pid).num_fds() < FILES - 128
 
 
 @pytest.mark.parametrize("body", [FIELDS * 33, FILE + b"x" * 15_900_000])

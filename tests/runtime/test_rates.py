@@ -53,7 +53,7 @@ def test_streams_are_counted_while_open() -> None:
 
 
 @pytest.mark.parametrize(
-    "allowed, wanted, share", [(1024, 512, 512), (600, 512, 344), (256, 512, 128), (20, 512, 16)]
+    "allowed, wanted, share", [(4096, 512, 512), (1024, 512, 384), (256, 512, 64), (20, 512, 16)]
 )
 def test_the_server_leaves_a_reserve(
     allowed: int, wanted: int, share: int, monkeypatch: pytest.MonkeyPatch

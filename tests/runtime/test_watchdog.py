@@ -21,7 +21,7 @@ QUICK = Patience(first_pause_seconds=0.01, longest_pause_seconds=0.05, proven_se
 class Component:
     """Runs until stopped, or fails at once."""
 
-    def __init__(self, fault: Exception | None = None, *, ends: bool = False) -> None:
+    def __init__(self, fault: BaseException | None = None, *, ends: bool = False) -> None:
         self._fault = fault
         self._stop = asyncio.Event()
         if ends:
@@ -39,7 +39,9 @@ class Component:
         self.is_running = False
 
 
-def failing(times: int, made: list[Component], fault: Exception | None) -> Callable[[], Component]:
+def failing(
+    times: int, made: list[Component], fault: BaseException | None
+) -> Callable[[], Component]:
     """A component that fails so many times, or ends by itself, before it runs."""
 
     def make() -> Component:
@@ -50,8 +52,13 @@ def failing(times: int, made: list[Component], fault: Exception | None) -> Calla
     return make
 
 
-@pytest.mark.parametrize("fault", [RuntimeError("a fault"), OSError(28, "full"), None])
-async def test_one_that_fails_starts_again_and_the_others_go_on(fault: Exception | None) -> None:
+CUT_OFF = asyncio.CancelledError("cut off")  # as when something within it was cancelled
+
+
+@pytest.mark.parametrize("fault", [RuntimeError("a fault"), OSError(28, "full"), CUT_OFF, None])
+async def test_one_that_fails_starts_again_and_the_others_go_on(
+    fault: BaseException | None,
+) -> None:
     board, frail, sound = AlarmBoard(), list[Component](), list[Component]()
     first = Watchdog("frail", failing(4, frail, fault), board, patience=QUICK)
     other = Watchdog("sound", failing(0, sound, None), board, patience=QUICK)
@@ -62,7 +69,8 @@ async def test_one_that_fails_starts_again_and_the_others_go_on(fault: Exception
     (alarm,) = board.standing
     assert alarm.name == "frail"
     assert "frail failed (" in alarm.said
-    assert str(fault or "ended by itself") in alarm.said
+    told = str(fault) if isinstance(fault, Exception) else "ended by itself"
+    assert told in alarm.said
     await until(lambda: not board.standing)  # it has run well for a while
     company.stop()
     await asyncio.wait_for(running, 5)

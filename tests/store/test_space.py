@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
+import asyncpg
 import pytest
 from pydantic import ValidationError
 
@@ -62,3 +63,19 @@ def test_a_servers_word_that_its_disk_is_full_counts_for_a_while(
     assert room.said == "the PostgreSQL server reports that its disk is full"
     database.disk_full_at -= space.FULL_SECONDS
     assert not room.is_low
+
+
+async def test_a_server_without_room_for_a_connection_counts_as_full(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL tells that by an internal error, as no table is concerned."""
+
+    async def refuse(*_: object, **__: object) -> None:
+        raise asyncpg.InternalServerError("could not write init file: No space left on device")
+
+    async with Database(dsn) as database, database.connection():
+        monkeypatch.setattr(asyncpg, "connect", refuse)
+        with pytest.raises(asyncpg.DiskFullError):
+            await database.fetchval("SELECT 1")
+        here = Space({"data folder": tmp_path}, MinimumFree(0.0, 1), database)
+        assert here.said == "the PostgreSQL server reports that its disk is full"

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import base64
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messor.web.encodings import decode, encoding_for_label, sniff
+from tests.web.nesting_check import KILLER
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,16 @@ from messor.web.encodings import decode, encoding_for_label, sniff
         ("<p>hello there".encode("utf-16-be"), None, "utf-16be"),
         ("Привет, как дела? Всё хорошо, спасибо.".encode("cp1251"), None, "windows-1251"),
         (b" " * 3_000 + b'<meta charset="shift_jis">', None, "shift_jis"),
+        (b" " * 3_000 + b"<META CHARSET=nonsense><meta charset=koi8-r>", None, "koi8-r"),
+        (
+            b" " * 3_000 + b'<meta http-equiv="Content-Type" content="text/html; charset=koi8-r">',
+            None,
+            "koi8-r",
+        ),
+        (b" " * 3_000 + b"<meta name=charset content=charset=koi8-r>", None, "windows-1252"),
+        (b" " * 3_000 + b"<!-- <meta charset=koi8-r> -->", None, "windows-1252"),
+        (b" " * 3_000 + b"<script>'<meta charset=koi8-r>'</script>", None, "windows-1252"),
+        (b" " * 3_000 + b"<meta charset=utf-16>", None, "utf-8"),
     ],
 )
 def test_sniff(body: bytes, content_type: str | None, encoding: str) -> None:
@@ -36,6 +49,21 @@ def test_decode() -> None:
     assert decode(b"a\xffb", "text/html; charset=utf-8") == ("a\ufffdb", "utf-8")
     assert decode("é".encode("latin-1"), "text/html; charset=latin1") == ("é", "windows-1252")
     assert decode(b"") == ("", "windows-1252")
+
+
+def test_no_tree_is_made_of_a_page_whose_encoding_is_looked_for() -> None:
+    """It would end the process: one of its own."""
+    decoding = (
+        "import sys; from messor.web.encodings import sniff; print(sniff(sys.stdin.buffer.read()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", decoding],
+        input=f"{KILLER} charset".encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.split()) == (0, [b"windows-1252"])
 
 
 def test_labels() -> None:

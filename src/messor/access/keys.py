@@ -17,8 +17,8 @@ from uuid import UUID
 
 import asyncpg
 
-from messor.access import typed_text
-from messor.access.errors import BadKeyError
+from messor.access import last_used, typed_text
+from messor.access.errors import BadKeyError, ForbiddenError
 from messor.access.members import Member
 from messor.access.origin import Origin
 from messor.access.principal import Principal, authorise, authorise_for
@@ -64,23 +64,26 @@ UPDATE messor.api_keys SET revoked_at = (SELECT messor.clock()), revoked_by = $2
  WHERE id = $1 AND revoked_at IS NULL RETURNING id
 """
 
-# Its use is noted at most once a minute, and only when the secret fits.
-SHOWN = """
+FOUND = """
 WITH found AS (
   SELECT k.id, k.member_id, k.secret_hash, k.scopes, k.last_used_at, k.expires_at, k.revoked_at,
          m.name, m.role, m.disabled_at, k.expires_at <= (SELECT messor.clock()) AS is_over
     FROM messor.api_keys k JOIN messor.members m ON m.id = k.member_id WHERE k.prefix = $1
-), used AS (
+)"""
+HOLDER = """
+SELECT id, member_id, secret_hash, scopes, name, role, disabled_at, revoked_at, expires_at, is_over
+  FROM found
+"""
+# Its use is noted at most once a minute, and only when the secret fits.
+SHOWN = f"""{FOUND}, used AS (
   UPDATE messor.api_keys k SET last_used_at = (SELECT messor.clock()), last_used_address = $3
     FROM found f
    WHERE k.id = f.id AND f.secret_hash = $2
      AND f.revoked_at IS NULL AND f.disabled_at IS NULL AND NOT f.is_over
      AND (f.last_used_at IS NULL
           OR f.last_used_at < (SELECT messor.clock()) - interval '1 minute')
-)
-SELECT id, member_id, secret_hash, scopes, name, role, disabled_at, revoked_at, expires_at, is_over
-  FROM found
-"""
+) {HOLDER}"""
+SHOWN_UNNOTED = FOUND + HOLDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,8 @@ async def create(
 ) -> tuple[ApiKey, Secret]:
     """Make a key for a member; the secret is the whole key, and nobody can show it again."""
     authorise_for(by, member.id)
+    if by.must_enrol:  # a key asks for no second factor: it would be the way around it
+        raise ForbiddenError("Set up two-factor login first: My account in the console.")
     name = typed_text.understand_name(name, "name for the key")
     given = _check(member, scopes, days)
     prefix = secrets.token_hex(6)
@@ -160,7 +165,9 @@ async def recognise(source: Connection | Database, text: str, origin: Origin) ->
     if shape is None:
         raise BadKeyError("This is not an API key. Keys begin with messor_.")
     shown = fingerprint(text)
-    row = await source.fetchrow(SHOWN, shape[1], shown, origin.stored_address)
+    row = await last_used.fetchrow(
+        source, (SHOWN, shape[1], shown, origin.stored_address), (SHOWN_UNNOTED, shape[1])
+    )
     if row is None or not hmac.compare_digest(row["secret_hash"], shown):
         raise BadKeyError("This API key is not known.")
     if row["revoked_at"] is not None or row["disabled_at"] is not None:

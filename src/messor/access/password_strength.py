@@ -13,6 +13,8 @@ from messor.access.errors import WeakPasswordError
 
 FEWEST_GUESSES = 10**9  # refuses "Summer2026!!!" and takes three or four words in a row
 OWN_WORDS = ("messor", "crawler", "console")
+# Long enough for any rule, and on every list all the same; letters and digits alone.
+FAMOUS = frozenset({"correcthorsebatterystaple", "tobeornottobe", "thequickbrownfox"})
 _LOOKED_AT = 72  # characters; the search takes time that grows with their square
 _SHORTEST_WORD = 3
 _FEWEST_BESIDE = 6  # letters and digits beside the account's own words
@@ -27,7 +29,7 @@ def check_guessing(password: str, *, email: str, name: str) -> None:
             "The password must not be the member's name or e-mail address, or the product's name, "
             "with little else. Choose something unrelated, such as four random words."
         )
-    if _guesses(password, own) < FEWEST_GUESSES:
+    if _bare(password) in FAMOUS or _guesses(password, own) < FEWEST_GUESSES:
         raise WeakPasswordError(
             "This password is too common or too easy to guess. Use four random words, or have a "
             "password manager make one."

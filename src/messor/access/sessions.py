@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from messor.access import last_used
 from messor.access.errors import SessionEndedError
 from messor.access.members import Member
 from messor.access.origin import Origin
@@ -40,22 +41,25 @@ WITH moment AS MATERIALIZED (SELECT messor.clock() AS now), s AS (
 SELECT {COLUMNS} FROM s
 """
 
-# The row is written at most once a minute, however often it is read.
-RESUME = f"""
+FOUND = f"""
 WITH found AS (
   SELECT s.id, s.member_id, m.name, m.role, s.opened_by, s.last_seen_at
     FROM messor.sessions s JOIN messor.members m ON m.id = s.member_id AND m.disabled_at IS NULL
    WHERE s.token_hash = $1 AND {IS_OPEN}
-), seen AS (
-  UPDATE messor.sessions s SET last_seen_at = (SELECT messor.clock())
-    FROM found f WHERE s.id = f.id
-     AND f.last_seen_at < (SELECT messor.clock()) - interval '1 minute'
-)
+)"""
+HOLDER = """
 SELECT id, member_id, name, role, opened_by = 'identity_provider' OR EXISTS (
          SELECT FROM messor.second_factors f
           WHERE f.member_id = found.member_id AND f.confirmed_at IS NOT NULL) AS has_second_factor
   FROM found
 """
+# The row is written at most once a minute, however often it is read.
+RESUME = f"""{FOUND}, seen AS (
+  UPDATE messor.sessions s SET last_seen_at = (SELECT messor.clock())
+    FROM found f WHERE s.id = f.id
+     AND f.last_seen_at < (SELECT messor.clock()) - interval '1 minute'
+) {HOLDER}"""
+RESUME_UNNOTED = FOUND + HOLDER
 
 LISTING = f"""
 SELECT {COLUMNS} FROM messor.sessions s WHERE s.member_id = $1 AND {IS_OPEN}
@@ -143,7 +147,10 @@ async def resume(
 
     Where two factors are required, a member with one may do nothing but set up the second.
     """
-    row = await source.fetchrow(RESUME, fingerprint(token)) if token else None
+    row = None
+    if token:
+        shown = fingerprint(token)
+        row = await last_used.fetchrow(source, (RESUME, shown), (RESUME_UNNOTED, shown))
     if row is None:
         raise SessionEndedError("This session has ended. Log in again.")
     principal = _principal(row["id"], row["member_id"], row["name"], Role(row["role"]))

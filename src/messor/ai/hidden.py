@@ -20,7 +20,7 @@ from messor.content.plain import one_space
 from messor.content.spans import SourceText
 from messor.web.unseen import UNSEEN_MARK
 
-MAX_RULES = 5_000
+MAX_RULES = 10_000  # ends of nested ones included
 MAX_SELECTORS = 200
 
 # Their text is none of the page's, or not shown as it stands.
@@ -43,12 +43,15 @@ _TOLD = (
 )
 _HIDES = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden"
-    r"|opacity\s*:\s*0?\.?0{1,4}\d?(?![.\d])|font-size\s*:\s*[01](?:\.\d{0,4})?(?:px|pt|em|rem|%)?\s*(?:;|!|$)"
+    r"|(?<![-\w])opacity\s*:\s*0?\.?0{1,4}\d?(?![.\d])|font-size\s*:\s*[01](?:\.\d{0,4})?(?:px|pt|em|rem|%)?\s*(?:;|!|$)"
     r"|text-indent\s*:\s*-\d{3,}|(?:left|top|right|bottom)\s*:\s*-\d{3,}"
     r"|clip(?:-path)?\s*:\s*(?:rect\(\s*[01]|inset\(\s*(?:50|100)|circle\(\s*0)"
-    r"|(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:;|!|$)|transform\s*:\s*scale[xy]?\(\s*0"
-    r"|color\s*:\s*transparent|color\s*:\s*(?:rgba|hsla)\([^)]{0,40},\s*0?\.?0\s*\)"
-    r"|color\s*:\s*#[0-9a-f]{6}0[0-9a-f](?![0-9a-f])|z-index\s*:\s*-\d{2,}"
+    r"|(?<![-\w])(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:;|!|$)|transform\s*:\s*scale[xy]?\(\s*0"
+    r"|(?<![-\w])(?:-webkit-text-fill-)?color\s*:\s*(?:transparent|(?:rgba|hsla)\([^)]{0,40},\s*0?\.?0\s*\)"
+    r"|#[0-9a-f]{6}0[0-9a-f](?![0-9a-f]))|z-index\s*:\s*-\d{2,}"
+    r"|(?<![-\w])font\s*:\s*(?:[a-z]{1,20}\s+){0,4}0(?:px|pt|em|rem|%)?[\s/]|inset\s*:[^;]{0,60}-\d{3,}"
+    r"|translate(?:[xy]|3d)?\s*[:(][^;)]{0,60}-\d{3,}(?:px|r?em|v[wh])|(?<![-\w])scale\s*:\s*0(?![.\d])"
+    r"|zoom\s*:\s*(?:0(?![.\d])|0?\.0)|filter\s*:[^;]{0,60}opacity\(\s*0?\.?0{0,4}%?\s*\)|display\s*:\s*table-column"
 )
 # A value that a file elsewhere sets, where none but a hiding one is of use.
 _DOUBTFUL = re.compile(
@@ -64,12 +67,14 @@ _PAPER = frozenset(
 # Selectors and what they declare, or what is none of both; each character is looked at once.
 _RULE = re.compile(r"([^{}]*+)(?:\{([^{}]*+)\}|[{}]|\Z)")
 _MAX_SELECTOR, _MAX_DECLARED = 2_000, 5_000
+_MOST_SELECTORS, _MAX_OF_ONE = 50, 400  # of one rule
 _SIMPLE = re.compile(r"(?:[a-zA-Z][a-zA-Z0-9]*)?([.#][\w-]+)")
 # Of at most four parts, so that looking for it stays cheap. Of pseudo-classes, those of place alone.
 _PART = (
     r"[^\s>+~:]{0,80}(?::(?:first|last|only|nth|nth-last)-(?:child|of-type)(?:\([^()]{1,20}\))?"
-    r"|:(?:not|is|where)\([^():]{1,80}\)|:empty)?"
+    r"|:(?:not|is|where|has)\([^():]{1,80}\)|:empty)?"
 )
+_BETWEEN_SELECTORS = re.compile(r",(?![^(]*\))")
 _PLAIN_SELECTOR = re.compile(rf"{_PART}(?:[\s>+~]{{1,5}}{_PART}){{0,3}}")
 
 
@@ -109,21 +114,52 @@ def _read_sheets(document: Document) -> _Sheet:
     texts = sheets(document)
     sheet = _Sheet(variables(document, texts))
     for text in texts:
-        rules = (match for match in _RULE.finditer(text) if match[2] is not None)
-        for match in islice(rules, MAX_RULES):
-            if len(match[1]) <= _MAX_SELECTOR:
-                _note(sheet, match[1], plain(match[2][:_MAX_DECLARED]))
+        _read_rules(sheet, text)
     return sheet
 
 
-def _note(sheet: _Sheet, selectors: str, declared: str) -> None:
-    ways = list(resolved(declared, sheet.variables))
+def _read_rules(sheet: _Sheet, text: str) -> None:
+    """Rules, and those nested in others: what is declared in the midst counts for the outer one."""
+    within: list[list[str]] = []  # selectors of the rules that have begun
+    for match in islice(_RULE.finditer(text), MAX_RULES):
+        outer = within[-1] if within else []
+        if match[2] is None and match[0].endswith("}"):
+            _note(sheet, outer, match[1])
+            del within[-1:]
+            continue
+        declared, _, prelude = match[1].rpartition(";")
+        _note(sheet, outer, declared)
+        selectors = _selectors(prelude, outer)
+        if match[2] is not None:
+            _note(sheet, selectors, match[2])
+        elif match[0].endswith("{"):
+            within.append(selectors)
+
+
+def _selectors(prelude: str, outer: list[str]) -> list[str]:
+    """Those before a brace, each within each of the outer ones; an at-rule has those around it."""
+    if prelude.lstrip().startswith("@"):
+        return outer
+    own = [each.strip() for each in _BETWEEN_SELECTORS.split(prelude[:_MAX_SELECTOR])]
+    joined = (
+        each.replace("&", around) if "&" in each else f"{around} {each}"
+        for each in own
+        for around in outer
+    )
+    found = list(islice(joined, _MOST_SELECTORS)) if outer else own[:_MOST_SELECTORS]
+    return [each for each in found if len(each) <= _MAX_OF_ONE]
+
+
+def _note(sheet: _Sheet, selectors: list[str], declared: str) -> None:
+    if not selectors or not declared:
+        return
+    ways = list(resolved(plain(declared[:_MAX_DECLARED]), sheet.variables))
     hides = any(map(_hides, ways))
     ink = next((ink for way in ways if (ink := _ink(way)) in _PAPER), None) or _ink(ways[0])
     ground = all(map(_has_ground, ways))
     if not (hides or ink or ground):
         return
-    for selector in map(str.strip, selectors.split(",")[:50]):
+    for selector in selectors:
         if hides and selector and _PLAIN_SELECTOR.fullmatch(selector):
             sheet.hides[selector] = None
         simple = _SIMPLE.fullmatch(selector)

@@ -21,8 +21,8 @@ from messor.ai.options import ModelSettings
 from messor.ai.prompt_files import Prompt
 from messor.ai.reply import ABOUT_THE_TEXT, Reply, ReplyStatus
 from messor.ai.wire import PATH, TITLE, Check, Dialect, read_reply
-from messor.fetch.services import holds
-from messor.fetch.services.breaker import Breaker, BreakerPermit
+from messor.fetch.services import health, holds
+from messor.fetch.services.breaker import FAULTS_IN_A_ROW, FIRST_WAIT, Breaker, BreakerPermit
 from messor.fetch.services.endpoint import ServiceEndpoint
 from messor.fetch.services.faults import ProviderFaultError
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
@@ -136,7 +136,7 @@ class Model:
         reply = self._scrubbed(await self._called(question, messages), held)
         if reply.slow_down:
             reply = await self._share(reply)
-        self._tell(ticket, reply)
+        await self._tell(ticket, reply, subject)
         await self._settle(held, reply)
         return reply
 
@@ -157,12 +157,26 @@ class Model:
     def _scrubbed(self, reply: Reply, held: Reservation) -> Reply:
         return replace(reply, sentence=self._endpoint.scrub(reply.sentence), call_id=held.call_id)
 
-    def _tell(self, ticket: BreakerPermit, reply: Reply) -> None:
+    async def _tell(self, ticket: BreakerPermit, reply: Reply, subject: Subject) -> None:
         """What an answer says about the endpoint; a model that makes no sense is still there."""
         if reply.is_answer or reply.ending in ABOUT_THE_TEXT:
             ticket.answered()
+        elif reply.is_doubtful:
+            ticket.failed_at(subject.domain, reply.sentence)
+            await self._check_health()
         else:
             ticket.failed(reply.sentence, reply.wait)
+
+    async def _check_health(self) -> None:
+        """After some failed texts in a row, were they of one domain, ask how the endpoint fares."""
+        if self.breaker.page_faults % FAULTS_IN_A_ROW or not self.breaker.available:
+            return
+        at = self.settings.service
+        standing = await health.standing_of(
+            at.base_url, health.MODEL_ROUTES, at.api_key, ca_file=at.ca_file
+        )
+        if not standing.is_good:
+            self.breaker.hold(FIRST_WAIT, f"{TITLE} {standing.sentence}")
 
     async def _share(self, reply: Reply) -> Reply:
         """Have every worker wait: an endpoint counts them together."""
@@ -197,4 +211,10 @@ def _of_fault(fault: ProviderFaultError) -> Reply:
         ending = ReplyStatus.BAD_ANSWER
     else:
         ending = ReplyStatus.UNREACHABLE
-    return Reply(ending, sentence=fault.sentence, wait=fault.hold, is_charged=fault.charged)
+    return Reply(
+        ending,
+        sentence=fault.sentence,
+        wait=fault.hold,
+        is_charged=fault.charged,
+        is_doubtful=fault.doubtful,
+    )

@@ -61,6 +61,7 @@ class Reply:
     call_id: int | None = None
     is_cached: bool = False
     slow_down: bool = False  # the endpoint asks every worker to wait
+    is_doubtful: bool = False  # of this text, unless texts of many domains end the same way
 
     @property
     def is_answer(self) -> bool:

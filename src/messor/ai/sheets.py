@@ -27,6 +27,9 @@ _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _VARIABLE = re.compile(r"(--[\w-]{1,100})\s*:\s*([^;{}]{0,200})")
 # The innermost one; its second group is what holds where there is no such variable.
 _USE = re.compile(r"var\(\s*(--[\w-]{1,100})\s*(?:,([^()]{0,200}))?\)")
+_NUMBER = re.compile(r"calc\(\s*([-+]?[\d.]{1,20}[a-z%]{0,4})\s*\)")
+_AROUND = re.compile(r"<!--|-->")  # for browsers of long ago; others pass over it
+_IMPORT = re.compile(r"@import\s+(?:url\(\s*)?[\"']?(data:text/css[^\"')\s]+)", re.IGNORECASE)
 _SHEET_URL = re.compile(r"data:text/css[^,]{0,100},", re.IGNORECASE)
 
 Variables = dict[str, list[str]]
@@ -35,7 +38,8 @@ Variables = dict[str, list[str]]
 def plain(declared: str) -> str:
     """Declarations in lower case, without comments and escapes."""
     text = _COMMENT.sub("", declared[:_MAX_DECLARED]) if "/*" in declared else declared
-    return (_ESCAPE.sub(_character, text) if "\\" in text else text).lower()
+    text = (_ESCAPE.sub(_character, text) if "\\" in text else text).lower()
+    return _NUMBER.sub(r"\1", text) if "calc(" in text else text
 
 
 def _character(match: re.Match[str]) -> str:
@@ -53,9 +57,11 @@ def sheets(document: Document) -> list[str]:
         for link in document.select('link[href^="data:text/css"]')
         if (text := _from_url(link.attr("href") or "")) is not None
     ]
+    imports = (url for text in texts for url in _IMPORT.findall(text[:MAX_STYLES]))
+    texts += [text for url in imports if (text := _from_url(url)) is not None]
     found, left = [], MAX_STYLES
     for text in texts:
-        found.append(_COMMENT.sub("", text[:left]))
+        found.append(_AROUND.sub("", _COMMENT.sub("", text[:left])))
         left -= min(left, len(text))
     return found
 

@@ -171,7 +171,11 @@ def _of_status(answer: ServiceResponse) -> Reply:
     if status in (408, 409, 425, 429) or status >= 500:
         wait = fault.hold or SLOW_DOWN
         return Reply(
-            ReplyStatus.OVERLOADED, sentence=fault.sentence, wait=wait, slow_down=status == 429
+            ReplyStatus.OVERLOADED,
+            sentence=fault.sentence,
+            wait=wait,
+            slow_down=status == 429,
+            is_doubtful=fault.doubtful,
         )
     return Reply(ReplyStatus.REJECTED, sentence=fault.sentence, wait=fault.hold)
 

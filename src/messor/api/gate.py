@@ -112,7 +112,11 @@ async def _enter(house: ApiContext, request: Request, act: Act) -> Principal:
     except UnauthenticatedError:
         await _charge(house, request, _address_key(request), house.limits.unknown)
         raise
-    await _charge(house, request, f"api:{principal.actor}", house.limits.known)
+    try:
+        await _charge(house, request, f"api:{principal.actor}", house.limits.known)
+    except asyncpg.DiskFullError:
+        if request.method not in READS:  # of members, these are answered uncounted
+            raise
     return authorise(principal, act)
 
 

@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, Response
 
 from messor import errors
 from messor.access import errors as access
+from messor.core.full_disk import is_full
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
 logger = logging.getLogger(__name__)
@@ -218,11 +219,15 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
 async def _on_database_away(request: Request, error: Exception) -> Response:
     busy = isinstance(error, TRY_AGAIN)
     code = "busy" if busy else "database_unavailable"
-    detail = (
-        "This met another request or a crawl under way; nothing was changed. Send it again."
-        if busy
-        else "The database does not answer. Send the request again in a moment."
-    )
+    detail = "The database does not answer. Send the request again in a moment."
+    if busy:
+        detail = (
+            "This met another request or a crawl under way; nothing was changed. Send it again."
+        )
+    elif is_full(error):
+        detail = (
+            "The database's disk is full: nothing was changed. Send it again when there is room."
+        )
     logger.warning("Request %s met %s", request_id(request), type(error).__name__)
     headers = {"Retry-After": str(RETRY_SECONDS)}
     return problem(request, 503, code, detail, retryable=True, headers=headers)

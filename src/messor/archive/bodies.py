@@ -1,8 +1,9 @@
 """Bodies: bytes are archived once by each writer, and every address that had them has a record.
 
-The first address gets the bytes, any other a `revisit` record that refers to them. Bytes count as
-the same when both their hash unpacked and their digest as stored are: who brought them, and for
-which host, says nothing about them.
+The first address gets the bytes, any other a `revisit` record that refers to them, and so does the
+same address when it answers with another status. Bytes count as the same when both their hash
+unpacked and their digest as stored are: who brought them, and for which host, says nothing about
+them.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class ArchivedBody:
 
     place: Place
     original: Original
+    status: int  # the record's own
     pages: Counter[int] = field(default_factory=Counter)  # that had them, by host
 
 
@@ -72,7 +74,7 @@ class Bodies:
         known = self._bodies.get(key)
         if known is None or not self._archive.has(known.place):
             return Archived(self._add(key, arrival, digest), None)
-        if known.original.url == arrival.url:
+        if known.original.url == arrival.url and known.status == arrival.status:
             return Archived(known, None)
         record = warc.revisit(
             arrival.url,
@@ -92,7 +94,9 @@ class Bodies:
         )
         original = Original(arrival.url, warc.now(), digest)
         record = warc.full(original, head, payload, packed=packed)
-        body = self._bodies[key] = ArchivedBody(self._archive.append(record), original)
+        body = self._bodies[key] = ArchivedBody(
+            self._archive.append(record), original, arrival.status
+        )
         if len(self._bodies) > self._remembered:
             self._bodies.popitem(last=False)
         return body

@@ -82,9 +82,9 @@ INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at) SELECT * FROM 
 
 # Of a snapshot that was wrong and whose content came again.
 REWRITE = """
-UPDATE messor.snapshot_texts x SET markdown = g.markdown, data = g.data
-  FROM unnest($1::bigint[], $2::text[], $3::jsonb[]) AS g (snapshot_id, markdown, data)
- WHERE x.snapshot_id = g.snapshot_id
+INSERT INTO messor.snapshot_texts (snapshot_id, markdown, data)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::jsonb[])
+ON CONFLICT (snapshot_id) DO UPDATE SET markdown = excluded.markdown, data = excluded.data
 """
 SPARE = """
 INSERT INTO messor.spare_records (page_id, segment_id, segment_offset, segment_length)

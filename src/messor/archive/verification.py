@@ -23,7 +23,8 @@ SELECT s.id, s.page_id, p.url, t.kind, t.snapshot_id = s.id AS is_current, s.pro
        s.content_hash, s.content_type, s.status_code, s.reader_version, s.crawled_at, s.misfiled_at,
        g.name AS segment, s.segment_offset, s.segment_length,
        r.name AS revisit_segment, s.revisit_offset, s.revisit_length,
-       x.markdown = '' OR sha256(convert_to(x.markdown, 'UTF8')) = s.content_hash AS has_text
+       coalesce(x.markdown, '') <> '' AS has_text,
+       x.markdown = '' OR sha256(convert_to(x.markdown, 'UTF8')) = s.content_hash AS is_hashed
   FROM {chosen} s
   JOIN messor.pages p ON p.id = s.page_id JOIN messor.hosts h ON h.id = p.host_id
   JOIN messor.crawl_tasks t ON t.page_id = s.page_id
@@ -157,7 +158,7 @@ def _judge(
         flaw, said = SnapshotFlaw.UNRECORDED, f"its bytes lie in the record of {own.url} alone"
     elif own is not record and not _refers(own, record):
         flaw, said = SnapshotFlaw.UNRECORDED, "its record refers to another payload than its own"
-    elif row["has_text"] is False:
+    elif row["is_hashed"] is False:
         flaw, said = SnapshotFlaw.TEXT, "its text is not the one that was hashed"
     return flaw, said, raw_hash
 

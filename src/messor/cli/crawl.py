@@ -11,6 +11,7 @@ from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.ingest import ingest_here, read_pages, show_ingestion
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.run_workers import carry_out, require_able
+from messor.core.counting import counted
 from messor.core.terminal import say
 from messor.crawl import crawl_runs, progress
 from messor.errors import (
@@ -101,7 +102,7 @@ def crawl(
     if summary["status"] == "interrupted":
         done, left = summary["fetched"], summary["remaining"]
         raise InterruptedRunError(
-            f"Interrupted: {done} pages were fetched, {left} are still to be fetched. "
+            f"Interrupted: {counted(done, 'page')} fetched, {left} still to be fetched. "
             "The same command goes on from here."
         )
 
@@ -128,7 +129,7 @@ async def _crawl(submission: Submission, text: str, limits: RunLimits) -> dict[s
         finally:
             await _insist(session.database, lambda held: runs.end(held, begun, status))
         for host, error in await progress.over_http(session.database, domain.id):
-            say(f"{host} was harvested over http: https cannot be connected ({error}).")
+            say(f"{host} is talked to over http: https cannot be connected ({error}).")
         summary = await _summary(session, domain, begun, status)
         if status == "done" and not HARVESTED & summary["outcomes"].keys():
             why = await progress.obstacle(session.database, url)
@@ -156,9 +157,9 @@ async def _announce(
     """What this run will do, in the words of its limits."""
     reach = f"to depth {domain.max_crawl_depth}, what is new or due"
     if begun.bounded:
-        links = f"{begun.max_depth} links" if begun.max_depth != 1 else "1 link"
+        links = counted(begun.max_depth or 0, "link")
         reach = f"from {begun.url}" + (f" up to {links} away" if begun.max_depth else " alone")
-        reach += f", {begun.max_pages} pages at most" if begun.max_pages else ""
+        reach += f", {counted(begun.max_pages, 'page')} at most" if begun.max_pages else ""
     again = ", fresh pages again" if begun.refetch else ""
     going = "Going on with the run of" if resumed else "Harvesting"
     when = f" that began {begun.started_at:%Y-%m-%d %H:%M:%S} UTC" if resumed else ""
@@ -186,17 +187,17 @@ async def _summary(
     database = session.database
     if not begun.bounded:
         outcomes = await progress.outcomes(database, [domain.id])
-        fetched, remaining = await runs.reached(database, begun)
-        fresh = max(sum(outcomes.values()) - fetched - remaining, 0)
+        fetched, remaining, fresh = await runs.reached(database, begun)
     else:
         outcomes, fresh = await runs.outcomes(database, begun)
         remaining = outcomes.get("waiting", 0)
-        fetched = sum(outcomes.values()) - fresh - remaining
+        fetched = await runs.fetched(database, begun)
         left_out = await runs.left_out(database, begun)
         if left_out:
-            say(f"{left_out} more links were left out: --max-pages {begun.max_pages} was reached.")
+            more = counted(left_out, "more link")
+            say(f"Left out: {more}, as --max-pages {begun.max_pages} was reached.")
     if fresh:
-        say(f"{fresh} pages were fresh and not fetched again (--refetch does).")
+        say(f"Fresh and not fetched again: {counted(fresh, 'page')} (--refetch does).")
     return {
         "domain": domain.domain,
         "run": str(begun.id),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import shutil
 import sys
 from pathlib import Path
@@ -37,8 +38,8 @@ def shell() -> None:
 async def _shell() -> int:
     async with server_dsn(Settings()) as dsn:
         program = await _program("psql", dsn)
-        bare, secrets = for_child(dsn)
-        environment = {**os.environ, **secrets, "PGOPTIONS": "-c search_path=messor"}
+        bare, hidden = for_child(dsn)
+        environment = {**os.environ, **hidden, "PGOPTIONS": "-c search_path=messor"}
         process = await asyncio.create_subprocess_exec(program, bare, env=environment)
         return await process.wait()
 
@@ -63,10 +64,14 @@ def dump(file: Path, as_json: bool) -> None:
 
 
 async def _dump(file: Path) -> int:
-    """Whole or not at all: a dump that was cut off must not look like one."""
-    part = file.with_name(f"{file.name}.part")
+    """Whole or not at all: a dump that was cut off must not look like one.
+
+    Its draft is a new file, whose name nobody knew: in a folder such as /tmp another user may have
+    made one that they keep open.
+    """
+    part = file.with_name(f"{file.name}.{secrets.token_hex(8)}.part")
     try:
-        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         os.fchmod(fd, 0o600)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from error
@@ -85,10 +90,10 @@ async def _dump(file: Path) -> int:
 async def _pg_dump(fd: int) -> None:
     async with server_dsn(Settings()) as dsn:
         program = await _program("pg_dump", dsn)
-        bare, secrets = for_child(dsn)
+        bare, hidden = for_child(dsn)
         command = (program, "--format=plain", "--no-owner", f"--dbname={bare}")
         process = await asyncio.create_subprocess_exec(
-            *command, stdout=fd, stderr=asyncio.subprocess.PIPE, env={**os.environ, **secrets}
+            *command, stdout=fd, stderr=asyncio.subprocess.PIPE, env={**os.environ, **hidden}
         )
         _, said = await process.communicate()
     if process.returncode != 0:

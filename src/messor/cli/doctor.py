@@ -124,12 +124,21 @@ def _data_folder(folder: Path) -> DoctorCheck:
     found = f"{folder}, {free / 1e9:.1f} GB free"
     if free < LEAST_FREE_BYTES:
         return DoctorCheck("data folder", "note", found, "make room, or set MESSOR_DATA_DIR")
-    if os.name == "posix" and place == folder.absolute() and place.stat().st_mode & 0o044:
-        close = "711" if os.geteuid() == 0 else "700"  # the server's account passes through
-        return DoctorCheck(
-            "data folder", "note", f"{found}, listed by others", f"chmod {close} {folder}"
-        )
+    if os.name == "posix" and (close := _closing(folder)):
+        return DoctorCheck("data folder", "note", f"{found}, open to others", " && ".join(close))
     return DoctorCheck("data folder", "ok", found)
+
+
+def _closing(folder: Path) -> list[str]:
+    """Commands that close what others could look into; earlier releases made the archive so."""
+    commands = []
+    if folder.exists() and folder.stat().st_mode & 0o044:
+        mode = "711" if os.geteuid() == 0 else "700"  # the server's account passes through
+        commands.append(f"chmod {mode} {folder}")
+    archive = folder / "archive"
+    if archive.exists() and archive.stat().st_mode & 0o077:
+        commands.append(f"chmod -R go= {archive}")
+    return commands
 
 
 def _disks(settings: Settings) -> DoctorCheck:
@@ -240,7 +249,10 @@ async def _model(settings: Settings) -> DoctorCheck:
     """The model that reads pages; an empty question costs no tokens."""
     if settings.ai_url is None:
         return DoctorCheck("model", "ok", "not configured; MESSOR_AI_URL names one")
-    standing = await health.standing_of(settings.ai_url, health.MODEL_ROUTES, settings.ai_key)
+    key, authorities = settings.ai_key, settings.ca_file
+    standing = await health.standing_of(
+        settings.ai_url, health.MODEL_ROUTES, key, ca_file=authorities
+    )
     return _standing("model", mask_text(settings.ai_url), standing, "MESSOR_AI")
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from messor.cli.output import print_json, print_table
 from messor.core.terminal import say
 from messor.errors import PartlyTakenError
-from messor.governance.decisions import BulkResult, Decided
 from messor.registry.domains import Domain, Submission
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.session import open_session
+
+if TYPE_CHECKING:  # most commands start without what decides, and a halt must be quick
+    from messor.governance.decisions import BulkResult, Decided
 
 Answer = TypeVar("Answer")
 

@@ -16,12 +16,14 @@ from messor.crawl.worker import Worker
 from messor.errors import NothingHarvestedError, UsageError
 from messor.ingest import Ingestion, IngestRequest, Progress, ingest
 from messor.ingest.result import PlannedPageResult, RunOutcome
+from messor.runtime.components import watching_clock
 from messor.runtime.signals import stopping_on_signals
 from messor.settings import Settings
 from messor.store.session import open_session
 
 HEAD = ("category", "title", "items", "confidence", "source")
 TITLE_WIDTH = 50
+LAST_WORDS = 2  # sentences of guidance that tell why nothing came
 
 
 def read_pages(file: TextIO | None) -> list[str]:
@@ -41,7 +43,7 @@ async def ingest_here(request: IngestRequest) -> Ingestion:
     async with open_session(settings) as session:
         space = await require_able(settings, session)
         worker = Worker(settings, session.database, repair=session.repair, space=space)
-        async with stopping_on_signals(worker):
+        async with stopping_on_signals(worker), watching_clock(settings, session):
             working = asyncio.create_task(worker.run())
             ingesting = asyncio.create_task(
                 ingest(session.database, settings, request, watch=_tell)
@@ -76,8 +78,8 @@ def show_ingestion(ingestion: Ingestion, as_json: bool) -> None:
     else:
         _show(ingestion)
     if not ingestion.is_success:
-        why = " ".join(ingestion.guidance[:2]) or "nothing came of its pages."
-        raise NothingHarvestedError(f"{ingestion.domain} ended {ingestion.outcome}: {why}")
+        why = " ".join(ingestion.guidance[:LAST_WORDS]) or "nothing came of its pages."
+        raise NothingHarvestedError(f"Nothing was read of {ingestion.domain}: {why}")
 
 
 def _show(ingestion: Ingestion) -> None:
@@ -99,7 +101,8 @@ def _show(ingestion: Ingestion) -> None:
         if page.result not in (PlannedPageResult.USED, PlannedPageResult.REDIRECTED):
             emit(f"  {page.result}: {page.url}{f' ({page.said})' if page.said else ''}")
     if ingestion.outcome is not RunOutcome.SUCCESS:
-        for sentence in ingestion.guidance:
+        told = 0 if ingestion.is_success else LAST_WORDS  # those are said at the end
+        for sentence in ingestion.guidance[told:]:
             emit(f"  {sentence}")
     if ingestion.outcome is RunOutcome.BLOCKED:
         for offer in ingestion.offers:

@@ -60,7 +60,11 @@ def _print_to(context: click.Context, _: click.Parameter, path: str | None) -> N
 def tell_if_shared(fd: int, path: str) -> None:
     """New files are their owner's alone; one that was there keeps the rights it was given."""
     found = os.fstat(fd)
-    if stat.S_ISREG(found.st_mode) and found.st_mode & 0o044:
+    if not stat.S_ISREG(found.st_mode):
+        return
+    if found.st_uid != os.geteuid():
+        say(f"{path} was there before and belongs to another user, who can read it.")
+    elif found.st_mode & 0o044:
         say(f"{path} was there before and can be read by others. To close it: chmod 600 {path}")
 
 

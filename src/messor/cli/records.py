@@ -29,7 +29,10 @@ STATE = click.option(
     show_default=True, help="What stands on the page, or what went.",
 )  # fmt: skip
 LIMIT = click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
-AFTER = click.option("--after", default=0, help="Go on after this id.")
+ID = click.IntRange(1, 2**63 - 1)
+AFTER = click.option(
+    "--after", default=0, type=click.IntRange(0, 2**63 - 1), help="Go on after this id."
+)
 
 
 @click.group()
@@ -68,7 +71,7 @@ def list_records(domain: str | None, state: str, as_json: bool, **filters: Any) 
 
 
 @records.command(name="show")
-@click.argument("record_id", type=int)
+@click.argument("record_id", type=ID)
 @json_option
 def show_record(record_id: int, as_json: bool) -> None:
     """Show a record: each field with its evidence, and its history.
@@ -128,7 +131,7 @@ def list_products(domain: str | None, state: str, as_json: bool, **filters: Any)
 
 
 @products.command(name="show")
-@click.argument("product_id", type=int)
+@click.argument("product_id", type=ID)
 @json_option
 def show_product(product_id: int, as_json: bool) -> None:
     """Show a product with its prices over time and its images.
@@ -160,7 +163,7 @@ def show_product(product_id: int, as_json: bool) -> None:
 
 
 @products.command(name="image")
-@click.argument("image_id", type=int)
+@click.argument("image_id", type=ID)
 @click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path),
               help="Write the picture itself to this file.")  # fmt: skip
 @json_option

@@ -18,9 +18,11 @@ from messor.crawl.worker import Worker
 from messor.errors import InterruptedRunError, UnavailableError
 from messor.frontier import runs
 from messor.frontier.runs import CrawlRun
+from messor.ops.clock_watch import ClockWatch
 from messor.ops.disk_watch import GOES_ON, paused
 from messor.politeness import traffic
 from messor.politeness.lanes import WorkScope
+from messor.runtime.components import watching_clock
 from messor.runtime.signals import Interruptible, stopping_on_signals
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
@@ -46,7 +48,7 @@ async def require_able(settings: Settings, session: Session) -> Space:
 async def work_until_stopped(settings: Settings, session: Session) -> None:
     """Run a worker in this process until a signal ends it."""
     worker = Worker(settings, session.database, repair=session.repair)
-    async with stopping_on_signals(worker):
+    async with stopping_on_signals(worker), watching_clock(settings, session):
         await worker.run()
 
 
@@ -98,9 +100,9 @@ async def _work(
     space = await require_able(settings, session)
     worker = Worker(settings, session.database, repair=session.repair, errand=errand, space=space)
     interruptible = Interruptible(worker)
-    async with stopping_on_signals(interruptible):
+    async with stopping_on_signals(interruptible), watching_clock(settings, session) as clock:
         running = asyncio.create_task(worker.run())
-        watching = asyncio.create_task(_watch(worker, session, look, space))
+        watching = asyncio.create_task(_watch(worker, session, look, _Room(space), clock))
         await asyncio.wait([running, watching], return_when=asyncio.FIRST_COMPLETED)
         worker.stop()
         await running
@@ -110,15 +112,19 @@ async def _work(
     return interruptible.was_interrupted
 
 
-async def _watch(worker: Worker, session: Session, look: Look, space: Space) -> None:
+async def _watch(
+    worker: Worker, session: Session, look: Look, room: _Room, clock: ClockWatch
+) -> None:
     """Return when the crawl has been idle for a while."""
-    room = _Room(space)
     started = time.monotonic()
     idle_since: float | None = None
     live = sys.stderr.isatty()
     while True:
         now = time.monotonic()
         try:
+            is_settled = idle_since is not None and now - idle_since >= SETTLED_SECONDS
+            if is_settled:
+                await clock.look()  # what waits for long may do so by a step of it
             idle = await look()
             await traffic.require_running(session.database)
         except LOST_CONNECTION + TRY_AGAIN:  # the worker brings it back; or a flush was in the way
@@ -127,12 +133,9 @@ async def _watch(worker: Worker, session: Session, look: Look, space: Space) -> 
         room.tell()
         if live:
             _progress_line(worker, now - started)
-        if not idle:
-            idle_since = None
-        elif idle_since is None:
-            idle_since = now
-        elif now - idle_since >= SETTLED_SECONDS:
+        if idle and is_settled:
             break
+        idle_since = (idle_since or now) if idle else None
         await asyncio.sleep(0.2)
     if live:
         click.echo(err=True)

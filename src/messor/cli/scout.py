@@ -117,10 +117,11 @@ def sessions(vertical: str | None, limit: int, as_json: bool) -> None:
             one.started_at,
             (one.statistics or {}).get("total_processed"),
             (one.statistics or {}).get("candidates_created"),
+            one.said,
         )
         for one in found
     ]
-    print_table(("id", "vertical", "state", "started", "results", "candidates"), table)
+    print_table(("id", "vertical", "state", "started", "results", "candidates", "said"), table)
 
 
 @scout.command()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 
 import click
 
@@ -13,12 +15,14 @@ from messor.cli.output import run
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.jobs.broker.options import options_of
+from messor.ledger.alarms import AlarmBoard
 from messor.ops.webhooks.dispatch import Dispatcher
 from messor.runtime.components import WatchedComponents
 from messor.runtime.memory import MEGABYTE, resident_bytes
 from messor.runtime.process_group import Component, ProcessGroup
 from messor.runtime.signals import stopping_on_signals
 from messor.runtime.supervisor import Supervisor
+from messor.runtime.watchdog import Watchdog
 from messor.runtime.worker_process import (
     EXTRACT,
     Duties,
@@ -34,6 +38,8 @@ from messor.store.session import Session, open_session
 WORKER = (sys.executable, "-m", "messor", "worker", "--supervised")
 CONNECTIONS = 10
 FAREWELL_SECONDS = 40.0  # more than the workers have
+
+Team = Callable[[], Supervisor]
 
 
 @click.command()
@@ -89,21 +95,24 @@ def _work(crew: WorkerProcess, *, broker: bool) -> None:
     sys.exit(code or 0)
 
 
-def _teams(settings: Settings, duties: Duties, processes: int, *, broker: bool) -> list[Supervisor]:
+def _teams(settings: Settings, duties: Duties, processes: int, *, broker: bool) -> list[Team]:
     """So many workers, and one process that extracts what they bring."""
     asked = [] if duties.concurrency is None else ["--concurrency", str(duties.concurrency)]
-    teams: list[Supervisor] = []
+    teams: list[Team] = []
     if duties.besides_extraction:
         told = ["--only", duties.besides_extraction, "--broker" if broker else "--no-broker"]
-        teams.append(_supervisor(settings, processes, [*asked, *told]))
+        teams.append(partial(_supervisor, settings, processes, [*asked, *told]))
     if duties.extracts:
-        teams.append(_supervisor(settings, 1, ["--only", EXTRACT, "--no-broker"]))
+        teams.append(partial(_supervisor, settings, 1, ["--only", EXTRACT, "--no-broker"]))
     return teams
 
 
-async def _supervise(processes: int, teams: list[Supervisor]) -> None:
+async def _supervise(processes: int, teams: list[Team]) -> None:
+    """Each under a watchdog: the failure of one supervisor does not end the processes of another."""
     say(f"{processes} workers. Ctrl-C or SIGTERM stops all of them cleanly.")
-    company = ProcessGroup(teams, farewell_seconds=FAREWELL_SECONDS)
+    board = AlarmBoard()
+    watched = [Watchdog("a supervisor of workers", team, board) for team in teams]
+    company = ProcessGroup(watched, farewell_seconds=FAREWELL_SECONDS)
     async with stopping_on_signals(company):
         await company.run()
 

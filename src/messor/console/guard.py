@@ -36,6 +36,7 @@ from messor.console.forms import (
     read_form,
 )
 from messor.console.screens import Screen
+from messor.core.full_disk import is_full
 from messor.errors import ConflictError, MessorError, NotFoundError, UnavailableError, UsageError
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
@@ -51,6 +52,11 @@ STATUSES: tuple[tuple[type[MessorError], int], ...] = (
     (ConflictError, 409),
     (UnavailableError, 503),
     (UsageError, 422),
+)
+AWAY = "The database is busy or away. Try again soon."
+DISK_FULL = (
+    "The disk of the database is full, so nothing can be changed or begun, a login included. "
+    "What is there can be read. Free some space; work then goes on by itself."
 )
 TITLES = {
     401: "Log in first",
@@ -93,8 +99,8 @@ def guarded(screen: Screen, desk: ConsoleContext) -> Callable[[Request], Awaitab
             return refuse(call, error)
         except asyncpg.DataError:
             return refuse(call, UsageError("A value of this request cannot be stored."))
-        except LOST_CONNECTION + TRY_AGAIN:
-            return refuse(call, UnavailableError("The database is busy or away. Try again soon."))
+        except LOST_CONNECTION + TRY_AGAIN as error:
+            return refuse(call, UnavailableError(DISK_FULL if is_full(error) else AWAY))
 
     return answer
 

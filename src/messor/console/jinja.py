@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from messor.console import charts, labels
+from messor.core.counting import counted
 from messor.core.masking import mask_text
 
 NOTHING = "\N{EN DASH}"
@@ -57,11 +58,6 @@ def moment(when: datetime) -> str:
 
 def number(value: float | None) -> str:
     return NOTHING if value is None else f"{value:,.0f}"
-
-
-def counted(count: int, what: str) -> str:
-    """`1 page`, `2 pages`."""
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def size(count: int | None) -> str:

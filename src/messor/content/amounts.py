@@ -28,18 +28,20 @@ _TIMES = (
     (re.compile(rf"(?<=\d)\s?(?:{_THOUSAND}|k)(?!\w)\.?"), 1_000),
 )
 # A number with a currency beside it: enough to know that a text holds a price.
-_DIGITS = r"\d[\d.,'\u2019\u202f\xa0 ]{0,16}(?:,-|\.-|,\u2013|\.\u2013)?"
+# A space parts thousands, and nothing else: "model 1 20.90 €" are two numbers. Nor has the first one
+# a sign in "model 1 €20.90".
+_DIGITS = r"\d(?:[\d.,'\u2019\u202f\xa0]| (?=\d{3}(?!\d))){0,16}(?:,-|\.-|,\u2013|\.\u2013)?"
 _SIGNS = r"(?:(?<!\w)(?:R|S|A|C|NT|HK|US)\$|[$€£¥₹₽₺₴₩₪])"
 _CODES = "EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|RON|AUD|CAD|NZD|SGD|kr|zł|Kč"
 # "1.5 million d'euros", "$25M", "50 k€": what multiplies belongs to the amount. A capital letter apart
 # from it does not, as it names an allergen on menus.
 _MORE = (
     rf"(?:(?i:\s?(?:{_MILLION}|{_BILLION}|{_THOUSAND})(?!\w)\.?(?:\sd(?:e\s|i\s|['\u2019]))?)"
-    rf"|(?<=\d)(?i:mn|k|m|b)(?!\w)|m(?![\w/])|[kKM](?={_SIGNS}))?"
+    rf"|(?<=\d)(?i:mn|k|m|b)(?!\w)|\s?m(?![\w/])|\s?[kKM](?={_SIGNS}))?"
 )
 MONEY = re.compile(
     rf"(?:{_SIGNS}|(?<!\w)(?:{_CODES}|Rs|Rp|RM)\.?)\s?{_DIGITS}{_MORE}"
-    rf"|{_DIGITS}{_MORE}\s?(?:{_SIGNS}|(?:{_CODES}|[Ee]uros?|Ft|lei|\u0440\u0443\u0431|грн|円|元|원)(?!\w))"
+    rf"|{_DIGITS}{_MORE}(?!\s{_SIGNS}\d)\s?(?:{_SIGNS}|(?:{_CODES}|[Ee]uros?|Ft|lei|\u0440\u0443\u0431|грн|円|元|원)(?!\w))"
 )
 _SIGN_BEHIND = re.compile(rf"\s?(?:{_SIGNS}|(?:{_CODES})(?!\w))")
 _EURO = re.compile(r"(?<!\w)euros?(?!\w)", re.IGNORECASE)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 DISK_FULL_STATE = "53100"  # PostgreSQL's
+FULL_WORDS = os.strerror(errno.ENOSPC)  # how an error ends that is told without a state of its own
 
 
 def is_full(error: BaseException) -> bool:

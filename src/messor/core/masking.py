@@ -17,20 +17,28 @@ from uuid import UUID
 MASK = "…"
 _LONG_LOGIN = 16  # characters of a login without password: as long as this it is a token
 
-# Names of fields, with underscores: whose values are secrets wherever they stand.
+# Names of fields, in lower case: whose values are secrets wherever they stand (sslpassword, authToken).
 _FIELD = re.compile(
-    r"(.*_)?(password|passwd|pwd|passphrase|secret|token|apikey|authorization|cookie|credentials?"
-    r"|jwt|signature)|(.*_)?(api|access|private|secret|auth|client|subscription|ai|crawl4ai"
-    r"|firecrawl)_key"
+    r".*(password|passwd|pwd|passphrase|secret|token|apikey|credential)s?"
+    r"|(.*_)?(authorization|cookies?|jwt|signature)"
+    r"|.*(api|access|private|secret|auth|client|subscription)_?key|(.*_)?(ai|crawl4ai|firecrawl)_key"
 )
 # Names of query parameters that are secrets as well; as fields of ours they are not.
 _PARAMETERS = frozenset(
     {"key", "sig", "auth", "pass", "pw", "sid", "session", "sessionid", "phpsessid", "jsessionid", "hmac"}
 )  # fmt: skip
 
-_LOGIN = re.compile(r"(?<=://)([^/\s?#\"'<>]*)@")
-_QUERY = re.compile(r"([?&;#])([^=&;#\s\"'<>?]{1,100})=([^&;#\s\"'<>]+)")
-_ASSIGNED = re.compile(r"(?i)\b(password|passwd|pwd|secret|api_?key|token)(\s?=\s?)('[^']*'|[^\s&;,'\"]+)")  # fmt: skip
+# The second form has a slash in its password, where it should be written %2F.
+_LOGIN = re.compile(r"(?<=://)([^/\s?#\"'<>]*|[^/\s?#\"'<>:@\[]+:(?!\d+[/?#])[^\s\"'<>@]{1,200})@")
+# Pieces after a semicolon that name nothing belong to the value before it.
+_QUERY = re.compile(
+    r"([?&;#])([^=&;#\s\"'<>?]{1,100})=([^&;#\s\"'<>]+(?:;[^=&;#\s\"'<>]*+(?=[&;#\s\"'<>]|\Z))*)"
+)
+_NAMED = r"[\w-]{0,60}(?:password|passwd|pwd|passphrase|secret|api_?key|token)"
+_ASSIGNED = re.compile(
+    rf"(?i)(?<![\w-])({_NAMED})(\s?=\s?)('(?:[^'\\]|\\.)*'|(?:\\.|[^\s&;,'\"\\])+)"
+)
+_QUOTED = re.compile(rf"(?i)([\"'])({_NAMED})\1(\s*:\s*)([\"'])(?:(?!\4)[^\\]|\\.)+\4")
 _HEADER = re.compile(
     r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key|x-subscription-token)(['\"]?\s*:\s*)[^\r\n]+"
 )
@@ -43,7 +51,7 @@ _SHORT_TOKEN = 8
 # Names of tables and backups begin with messor_, too: only what has the form of a key is one.
 _OWN = re.compile(r"\b(whsec_)[A-Za-z0-9+/=_-]{16,}|(messor_)[0-9a-f]{12}_[A-Za-z0-9_-]{43}")
 # What a text without secrets of any kind lacks: most texts are looked at no further.
-_HINTS = re.compile(r"(?i)@|=|:\s|bearer|basic|whsec_|messor_")
+_HINTS = re.compile(r"(?i)@|=|:\s|[\"']\s*:|bearer|basic|whsec_|messor_")
 
 
 def is_secret_name(name: str) -> bool:
@@ -58,6 +66,7 @@ def mask_text(text: str) -> str:
     text = _LOGIN.sub(_without_login, text)
     text = _QUERY.sub(_without_value, text)
     text = _ASSIGNED.sub(rf"\1\2{MASK}", text)
+    text = _QUOTED.sub(rf"\1\2\1\3\4{MASK}\4", text)
     text = _HEADER.sub(rf"\1\2{MASK}", text)
     text = _SCHEME.sub(_without_credentials, text)
     return _OWN.sub(rf"\1\2{MASK}", text)
@@ -69,7 +78,8 @@ def mask(value: Any, name: str = "") -> Any:
         is_hidden = bool(value) and is_secret_name(name) and not _is_id(value)
         return MASK if is_hidden else mask_text(value)
     if isinstance(value, Mapping):
-        return {mask_text(str(key)): mask(one, str(key)) for key, one in value.items()}
+        within = name if is_secret_name(name) else ""  # all that lies in a secret is secret
+        return {mask_text(str(key)): mask(one, within or str(key)) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [mask(one, name) for one in value]
     return value

@@ -28,27 +28,6 @@ from messor.web.html import TooComplexError, read_page
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Link, Url, host_of, url_hash
 
-# A robots.txt that gave no answer is asked for again when a person asks for the site; the silence
-# that a host asked for by an answer stays.
-ASK_ROBOTS_AGAIN = """
-WITH shut AS (
-  SELECT h.id, r.reason, greatest(messor.clock(), h.last_request_at
-         + make_interval(secs => l.delay)) AS ready_at
-    FROM messor.hosts h JOIN messor.lanes l ON l.host_id = h.id
-    JOIN messor.robots_files r ON r.id = h.robots_id
-   WHERE h.host = $1 AND r.verdict = 'deny_all' AND r.status_code IS NULL
-     AND l.worker_id IS NULL AND h.cooldown_reason IS NOT DISTINCT FROM r.reason
-), opened AS (
-  UPDATE messor.hosts h SET cooldown_until = NULL, cooldown_reason = NULL,
-         updated_at = messor.clock() FROM shut s WHERE h.id = s.id
-), asked AS (
-  UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
-    FROM shut s WHERE t.host_id = s.id AND t.kind = 'robots'
-)
-UPDATE messor.lanes l SET ready_at = s.ready_at, due_at = messor.clock(), claim_at = s.ready_at
-  FROM shut s WHERE l.host_id = s.id
-"""
-
 
 async def begin(
     connection: Connection, domain: Domain, url: Url, limits: RunLimits, *, actor: str
@@ -60,7 +39,7 @@ async def begin(
     if bounded and limits.depth is None:
         limits = replace(limits, depth=domain.max_crawl_depth)
     await lanes.lock_domains(connection, [domain.id])  # lanes, runs, tasks: as in a flush
-    await connection.execute(ASK_ROBOTS_AGAIN, url.authority)
+    await admission.ask_robots_again(connection, url)
     resumed = await runs.resume(connection, domain.id, [*asked, url.href], limits)
     if resumed is not None:
         return resumed, True

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from asyncpg import Record
+
 from messor.store.database import Database
 from messor.web.urls import Url, url_hash
 
@@ -66,8 +68,12 @@ SELECT c.state, count(*)::int AS pages FROM messor.page_changes c
 
 # What stood in the way of a URL, the last thing first: its own fetch, a rule, its host's robots.
 OBSTACLE = """
-SELECT coalesce(r.reason, t.error_message, t.refusal) AS said, h.host, h.https_error,
-       f.error_json ->> 'type' AS robots_error
+SELECT coalesce(r.reason, t.error_message, t.refusal) AS said, h.host, h.https_error, t.outcome,
+       (SELECT x.status_code FROM messor.http_fetches x WHERE x.page_id = p.id
+         ORDER BY x.fetched_at DESC LIMIT 1) AS status_code,
+       f.error_json ->> 'type' AS robots_error,
+       CASE WHEN h.cooldown_until > messor.clock() THEN h.cooldown_until END AS silent_until,
+       h.cooldown_reason
   FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
   JOIN messor.crawl_tasks t ON t.page_id = p.id
   LEFT JOIN messor.robots_files r ON r.verdict = 'deny_all' AND r.id =
@@ -145,9 +151,22 @@ async def over_http(database: Database, domain_id: UUID) -> list[tuple[str, str]
 async def obstacle(database: Database, url: Url) -> str:
     """Why a page was not harvested, in a few words."""
     row = await database.fetchrow(OBSTACLE, url.authority, url_hash(url))
-    if row is None or row["said"] is None:
+    if row is None:
         return "nothing came of it yet"
+    if row["said"] is None:
+        return _unsaid(row)
     if row["robots_error"] == "dns":
         return f"the name {row['host']} does not resolve: check its spelling"
     over_https = f"https cannot be connected ({row['https_error']}); " if row["https_error"] else ""
     return f"{over_https}{row['said']}"
+
+
+def _unsaid(row: Record) -> str:
+    """What became of a page that no error and no rule tells of."""
+    if row["silent_until"] is not None:
+        until = f"{row['silent_until']:%Y-%m-%d %H:%M:%S} UTC"
+        return f"{row['host']} is left alone until {until}: {row['cooldown_reason']}"
+    if row["outcome"] is None:
+        return "nothing came of it yet"
+    answered = f"it answered {row['status_code']}, " if row["status_code"] else ""
+    return f"{answered}its outcome is {row['outcome']}"

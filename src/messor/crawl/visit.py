@@ -433,7 +433,8 @@ def schedule(lane: Lane, task: Task, fetched: Fetched, hops: Sequence[Fetched]) 
     faults = [hop for hop in hops if hop.error_type == PROVIDER_FAULT]
     unhelped = bool(faults) and fetched.outcome in (Outcome.EMPTY, Outcome.UNCHANGED)
     if unhelped and not any(hop.sent_at for hop in faults):
-        return cadence.after_waiting(task, EXHAUSTED_SECONDS)
+        soonest = min(hop.retry_after or EXHAUSTED_SECONDS for hop in faults)
+        return cadence.after_waiting(task, soonest)
     if unhelped or fetched.outcome in RETRYABLE:
         wait = max(fetched.retry_after or 0.0, EXHAUSTED_SECONDS if hops else 0.0)
         return cadence.after_failure(task, lane.policy.frequency, wait)

@@ -31,6 +31,7 @@ from messor.core.memory import keep_freed_memory
 from messor.errors import MessorError
 from messor.extraction.reader_protocol import (
     HEAD,
+    ContentHashes,
     ReaderProgress,
     ReadRequest,
     ReadResult,
@@ -96,11 +97,14 @@ def _ranked(ranking: bytes) -> Parsers:
     return parsers
 
 
-def _content_hashes(body: bytes, text: str, order: ReadRequest) -> list[bytes]:
+def _content_hashes(body: bytes, text: str, order: ReadRequest) -> ContentHashes:
     """What the path may have made of these bytes: of a refusal it reads the beginning, as it is."""
     markdown = read_page(text, order.url, bounded=False).markdown
     beginning, _ = decode(body[:MAX_JUDGED], order.content_type)
-    return [content_hash(markdown, None, text), content_hash(None, None, beginning)]
+    return ContentHashes(
+        said=content_hash(markdown, None, text) if markdown else None,
+        as_it_is=[content_hash(None, None, text), content_hash(None, None, beginning)],
+    )
 
 
 def _image(body: bytes) -> ReadResult:

@@ -69,6 +69,13 @@ class ReadRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     is_image: bool = False
 
 
+class ContentHashes(msgspec.Struct, frozen=True):
+    """Of which a snapshot of the bytes has one."""
+
+    said: bytes | None  # of their text, where they say any
+    as_it_is: list[bytes]  # where nothing was read of them: of the page, or its beginning
+
+
 class ReadResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was made of a page, or why nothing could be."""
 
@@ -76,7 +83,7 @@ class ReadResult(msgspec.Struct, frozen=True, omit_defaults=True):
     shown: ShownText | None = None
     proof: ProvenAnswer | None = None
     recalled: list[bool] | None = None
-    content_hashes: list[bytes] | None = None  # of which a snapshot of these bytes has one
+    content_hashes: ContentHashes | None = None
     image: FoundImage | None = None
     fault: str | None = None
 

@@ -88,18 +88,22 @@ class AddressGuard:
         """Why an address may not be connected to; None when it may."""
         if port not in self._ports:
             return f"port {port} is not one of {self._port_list()}"
-        if is_public(address) or any(address in network for network in self._networks):
-            return None
-        return f"{address} is not a public address"
+        return self._refusal_of_address(address)
 
     def refusal_of_proxy(self, address: Address, *, trusted: bool) -> str | None:
         """Why a proxy may not be reached at an address, whatever its port.
 
         One that the operator added on the command line may be private.
         """
+        if trusted and not is_never_connected(address):
+            return None
+        return self._refusal_of_address(address)
+
+    def _refusal_of_address(self, address: Address) -> str | None:
+        """Whatever networks are opened, link-local and metadata addresses are not among them."""
         if is_never_connected(address):
             return f"{address} is never connected to"
-        if trusted or is_public(address) or any(address in network for network in self._networks):
+        if is_public(address) or any(address in network for network in self._networks):
             return None
         return f"{address} is not a public address"
 

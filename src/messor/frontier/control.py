@@ -15,7 +15,7 @@ from uuid import UUID
 
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.frontier import transitions
-from messor.frontier.transitions import HELD_SQL
+from messor.frontier.transitions import BEYOND_SQL, HELD_SQL
 from messor.ledger.events import Event, record
 from messor.politeness import lanes
 from messor.registry import domains as registry
@@ -44,8 +44,17 @@ _WHERE = {
 
 CHOOSE = """
 SELECT t.page_id, t.host_id FROM messor.crawl_tasks t
- WHERE {where} AND t.page_id > $2 AND t.kind <> 'robots' AND t.status = ANY ($3::text[])
+ WHERE {where} AND t.page_id > $2 AND t.kind <> 'robots' AND t.status = ANY ($3::text[]) {within}
  ORDER BY t.page_id LIMIT $4
+"""
+
+# A page beyond its domain's depth was fetched for a run that went so far. Whoever asks for all pages
+# does not mean it, and it would be refused; whoever asks for it by name does.
+WITHIN_REACH = f"AND NOT ({BEYOND_SQL})"
+REACH = """
+UPDATE messor.pages p SET depth = d.max_crawl_depth
+  FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
+ WHERE p.id = ANY ($1::bigint[]) AND h.id = p.host_id AND p.depth > d.max_crawl_depth
 """
 
 # A task that was paused while it was not scheduled comes back so.
@@ -279,13 +288,17 @@ async def _change_chunk(
     connection: Connection, name: str, scope: Scope, after: int
 ) -> tuple[int, list[int]] | None:
     sources = transitions.sources(name)
-    choose = CHOOSE.format(where=_WHERE[scope.kind])
+    asks = name in ("retry", "recrawl")
+    within = WITHIN_REACH if asks and scope.is_whole else ""
+    choose = CHOOSE.format(where=_WHERE[scope.kind], within=within)
     rows = await connection.fetch(choose, scope.key, after, sources, CHUNK)
     if not rows:
         return None
     await lanes.lock(connection, {row["host_id"] for row in rows})
     change = CHANGE.format(assign=_SET[name], only=_ONLY.get(name, ""))
     page_ids = [row["page_id"] for row in rows]
+    if asks and not scope.is_whole:
+        await connection.execute(REACH, page_ids)
     changed = await connection.fetch(change, page_ids, sources, transitions.ACTS[name])
     hosts = [row["host_id"] for row in changed]
     if name in ("resume", "retry", "recrawl"):
@@ -301,6 +314,7 @@ async def refetch(database: Database, page_ids: Sequence[int]) -> int:
     async with database.transaction() as connection:
         rows = await connection.fetch(HOSTS, page_ids)
         await lanes.lock(connection, {row["host_id"] for row in rows})
+        await connection.execute(REACH, page_ids)
         touched = [row["host_id"] for row in await connection.fetch(REFETCH, page_ids)]
         await connection.execute(WAKE, sorted(set(touched)))
     if touched:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from messor.core.ids import new_id
-from messor.frontier.transitions import HELD_SQL
+from messor.frontier.transitions import BEYOND_SQL, HELD_SQL
 from messor.store.database import Connection, Database
 
 ALIVE_SECONDS = 60.0  # how long a run counts as open after its command was last seen
@@ -123,6 +123,7 @@ WITH due AS (
     FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id, messor.pages p
    WHERE h.id = t.host_id AND h.domain_id = $1 AND t.kind = 'page' AND p.id = t.page_id
      AND t.status NOT IN ({HELD_SQL}) AND coalesce(t.due_at > messor.clock(), true)
+     AND NOT ({BEYOND_SQL})
      AND (t.refusal IS NOT NULL OR t.outcome IN ('error', 'timeout', 'blocked', 'empty')
           OR (t.outcome IS NULL AND p.depth <= d.max_crawl_depth))
   RETURNING t.host_id
@@ -156,10 +157,22 @@ SELECT coalesce(CASE WHEN t.due_at > messor.clock() OR t.due_at IS NULL
  WHERE m.run_id = $1 GROUP BY 1, 2 ORDER BY 3 DESC
 """
 
-# How far a run over the whole domain came: pages fetched since it began, and those still due.
+# Pages of a run that were really fetched for it; a rule may have kept it from others.
+FETCHED = """
+SELECT count(*) FROM messor.crawl_run_pages m JOIN messor.crawl_runs r ON r.id = m.run_id
+  JOIN messor.crawl_tasks t ON t.page_id = m.page_id
+ WHERE m.run_id = $1 AND m.fetched AND t.last_fetched_at >= r.started_at
+"""
+
+# How far a run over the whole domain came: pages fetched since it began, those still due, and those
+# that were good or gone and not due yet.
 REACHED = """
 SELECT count(*) FILTER (WHERE t.last_fetched_at >= $2)::int AS fetched,
-       count(*) FILTER (WHERE t.due_at <= messor.clock())::int AS remaining
+       count(*) FILTER (WHERE t.due_at <= messor.clock())::int AS remaining,
+       count(*) FILTER (WHERE t.last_fetched_at < $2 AND t.due_at > messor.clock()
+                          AND t.refusal IS NULL
+                          AND t.outcome IN ('ok', 'unchanged', 'not_found', 'redirected'))::int
+         AS fresh
   FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
  WHERE h.domain_id = $1 AND t.kind = 'page'
 """
@@ -390,11 +403,17 @@ async def outcomes(database: Database, run: CrawlRun) -> tuple[dict[str, int], i
     return dict(found), sum(row["pages"] for row in rows if not row["fetched"])
 
 
-async def reached(database: Database, run: CrawlRun) -> tuple[int, int]:
-    """Pages of the domain that were fetched since the run began, and those that are still due."""
+async def fetched(database: Database, run: CrawlRun) -> int:
+    """How many of a bounded run's pages were fetched since it began."""
+    count: int = await database.fetchval(FETCHED, run.id)
+    return count
+
+
+async def reached(database: Database, run: CrawlRun) -> tuple[int, int, int]:
+    """Pages of the domain: fetched since the run began, still due, and fresh enough."""
     row = await database.fetchrow(REACHED, run.domain_id, run.started_at)
     assert row is not None
-    return row["fetched"], row["remaining"]
+    return row["fetched"], row["remaining"], row["fresh"]
 
 
 async def left_out(database: Database, run: CrawlRun) -> int:

@@ -17,7 +17,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from messor.frontier.runs import WAKE, RunTask
-from messor.frontier.transitions import HELD_SQL
+from messor.frontier.transitions import BEYOND_SQL, HELD_SQL
 from messor.politeness import lanes
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, url_hash
@@ -80,13 +80,14 @@ SELECT page_id FROM task
 """
 
 
-# A person asks for everything again, now. Cancelled and paused tasks stay as they are.
+# A person asks for everything again, now. Cancelled and paused tasks stay as they are, and so do
+# pages beyond the domain's depth that only a run went to.
 RECRAWL = f"""
 WITH due AS (
   UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
     FROM messor.hosts h
    WHERE h.id = t.host_id AND ($1::uuid[] IS NULL OR h.domain_id = ANY ($1))
-     AND t.kind = 'page' AND t.status NOT IN ({HELD_SQL})
+     AND t.kind = 'page' AND t.status NOT IN ({HELD_SQL}) AND NOT ({BEYOND_SQL})
   RETURNING t.host_id
 ), woken AS (
   {WAKE}

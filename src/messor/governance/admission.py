@@ -11,6 +11,30 @@ from messor.registry.domains import Domain
 from messor.store.database import Connection
 from messor.web.urls import Url, parse
 
+# A robots.txt that gave no answer is asked for again when a person asks for the site; the silence
+# that a host asked for by an answer stays. Where both schemes may answer, only that of the named URL
+# is asked: the other one's silence would close the host again before it had its turn.
+ASK_ROBOTS_AGAIN = """
+WITH shut AS (
+  SELECT h.id, h.https_error, greatest(messor.clock(), h.last_request_at
+         + make_interval(secs => l.delay)) AS ready_at
+    FROM messor.hosts h JOIN messor.lanes l ON l.host_id = h.id
+    JOIN messor.robots_files r ON r.id = h.robots_id
+   WHERE h.host = $1 AND r.verdict = 'deny_all' AND r.status_code IS NULL
+     AND l.worker_id IS NULL AND h.cooldown_reason IS NOT DISTINCT FROM r.reason
+), opened AS (
+  UPDATE messor.hosts h SET cooldown_until = NULL, cooldown_reason = NULL,
+         updated_at = messor.clock() FROM shut s WHERE h.id = s.id
+), asked AS (
+  UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
+    FROM shut s JOIN messor.pages p ON p.host_id = s.id
+   WHERE t.page_id = p.id AND t.kind = 'robots'
+     AND (s.https_error IS NOT NULL OR p.url = $2 || '/robots.txt')
+)
+UPDATE messor.lanes l SET ready_at = s.ready_at, due_at = messor.clock(), claim_at = s.ready_at
+  FROM shut s WHERE l.host_id = s.id
+"""
+
 
 async def approve(connection: Connection, domain: Domain, *, actor: str) -> Domain:
     """Approve a domain and put its start page on the frontier."""
@@ -34,3 +58,8 @@ async def plant(connection: Connection, domain: Domain, url: Url, *, found_by: s
         raise UsageError(f"{url.href} cannot be crawled.")
     await tasks.add_robots(connection, host_id, robots)
     return await tasks.add(connection, host_id, url, found_by=found_by)
+
+
+async def ask_robots_again(connection: Connection, url: Url) -> None:
+    """A person asks for a site whose robots.txt gave no answer: it is tried now; its lane is locked."""
+    await connection.execute(ASK_ROBOTS_AGAIN, url.authority, url.origin)

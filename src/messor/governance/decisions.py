@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from messor.core.counting import counted
 from messor.errors import ConflictError, MessorError
 from messor.governance import admission, erasure, intake, purges
 from messor.governance.purges import Holdings
@@ -34,17 +35,26 @@ class Decided:
     holdings: Holdings | None = None  # what was kept of it, when that may be purged now
 
 
-async def started(source: Connection | Database) -> str:
+async def started(source: Connection | Database, going: str = STARTED) -> str:
     """That pages which are due are being crawled, or what has to happen first."""
     held_up = await prospects.hindrance(source)
-    return STARTED if held_up is None else f"Its pages are due. {held_up}"
+    return going if held_up is None else f"Its pages are due. {held_up}"
+
+
+def _waited(urls: int) -> str:
+    """That URLs which waited for the domain are among its due pages."""
+    if urls == 0:
+        return ""
+    return f" {counted(urls, 'submitted URL')} {'is' if urls == 1 else 'are'} crawled with it."
 
 
 async def _notified(connection: Connection) -> str:
     """Whether anybody carries the notice to the submitter: Messor itself sends no mail."""
     takers: int = await connection.fetchval(NOTICE_TAKERS)
     if takers:
-        return f"A notice for its submitter goes to {takers} webhooks, which have to pass it on."
+        hooks = counted(takers, "webhook")
+        has = "has" if takers == 1 else "have"
+        return f"A notice for its submitter goes to {hooks}, which {has} to pass it on."
     return (
         "Nobody has told its submitter: the notice is recorded as the event submitter.notice, "
         "and no webhook takes it. Add one: messor webhooks add URL --type submitter.notice"
@@ -75,8 +85,8 @@ async def approve(
     if domain.processing == "discovered":
         domain = await processing.begin(connection, domain, actor=actor)
     urls = await intake.take_waiting(connection, domain, actor=actor)
-    waited = f" {urls} submitted URLs are crawled with it." if urls else ""
-    return Decided(domain, f"{domain.domain} is approved. {await started(connection)}{waited}")
+    said = f"{domain.domain} is approved.{_waited(urls)} {await started(connection)}"
+    return Decided(domain, said)
 
 
 async def reject(
@@ -125,8 +135,8 @@ async def resume(
     domain = await domains.move(connection, domain, "approved", actor=actor, resumed=True)
     await lanes.wake_domain(connection, domain.id)
     urls = await intake.take_waiting(connection, domain, actor=actor)
-    waited = f" {urls} submitted URLs are crawled with it." if urls else ""
-    return Decided(domain, f"{domain.domain} is approved again; crawling goes on.{waited}")
+    going = await started(connection, going="Crawling goes on.")
+    return Decided(domain, f"{domain.domain} is approved again.{_waited(urls)} {going}")
 
 
 async def blacklist(
@@ -170,8 +180,8 @@ async def keep(
         dropped = len(await submissions.take_urls(connection, domain.id))
         return Decided(domain, f"{domain.domain} stays approved; {dropped} URLs were dropped.")
     urls = await intake.take_waiting(connection, domain, actor=actor)
-    waited = f" {urls} submitted URLs are crawled." if urls else ""
-    return Decided(domain, f"{domain.domain} stays approved.{waited}")
+    going = f" {await started(connection)}" if urls else ""
+    return Decided(domain, f"{domain.domain} stays approved.{_waited(urls)}{going}")
 
 
 async def decide_many(database: Database, names: Sequence[str], act: Act) -> list[BulkResult]:

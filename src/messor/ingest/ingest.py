@@ -70,6 +70,7 @@ async def _begin(
             for url, reason in _first_pages(errand):
                 page_id = await page_requests.know(connection, domain, url, found_by="manual")
                 beginnings.setdefault(page_id, reason)
+            await page_requests.open_again(connection, [url for url, _ in _first_pages(errand)])
             run = IngestionRun(database, errand, key, domain, watch)
             return run, list(beginnings.items())
     governance.check(domain)  # after the submission was committed

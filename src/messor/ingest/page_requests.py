@@ -5,7 +5,7 @@ A lane is always locked before its tasks, as in a flush.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -13,6 +13,7 @@ from uuid import UUID
 from messor.frontier import tasks
 from messor.frontier.categories import categorise
 from messor.frontier.tasks import ASKED_PRIORITY, DEFAULT_PRIORITY, SITEMAP_PRIORITY
+from messor.governance import admission
 from messor.ingest.runs import LONGEST_RUN_SECONDS
 from messor.politeness import lanes
 from messor.registry.domains import Domain
@@ -276,3 +277,11 @@ async def settle(connection: Connection, page_ids: Sequence[int]) -> None:
         "WHERE page_id = ANY ($1::bigint[]) AND due_at > messor.clock()",
         page_ids,
     )
+
+
+async def open_again(connection: Connection, urls: Iterable[Url]) -> None:
+    """Have hosts asked for their robots.txt now that gave no answer to it before."""
+    answering = [await lanes.answering(connection, url) for url in urls]
+    await lanes.lock_hosts(connection, {url.authority for url in answering})
+    for url in answering:
+        await admission.ask_robots_again(connection, url)

@@ -12,14 +12,13 @@ from typing import TypeVar
 
 from messor.core import clock
 from messor.crawl.progress import PATIENCE_SECONDS
-from messor.errors import UnavailableError
 from messor.ingest import page_requests, runs
 from messor.ingest.page_requests import PageState, RunPace
 from messor.ingest.progress import Progress, Watch
 from messor.ingest.request import CheckedRequest
 from messor.ingest.runs import RunKey
 from messor.registry.domains import Domain
-from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
+from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database, unanswered
 
 POLL_SECONDS = 0.15
 OUTAGE_SECONDS = 60.0  # a database that is away for longer ends the run
@@ -35,7 +34,7 @@ async def insist(work: Callable[[], Awaitable[Answer]]) -> Answer:
             return await work()
         except TRY_AGAIN + LOST_CONNECTION as error:
             if clock.now() > until:
-                raise UnavailableError(f"PostgreSQL does not answer: {error}") from error
+                raise unanswered(error) from error
             await asyncio.sleep(POLL_SECONDS)
 
 

@@ -14,7 +14,7 @@ from messor.ledger.events import Cursor, Event, RecordedEvent, data_of
 from messor.store.database import Connection, Database
 
 # The first words of types that tell of people and secrets, not of the web.
-AUDIT = ("session", "login", "member", "key", "link", "proxy", "webhook", "person")
+AUDIT = ("session", "login", "member", "key", "link", "proxy", "webhook", "person", "secrets")
 
 # Ordered by the column, not by the output of the same name: only the former has an index.
 READ = """

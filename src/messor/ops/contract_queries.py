@@ -22,7 +22,7 @@ WITH runs AS (
      AND NOT (r.outcome = 'error' AND r.evidence IS NULL)
    ORDER BY r.id DESC LIMIT {MOST_RUNS}
 ), fetches AS (
-  SELECT r.id AS run_id, r.trace_id, r.mode, i.reason, p.url, f.fetched_at, f.page_id, f.host_id,
+  SELECT r.id AS run_id, r.trace_id, r.mode, i.reason, i.planned_at, p.url, f.fetched_at, f.page_id, f.host_id,
          f.visit_token, f.outcome, f.status_code, f.waited_ms, f.delay_ms, f.duration_ms,
          f.fetch_provider, f.robots_id
     FROM runs r JOIN messor.ingestion_pages i ON i.run_id = r.id
@@ -78,8 +78,9 @@ EVIDENCE = f"""{RUNS}, answered AS (
        WHERE jsonb_typeof(r.nm -> k.name) IS DISTINCT FROM k.type) lacking
 ){ANSWER}"""
 
-# Pages that a run chose itself are fetched after robots.txt and after sitemap or homepage. Of a
-# domain's sitemaps the first that became known are the first that are read.
+# Pages that a run chose itself are fetched after robots.txt and after sitemap or homepage; what was
+# fetched before the run chose it was fetched for somebody else. Of a domain's sitemaps the first that
+# became known are the first that are read.
 DISCOVERY = f"""{RUNS}, chosen AS (
   SELECT r.id AS run_id, r.trace_id, r.nm, r.domain_id, r.completed_at,
          min(f.fetched_at) AS first_at,
@@ -89,6 +90,7 @@ DISCOVERY = f"""{RUNS}, chosen AS (
     LEFT JOIN messor.robots_files b ON b.id = f.robots_id
    WHERE r.mode <> 'user_assisted' AND f.reason NOT IN ('homepage', 'asked for')
      AND f.reason NOT LIKE '% redirects here'
+     AND f.fetched_at >= coalesce(f.planned_at, r.started_at)
    GROUP BY 1, 2, 3, 4, 5
 ), led AS (
   SELECT c.run_id, min(d.fetched_at) AS source_at

@@ -119,6 +119,27 @@ UPDATE messor.schedules SET next_run_at = NULL, last_run_at = messor.clock(),
        last_finished_at = least(last_finished_at, messor.clock())
  WHERE last_run_at > messor.clock()
 """
+# What else waits for a time, mostly a short one. Times beyond the first wrong one were set by that, or
+# come somewhat too soon now, which harms nobody.
+OTHER_WAITS = (
+    ("login_throttles", "open_at"),
+    ("rate_limits", "spent_until"),
+    ("job_outbox", "due_at"),
+    ("outbox_relay", "expires_at"),
+    ("proxies", "probe_at"),
+    ("search_requests", "held_until"),
+)
+BACK_OTHERS = """
+UPDATE messor.{table} SET {column} = {column} - $1::interval
+ WHERE {column} >= $2 AND {column} > messor.clock()
+"""
+# A page that is just being read is locked for long, and will be done with.
+BACK_READING = """
+UPDATE messor.extraction_due d SET due_at = d.due_at - $1::interval
+  FROM (SELECT id FROM messor.extraction_due
+         WHERE due_at >= $2 AND due_at > messor.clock() FOR UPDATE SKIP LOCKED) w
+ WHERE d.id = w.id
+"""
 
 
 async def move_forward(database: Database, step: timedelta, before: datetime) -> None:
@@ -157,7 +178,10 @@ async def _mend_leases(
     worker_lease: timedelta,
 ) -> None:
     """Each in a transaction of its own: flushes and renewals wait for none of them for long."""
+    for table, column in OTHER_WAITS:
+        await database.fetch(BACK_OTHERS.format(table=table, column=column), back, wrong[0])
     for sql, *values in (
+        (BACK_READING, back, wrong[0]),
         (BACK_HOSTS,),
         (BACK_HOLDS,),
         (BACK_RUNS,),

@@ -6,7 +6,9 @@ ceiling or the end of its supervisor, stays outside of these.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from messor.ledger.alarms import AlarmBoard, AlarmKeeper
 from messor.ops.clock_watch import ClockWatch
@@ -36,5 +38,27 @@ class WatchedComponents:
         self.members.append(Watchdog(name, make, self.board, first=first))
 
 
-def _clock_watch(settings: Settings, session: Session, board: AlarmBoard) -> Component:
+@asynccontextmanager
+async def watching_clock(settings: Settings, session: Session) -> AsyncIterator[ClockWatch]:
+    """For a command that fetches by itself: nobody else may be there to notice a step of the clock."""
+    board = AlarmBoard()
+    first = _clock_watch(settings, session, board)
+
+    def another() -> Component:
+        return _clock_watch(settings, session, board)
+
+    members = [
+        Watchdog("the watch over the clock", another, board, first=first),
+        Watchdog("the copy of alarms", lambda: AlarmKeeper(session.database, board), board),
+    ]
+    running = [asyncio.create_task(member.run()) for member in members]
+    try:
+        yield first
+    finally:
+        for member in members:
+            member.stop()
+        await asyncio.wait(running)
+
+
+def _clock_watch(settings: Settings, session: Session, board: AlarmBoard) -> ClockWatch:
     return ClockWatch(session.database, board, worker_lease=settings.worker_lease)

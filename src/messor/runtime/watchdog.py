@@ -88,4 +88,6 @@ class Watchdog:
         await asyncio.wait([running], timeout=self._patience.proven_seconds)
         if not running.done():
             self._board.end(self._name, f"{self._name} runs again")
-        await running
+        await asyncio.wait([running])
+        if not running.cancelled():  # by something within it: to us that is an end as any other
+            running.result()

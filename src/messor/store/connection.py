@@ -11,6 +11,7 @@ from typing import Any
 
 import asyncpg
 
+from messor.core.full_disk import FULL_WORDS
 from messor.store.dsn import passfile_of
 
 NEXT = ".next"  # the end of the name of the file with the password to come
@@ -25,7 +26,16 @@ def is_plain_loopback(dsn: str) -> bool:
 
 
 async def connect(dsn: str, **how: Any) -> asyncpg.Connection:
-    """Open one connection."""
+    """Open one connection; a server that has no room for it says so by another error."""
+    try:
+        return await _connect(dsn, how)
+    except asyncpg.InternalServerError as error:
+        if FULL_WORDS not in str(error):
+            raise
+        raise asyncpg.DiskFullError(str(error)) from error
+
+
+async def _connect(dsn: str, how: dict[str, Any]) -> asyncpg.Connection:
     if is_plain_loopback(dsn):
         how.setdefault("ssl", False)
     try:

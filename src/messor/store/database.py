@@ -89,6 +89,12 @@ class Connection:
         return status
 
 
+def unanswered(error: Exception) -> UnavailableError:
+    """That the server cannot be reached, without the numbers of the operating system."""
+    said = getattr(error, "strerror", None) or str(error) or "the connection was lost"
+    return UnavailableError(f"PostgreSQL does not answer: {said}. Look: messor doctor")
+
+
 class Database:
     """A PostgreSQL with Messor's schema."""
 
@@ -109,7 +115,7 @@ class Database:
                 raise UsageError(f"MESSOR_DATABASE_URL is wrong: {error}") from error
             except LOST_CONNECTION as error:
                 if attempt == 39:
-                    raise UnavailableError(f"PostgreSQL does not answer: {error}") from error
+                    raise unanswered(error) from error
                 await asyncio.sleep(0.25)
             except asyncpg.InvalidAuthorizationSpecificationError as error:
                 raise UnavailableError(f"PostgreSQL refuses the login: {error}") from error
@@ -165,22 +171,21 @@ class Database:
             async with self.transaction() as connection:
                 yield connection
             return
-        async with self._pool.acquire(timeout=10) as raw:
-            with self._noting_full_disk():
+        with self._noting_full_disk():
+            async with self._pool.acquire(timeout=10) as raw:
                 yield Connection(raw, self)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """One transaction: commits when the block ends well."""
         assert self._pool is not None, "open the database first"
-        async with self._pool.acquire(timeout=10) as raw:
-            with self._noting_full_disk():
-                async with raw.transaction():
-                    self.round_trips += 2
-                    if self._is_pooled:
-                        self.round_trips += 1
-                        await raw.execute(FOR_THIS_TRANSACTION)
-                    yield Connection(raw, self)
+        with self._noting_full_disk():
+            async with self._pool.acquire(timeout=10) as raw, raw.transaction():
+                self.round_trips += 2
+                if self._is_pooled:
+                    self.round_trips += 1
+                    await raw.execute(FOR_THIS_TRANSACTION)
+                yield Connection(raw, self)
 
     @contextmanager
     def _noting_full_disk(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from alembic.util import CommandError
 from sqlalchemy.exc import DBAPIError
 
 from messor.errors import UnavailableError, UsageError
+from messor.store.database import unanswered
 from messor.store.revisions import MIGRATIONS
 
 
@@ -44,4 +45,4 @@ def _plain_errors() -> Iterator[None]:
     except DBAPIError as error:
         raise UnavailableError(f"The database was not changed: {error.orig}") from error
     except OSError as error:
-        raise UnavailableError(f"PostgreSQL does not answer: {error}") from error
+        raise unanswered(error) from error

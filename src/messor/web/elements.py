@@ -47,6 +47,9 @@ SPECIAL = SCOPES.union(
     ),
 )  # fmt: skip
 
+# Long gone from the standard; to the parser they are special still, with no end tags of their own.
+OBSOLETE = frozenset(("command", "isindex"))
+
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 RUBY = ("rb", "rp", "rt", "rtc")
 

@@ -7,9 +7,11 @@ Names are the standard's, in lower case. Nothing here raises: undecodable bytes 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 import turbohtml
+from turbohtml import TokenType, tokenize
 from turbohtml.detect import detect
 
 _PRESCAN = 1024
@@ -21,6 +23,9 @@ _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "u
 _CHARSET = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;,\"']+))", re.IGNORECASE)
 _LATE_CHARSETS = (b"charset", b"CHARSET", b"Charset")
 _DEFAULT = "windows-1252"
+_MAX_LABEL = 64
+# What is read as bytes can be neither of these, whatever it says of itself (HTML, 13.2.3.5).
+_AS_DECLARED = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": _DEFAULT}
 
 
 @lru_cache(maxsize=1024)
@@ -66,8 +71,29 @@ def _declared(body: bytes) -> str | None:
     if found is None and any(
         body.find(word, _PRESCAN, _LATE_PRESCAN) >= 0 for word in _LATE_CHARSETS
     ):
-        found = _prescan(body[:_LATE_PRESCAN])
+        found = _declared_late(body[:_LATE_PRESCAN])
     return found
+
+
+def _declared_late(head: bytes) -> str | None:
+    """What a tag names, without a tree: by the kilobyte, tags nest deeper than the parser bears."""
+    for token in tokenize(head.decode("latin-1")):
+        if token.tag == "meta" and token.type is TokenType.START_TAG:
+            found = _named_by(dict(token.attrs or ()))
+            if found is not None:
+                return found
+    return None
+
+
+def _named_by(attributes: Mapping[str, str | None]) -> str | None:
+    """The encoding that a meta element names."""
+    if "charset" in attributes:
+        name = encoding_for_label((attributes["charset"] or "")[:_MAX_LABEL])
+    elif (attributes.get("http-equiv") or "").lower() == "content-type":
+        name = header_encoding(attributes.get("content"))
+    else:
+        return None
+    return _AS_DECLARED.get(name, name) if name else None
 
 
 def _prescan(head: bytes) -> str | None:

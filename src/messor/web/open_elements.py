@@ -10,6 +10,7 @@ parser opens it again in what follows.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Iterator
 
 from turbohtml import Token, TokenType, tokenize
@@ -23,6 +24,7 @@ from messor.web.elements import (
     HEADINGS,
     INTEGRATION,
     MARKERS,
+    OBSOLETE,
     RAW,
     RUBY,
     SCOPES,
@@ -32,6 +34,8 @@ from messor.web.elements import (
 )
 
 _STEPS = 3_000_000  # elements looked at, then the page counts as too deep: some 30 ms
+_SECONDS = 0.25  # of the processor, then it counts as too deep as well: the path waits for it
+_LOOK_AT_CLOCK = 0xFFF  # every 4,096 tags
 _MAX_NESTED = 4
 _SHORTEST_CDATA = len("[CDATA[]]") - 1
 _VOID = VOID | {"image"}  # which the parser takes for <img>
@@ -42,6 +46,7 @@ _CLEARED = frozenset((*CELLS, "caption"))  # a part that follows closes them as 
 _ROWS = frozenset(("table", "tbody", "thead", "tfoot", "tr"))
 _TABLE_SCOPE = frozenset(("table", "template"))
 _MURKY = ("select", "frameset")  # within them the parser passes over start tags
+_OPTIONS = ("option", "optgroup")
 _LOOSE = frozenset(
     name.upper() for name in FORMATTING
 )  # closed, to be opened again in what follows
@@ -49,7 +54,7 @@ _LIGHT = FORMATTING | _LOOSE  # no end tag is kept from what is below them
 # The tokenizer takes what a <noscript> holds for text, the parser, which runs no scripts, for tags.
 _NOSCRIPT = re.compile(r"<(/?)noscript(?=[\t\n\f\r />])", re.IGNORECASE)
 _AS_PLAIN = "x-noscript"
-_BARRIERS = SPECIAL | INTEGRATION | {_AS_PLAIN}
+_BARRIERS = SPECIAL | INTEGRATION | OBSOLETE | {_AS_PLAIN}
 _SCOPE = SCOPES | INTEGRATION
 _ITEM_BARRIERS = _BARRIERS - {"address", "div", "p"}
 _MOST_BLOCKS = 7  # the parser moves formatting out of eight blocks at once, and no more
@@ -69,7 +74,7 @@ _RIVALS = {
     **{tag: frozenset(name for name, _ in closed) for tag, closed in _CLOSED_BY.items()},
     **dict.fromkeys(HEADINGS, frozenset(("p", *HEADINGS))),
     "a": frozenset(("a", "A")),
-    "option": frozenset(("option",)),
+    **dict.fromkeys(_OPTIONS, frozenset(("option",))),
 }
 _EMPTY = _VOID - {"col", "hr"}  # nor have these any effect
 _WATCHED = frozenset(
@@ -91,6 +96,7 @@ class OpenElements:
         self._floor = 0  # from here on all are surely open in the parser
         self._implied = 0  # rows and bodies of tables come unasked
         self._steps = _STEPS
+        self._ends_at = time.thread_time() + _SECONDS
         self._base = -1  # the foreign element that the parser is surely within, if it is
         self._has_foreign = False
         self._has_form = False  # whether the parser may have a form in mind, open or not
@@ -104,7 +110,10 @@ class OpenElements:
     # One loop over all tags: a call for each of them would take more time than the rest.
     def _is_exceeded(self, html: str, nested: int) -> bool:  # noqa: C901, PLR0912
         open_, limit, end, start = self._open, self._limit, self._end, self._start
-        for token in (tokens := _tokens(html)):
+        tokens = _tokens(html)
+        for number, token in enumerate(tokens):
+            if not number & _LOOK_AT_CLOCK and time.thread_time() > self._ends_at:
+                return True
             tag = token.tag
             if not tag:
                 if self._has_foreign and _is_cut_short(token):
@@ -134,6 +143,8 @@ class OpenElements:
         """Pass over an element whose content is text; False where nobody can tell whether it is."""
         tag = start.tag or ""
         is_murky = self._has_foreign or self._is_murky
+        if tag == "xmp" and not is_murky:
+            self._close_before(tag)
         if is_murky and (tag == "plaintext" or (tag == "title" and self._is_loose())):
             return False
         text, is_closed = _raw_text(tokens)
@@ -241,7 +252,7 @@ class OpenElements:
             self._lose_track()
         elif tag == "a" and not self._has_foreign:
             self._end_anchor()
-        elif tag == "option":
+        elif tag in _OPTIONS:
             self._end_option()
         elif tag == _AS_PLAIN:
             is_sure = False
@@ -260,7 +271,7 @@ class OpenElements:
                     self._close_nearest(name, barriers)
 
     def _end_option(self) -> None:
-        """An option ends the one right before it, with nothing in between."""
+        """An option or a group ends the option right before it, with nothing in between."""
         if "option" in self._open and not self._has_foreign:
             if self._open[-1] == "option" and not self._is_loose():
                 self._cut(len(self._open) - 1)
@@ -276,7 +287,10 @@ class OpenElements:
                 return
 
     def _end_anchor(self) -> None:
-        """A link ends the one before it."""
+        """A link ends the one before it, though not one outside of a <select>."""
+        if self._is_murky:
+            self._lose_track()
+            return
         for at in range(len(self._open) - 1, -1, -1):
             if self._open[at] in MARKERS or at < self._stray:
                 return
@@ -323,10 +337,9 @@ class OpenElements:
             self._close_formatting(tag)
         elif tag in _TABLE_PARTS or tag == "table":
             self._close_part(tag)
-        elif tag not in self._open:
-            if tag in HEADINGS and self._is_within(HEADINGS):
-                self._lose_track()
-        else:
+        elif tag in HEADINGS:
+            self._close_heading()
+        elif tag in self._open:
             self._close_nearest(tag, _barriers_of(tag))
 
     def _close_foreign(self, tag: str) -> None:
@@ -335,6 +348,12 @@ class OpenElements:
         else:
             self._base = -1
             self._lose_track()
+
+    def _close_heading(self) -> None:
+        """The end tag of a heading closes the nearest, of whatever rank."""
+        at = self._nearest(HEADINGS)
+        if at >= 0:
+            self._close_nearest(self._open[at], _SCOPE)
 
     def _close_form(self) -> None:
         """The parser closes the form it has in mind, which may not be the nearest."""

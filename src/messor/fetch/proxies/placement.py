@@ -29,7 +29,7 @@ async def judge(settings: Settings, endpoint: ProxyAddress, *, trusted: bool) ->
     for text in await _addresses(endpoint):
         refusal = guard.refusal_of_proxy(ip_address(text), trusted=trusted)
         if refusal is not None:
-            where = "" if is_ip_literal(endpoint.host) else f" ({endpoint.host})"
+            where = "" if _is_address(endpoint.host) else f" ({endpoint.host})"
             raise UsageError(f"A proxy cannot be there: {refusal}{where}.{_way(refusal)}")
 
 
@@ -43,7 +43,7 @@ def _way(refusal: str) -> str:
 
 
 async def _addresses(endpoint: ProxyAddress) -> list[str]:
-    if is_ip_literal(endpoint.host) or ":" in endpoint.host:
+    if _is_address(endpoint.host):
         return [endpoint.host]
     loop = asyncio.get_running_loop()
     try:
@@ -52,3 +52,8 @@ async def _addresses(endpoint: ProxyAddress) -> list[str]:
     except (OSError, TimeoutError):
         return []
     return list(dict.fromkeys(str(info[4][0]).partition("%")[0] for info in found))
+
+
+def _is_address(host: str) -> bool:
+    """IPv6 addresses of proxies are kept without brackets."""
+    return is_ip_literal(host) or ":" in host

@@ -8,7 +8,6 @@ where the operator added it, a link-local one never. Each proxy has a connector 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -55,10 +54,15 @@ async def dial(proxy: Proxy, context: ssl.SSLContext, guard: AddressGuard) -> Co
 
 
 async def _connect(addresses: Sequence[str], port: int, secure: dict[str, Any]) -> Conversation:
+    """The last address alone may fail: a name often has an IPv6 address that cannot be reached."""
     loop = asyncio.get_running_loop()
     for address in addresses[:-1]:
-        with contextlib.suppress(ConnectionError):
+        try:
             return (await loop.create_connection(Conversation, address, port, **secure))[1]
+        except ssl.SSLError:
+            raise
+        except OSError:
+            continue
     return (await loop.create_connection(Conversation, addresses[-1], port, **secure))[1]
 
 

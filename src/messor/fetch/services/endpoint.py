@@ -23,6 +23,7 @@ from messor.fetch.guard import operator_socket
 from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.faults import ProviderFaultError
 from messor.fetch.services.options import ServiceSettings
+from messor.fetch.tls import trust
 
 CONNECT_SECONDS = 10.0
 
@@ -38,7 +39,7 @@ class ServiceEndpoint:
         self._key = key.get_secret_value() if key is not None else ""
         context = ssl.create_default_context()
         if settings.ca_file is not None:
-            context.load_verify_locations(cafile=str(settings.ca_file))
+            trust(context, settings.ca_file)
         # A page takes seconds there, so a connection per request costs nothing; a kept one may
         # be closed under a POST, which cannot be sent again.
         connector = TCPConnector(ssl=context, force_close=True, socket_factory=operator_socket)

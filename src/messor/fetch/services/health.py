@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import aiohttp
 from pydantic import SecretStr
@@ -16,6 +17,7 @@ from yarl import URL
 
 from messor.fetch.failures import words
 from messor.fetch.guard import operator_socket
+from messor.fetch.tls import verifying_context
 
 SECONDS = 5.0
 # The public page of each that says whether it lives; it is asked without the key.
@@ -25,6 +27,7 @@ ROUTES = {"crawl4ai": ("crawl",), "firecrawl": ("v2/scrape", "v1/scrape")}
 MODEL_ROUTES = ("chat/completions",)
 _UNDERSTOOD = (400, 413, 415, 422)  # the request is at fault: whoever sent it was let in
 _ELSEWHERE = (404, 405)
+_NO_URL = "is no http or https URL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +38,19 @@ class ServiceHealth:
     is_good: bool = False
 
 
-async def trouble_with(name: str, address: str) -> str | None:
+async def trouble_with(name: str, address: str, *, ca_file: Path | None = None) -> str | None:
     """Why a service cannot be reached, in a few words; None when it answers."""
-    found = await _status("GET", address, PATHS[name])
+    found = await _status("GET", address, PATHS[name], {}, ca_file)
     if isinstance(found, str):
         return found
     return f"answered {found}" if found >= 500 else None
 
 
 async def standing_of(
-    address: str, routes: tuple[str, ...], key: SecretStr | None
+    address: str, routes: tuple[str, ...], key: SecretStr | None, *, ca_file: Path | None = None
 ) -> ServiceHealth:
     """Whether a service answers and takes the key, by an empty request with and without it."""
-    route, status = await _first_known(address, routes, _bearer(key))
+    route, status = await _first_known(address, routes, _bearer(key), ca_file)
     if isinstance(status, str):
         return ServiceHealth(status)
     if status in _ELSEWHERE:
@@ -58,7 +61,7 @@ async def standing_of(
         return ServiceHealth(meaning_of(status, has_key=key is not None))
     if key is None:
         return ServiceHealth("answers; it asks for no key", is_good=True)
-    _, without = await _first_known(address, (route,), {})
+    _, without = await _first_known(address, (route,), {}, ca_file)
     if without in (401, 403):
         return ServiceHealth("answers and accepts the key", is_good=True)
     return ServiceHealth("answers; it does not check the key", is_good=True)
@@ -82,24 +85,26 @@ def _bearer(key: SecretStr | None) -> dict[str, str]:
 
 
 async def _first_known(
-    address: str, routes: tuple[str, ...], headers: Mapping[str, str]
+    address: str, routes: tuple[str, ...], headers: Mapping[str, str], ca_file: Path | None
 ) -> tuple[str, int | str]:
     """The first route that is there, and what it answers to an empty request."""
     for route in routes:
-        found = await _status("POST", address, route, headers)
+        found = await _status("POST", address, route, headers, ca_file)
         if found not in _ELSEWHERE:
             break
     return route, found
 
 
 async def _status(
-    method: str, address: str, path: str, headers: Mapping[str, str] | None = None
+    method: str, address: str, path: str, headers: Mapping[str, str], ca_file: Path | None
 ) -> int | str:
     """The status of an answer, or why there is none."""
     timeout = aiohttp.ClientTimeout(total=SECONDS)
     try:
         url = URL(address).joinpath(*filter(None, path.split("/")))
-        connector = aiohttp.TCPConnector(socket_factory=operator_socket)
+        connector = aiohttp.TCPConnector(
+            ssl=verifying_context(ca_file), socket_factory=operator_socket
+        )
         async with aiohttp.ClientSession(
             connector=connector, timeout=timeout, trust_env=False
         ) as session:
@@ -111,7 +116,9 @@ async def _status(
                 return response.status
     except TimeoutError:
         return f"gave no answer within {SECONDS:g} s"
-    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError, ValueError):
-        return "is no http or https URL"
-    except (aiohttp.ClientError, OSError) as error:
+    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
+        return _NO_URL
+    except (aiohttp.ClientError, OSError) as error:  # a wrong certificate is a ValueError, too
         return f"cannot be reached: {words(error)}"
+    except ValueError:
+        return _NO_URL

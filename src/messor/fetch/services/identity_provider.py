@@ -92,7 +92,7 @@ class IdentityProvider:
 
     async def finish(self, attempt: Attempt, answered: Mapping[str, str]) -> Identity:
         """Who came back; raises RefusedError when anything about it does not hold."""
-        if not hmac.compare_digest(answered.get("state", ""), attempt.state):
+        if not _equal(answered.get("state", ""), attempt.state):
             raise RefusedError("This login was not begun in this browser. Start again.")
         if answered.get("iss", self._issuer) != self._issuer:  # RFC 9207
             raise RefusedError("The answer came from another identity provider.")
@@ -102,7 +102,7 @@ class IdentityProvider:
         about = await self._discover()
         tokens = await self._exchange(about, attempt, answered["code"])
         claims = await self._verify(about, str(tokens.get("id_token", "")))
-        if not hmac.compare_digest(str(claims.get("nonce", "")), attempt.nonce):
+        if not _equal(str(claims.get("nonce", "")), attempt.nonce):
             raise RefusedError("The identity provider answered another login than this one.")
         email = claims.get("email") if claims.get("email_verified") is True else None
         name = claims.get("name")
@@ -199,6 +199,11 @@ class IdentityProvider:
             why = told.get("error_description") or told.get("error") or "it did not say why"
             raise RefusedError(f"The identity provider answered {status}: {str(why)[:200]}")
         return found
+
+
+def _equal(given: str, expected: str) -> bool:
+    """In the same time wherever they differ; anything may be given, such as letters beyond ASCII."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
 
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:

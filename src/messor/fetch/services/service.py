@@ -33,6 +33,8 @@ from messor.web.urls import parse
 
 logger = logging.getLogger(__name__)
 
+SPENT_SECONDS = 24 * 3600.0  # until a page is tried again that a spent budget left without help
+
 
 @dataclass(frozen=True, slots=True)
 class Contract:
@@ -127,10 +129,12 @@ class RemoteProvider:
             logger.warning("%s's budget cannot be read: %s", self.title, type(error).__name__)
             return _fault(f"{self.title} was not asked: its budget cannot be read now.")
         if month is None:
-            return _fault(
+            spent = _fault(
                 f"{self.title} was not asked: its budget of {settings.monthly_budget} "
                 "for this month is spent."
             )
+            spent.retry_after = SPENT_SECONDS
+            return spent
         try:
             permit.use()
         except LeaseLostError:
@@ -179,7 +183,8 @@ class RemoteProvider:
         """After some failed pages in a row, were they of one site, ask how the service fares."""
         if self.breaker.page_faults % FAULTS_IN_A_ROW or not self.breaker.available:
             return
-        trouble = await health.trouble_with(self.name, self._settings.base_url)
+        at = self._settings
+        trouble = await health.trouble_with(self.name, at.base_url, ca_file=at.ca_file)
         if trouble is not None:
             self.breaker.hold(FIRST_WAIT, f"{self.title} {trouble}")
 

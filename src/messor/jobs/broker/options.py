@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from messor.errors import UsageError
 from messor.settings import Settings
-from messor.web.addresses import is_never_connected
+from messor.web.addresses import Address, is_never_connected
 from messor.web.suffixes import is_ip_literal
+from messor.web.urls import parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,20 @@ def options_of(settings: Settings) -> Options:
     url = settings.broker_url.get_secret_value()
     if urlsplit(url).scheme not in {"amqp", "amqps"}:
         raise UsageError("MESSOR_BROKER_URL must begin with amqp:// or amqps://")
-    host = urlsplit(url).hostname or ""
-    if is_ip_literal(host) and is_never_connected(ip_address(host)):
-        raise UsageError(f"MESSOR_BROKER_URL names {host}, which is never connected to.")
+    for place in url.split(";"):  # several stand in for each other
+        address = _literal(urlsplit(place).hostname or "")
+        if address is not None and is_never_connected(address):
+            raise UsageError(f"MESSOR_BROKER_URL names {address}, which is never connected to.")
     return Options(
         url,
         ca_file=str(settings.ca_file) if settings.ca_file else None,
         queue_type=settings.broker_queue_type,
         queue_length=settings.broker_queue_length,
     )
+
+
+def _literal(host: str) -> Address | None:
+    """The address that a host spells out, in whatever way; None for a name."""
+    plain = host.partition("%")[0]
+    seen = parse(f"http://[{plain}]/" if ":" in plain else f"http://{plain}/")
+    return ip_address(seen.host.strip("[]")) if seen and is_ip_literal(seen.host) else None

@@ -1,8 +1,8 @@
 """The crowd: all connections, counted by address and in all.
 
 Where there are too many, those that only wait are ended first, the oldest of the address that has
-most of them: who holds connections open pushes out their own. A newcomer is refused only when
-every connection is at work.
+most of them: who holds connections open pushes out their own. Next are those whose request or answer
+stands still because of the other end. A newcomer is refused only when every connection is at work.
 """
 
 from __future__ import annotations
@@ -23,15 +23,36 @@ class TrackedConnection(Protocol):
         """Close it at once."""
 
 
+class _Idlers:
+    """Connections by address, in the order in which they came to stand still."""
+
+    def __init__(self) -> None:
+        self._guests: dict[str, dict[TrackedConnection, None]] = {}
+
+    def add(self, network: str, guest: TrackedConnection) -> None:
+        self._guests.setdefault(network, {}).setdefault(guest)
+
+    def drop(self, network: str, guest: TrackedConnection) -> None:
+        guests = self._guests.get(network, {})
+        guests.pop(guest, None)
+        if not guests:
+            self._guests.pop(network, None)
+
+    def largest(self) -> str:
+        return max(self._guests, key=lambda one: len(self._guests[one]), default="")
+
+    def oldest(self, network: str) -> TrackedConnection | None:
+        return next(iter(self._guests.get(network, ())), None)
+
+
 class ConnectionTable:
     """Who is connected; `enter` and `leave` are called once each, in any order."""
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._networks: dict[TrackedConnection, str] = {}
-        self._waiting: dict[
-            str, dict[TrackedConnection, None]
-        ] = {}  # in the order they began to wait
+        self._waiting = _Idlers()
+        self._stalling = _Idlers()
         self._counts: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -44,9 +65,7 @@ class ConnectionTable:
         if not is_proxy and self._counts[network] >= self._limits.by_address:
             if not self._end_oldest(network):
                 return False
-        elif len(self._networks) >= self._limits.connections and not self._end_oldest(
-            self._most_waiting()
-        ):
+        elif len(self._networks) >= self._limits.connections and not self._end_oldest():
             return False
         self._networks[guest] = network
         self._counts[network] += 1
@@ -55,38 +74,42 @@ class ConnectionTable:
 
     def waits(self, guest: TrackedConnection) -> None:
         """It has nothing under way: it may be ended to make room."""
-        network = self._networks.get(guest)
-        if network is not None:
-            self._waiting.setdefault(network, {}).setdefault(guest)
+        self._move(guest, self._waiting)
+
+    def stalls(self, guest: TrackedConnection) -> None:
+        """A request of it is under way and it is its turn: to send the rest, or to read."""
+        self._move(guest, self._stalling)
 
     def works(self, guest: TrackedConnection) -> None:
         """A request of it is being answered."""
-        network = self._networks.get(guest)
-        if network is not None:
-            self._forget(network, guest)
+        self._move(guest, None)
 
     def leave(self, guest: TrackedConnection) -> None:
         network = self._networks.pop(guest, None)
         if network is None:
             return
-        self._forget(network, guest)
+        self._waiting.drop(network, guest)
+        self._stalling.drop(network, guest)
         self._counts[network] -= 1
         if not self._counts[network]:
             del self._counts[network]
 
-    def _forget(self, network: str, guest: TrackedConnection) -> None:
-        waiting = self._waiting.get(network, {})
-        waiting.pop(guest, None)
-        if not waiting:
-            self._waiting.pop(network, None)
+    def _move(self, guest: TrackedConnection, into: _Idlers | None) -> None:
+        network = self._networks.get(guest)
+        if network is None:
+            return
+        for idlers in (self._waiting, self._stalling):
+            if idlers is into:
+                idlers.add(network, guest)
+            else:
+                idlers.drop(network, guest)
 
-    def _most_waiting(self) -> str:
-        return max(self._waiting, key=lambda one: len(self._waiting[one]), default="")
-
-    def _end_oldest(self, network: str) -> bool:
-        guest = next(iter(self._waiting.get(network, ())), None)
-        if guest is None:
-            return False
-        self.leave(guest)
-        guest.end()
-        return True
+    def _end_oldest(self, network: str | None = None) -> bool:
+        """Of an address, or of the one that has most."""
+        for idlers in (self._waiting, self._stalling):
+            guest = idlers.oldest(idlers.largest() if network is None else network)
+            if guest is not None:
+                self.leave(guest)
+                guest.end()
+                return True
+        return False

@@ -12,6 +12,7 @@ import resource
 MOST = 65_536  # more than a process here ever needs
 RESERVE = 256
 FEWEST = 16
+EACH = 2  # that a connection holds: its socket, and a file while that is sent
 
 
 def raise_limit() -> int:
@@ -27,7 +28,7 @@ def raise_limit() -> int:
 def share(wanted: int) -> int:
     """How many connections the server may hold of those it is set to."""
     allowed = _allowed()
-    return max(FEWEST, min(wanted, allowed - min(RESERVE, allowed // 2)))
+    return max(FEWEST, min(wanted, (allowed - min(RESERVE, allowed // 2)) // EACH))
 
 
 def _allowed() -> int:

@@ -72,6 +72,7 @@ class BoundedProtocol(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
+        self.crowd.stalls(self)
         if self._write_timer is None:
             self._write_timer = self.loop.call_later(WRITE_SECONDS, self.end)
 
@@ -80,6 +81,7 @@ class BoundedProtocol(H11Protocol):
         if self._write_timer is not None:
             self._write_timer.cancel()
             self._write_timer = None
+        self._look()
 
     def end(self) -> None:
         """At once, whatever is under way."""
@@ -90,12 +92,21 @@ class BoundedProtocol(H11Protocol):
         cycle: RequestResponseCycle | None = self.cycle
         return cycle is not None and not cycle.response_complete
 
+    @property
+    def _is_their_turn(self) -> bool:
+        """To read what was answered, or to send the rest of a body."""
+        is_sending = self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused
+        return is_sending or self.flow.write_paused
+
     def _look(self) -> None:
         """Set the timers by what the connection waits for now."""
         if self.transport.is_closing():
             return
         if self._is_answering:
-            self.crowd.works(self)
+            if self._is_their_turn:
+                self.crowd.stalls(self)
+            else:
+                self.crowd.works(self)
             self._stop_head_timer()
             self._watch_body()
             return

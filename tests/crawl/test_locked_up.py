@@ -1,0 +1,99 @@
+"""Processes that read pages are locked up when they do: the pages' reader here tries to get out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from messor.crawl.sandboxed_reader import SandboxedReader
+
+ATTEMPTS = """
+import os, socket
+def tried():
+    done = []
+    for name, act in {
+        "connected": socket.socket,
+        "read": lambda: open("/etc/passwd").read(),
+        "forked": lambda: os.fork() or os._exit(0),
+    }.items():
+        try:
+            act()
+        except PermissionError:
+            continue
+        done.append(name)
+    return ", ".join(done) or "nothing"
+"""
+# The keeper's fresh process for one page.
+CAGED = """
+import msgspec
+from messor.crawl import cage
+from messor.web.html import PageReading
+cage.read_page = lambda html, url, **_: PageReading(url=url, base=url, title=tried())
+order = msgspec.msgpack.encode(("<p>", "http://a.example/", "agent"))
+answer, is_read = cage._read_apart(order, 5, cage.MEMORY)
+print(msgspec.msgpack.decode(answer, type=PageReading).title if is_read else "died")
+"""
+# A reading process of extraction, given one order.
+READING = """
+import os, sys
+from pathlib import Path
+from messor.crawl import reader
+from messor.extraction.reader_protocol import Answer, Order, framed
+def read(order, parsers):
+    print(tried(), file=sys.stderr)
+    return Answer(fault="looked")
+reader.read = read
+folder = sys.argv[1]
+with (Path(folder) / "progress").open("w+b") as file:
+    file.truncate(4096)
+    source, target = os.pipe()
+    os.write(target, framed(Order(folder=folder, segment="", offset=0, length=0, content_type=None,
+                                   url="x", status=200)))
+    os.close(target)
+    os.dup2(source, 0)
+    sys.argv = ["reader", str(1 << 31), str(file.fileno())]
+    reader.main()
+"""
+
+LEAVING = "from messor.core import sandbox; print(sandbox.leave_network())"
+
+
+def said(script: str, *given: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", ATTEMPTS + script, *given],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_page_that_takes_over_its_cage_gets_nowhere() -> None:
+    done = said(CAGED)
+    assert done.stdout.split("\n")[0] == "nothing", done.stderr
+
+
+def test_a_page_that_takes_over_its_reader_gets_nowhere(tmp_path: Path) -> None:
+    done = said(READING, str(tmp_path))
+    assert done.stderr.strip() == "nothing"
+
+
+async def test_the_keeper_of_the_cage_has_no_network() -> None:
+    cage = SandboxedReader(agent="agent")
+    try:
+        await cage.read("<title>x</title>", "http://a.example/")
+        (keeper,) = cage._idle
+        try:
+            network = os.readlink(f"/proc/{keeper.pid}/ns/net")  # noqa: PTH115 - it is no path
+        except PermissionError:
+            pytest.skip("nobody may look at another's network here")
+    finally:
+        await cage.close()
+    if said(LEAVING).stdout.strip() != "True":
+        pytest.skip("nobody may make a network here")
+    assert network != os.readlink("/proc/self/ns/net")  # noqa: PTH115 - it is no path

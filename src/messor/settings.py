@@ -22,6 +22,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+LOG_LEVELS = ("debug", "info", "warning", "error")
+
 
 class AllowedNetworks(BaseModel):
     """What the address guard lets through besides public addresses on ports 80 and 443.
@@ -357,9 +359,29 @@ class Settings(BaseSettings):
     firecrawl_monthly_budget: Decimal | None = Field(
         default=None, ge=0, description="Most to spend on it in a month"
     )
+    log_level: str | None = Field(
+        default=None,
+        description="debug, info, warning or error, for single rooms too: info,fetch=debug; by "
+        "default info for `messor up` and `messor worker`, warning for other commands",
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="Log lines for people, or one JSON object per line"
+    )
+
     service_timeout: float = Field(
         default=30.0, gt=0, description="Seconds a service has for one page"
     )
+
+    @field_validator("log_level")
+    @classmethod
+    def is_log_level(cls, value: str | None) -> str | None:
+        for part in (value or "info").split(","):
+            if part.rpartition("=")[2].strip().lower() not in LOG_LEVELS:
+                raise ValueError(
+                    f"{part.strip()!r} is not a log level; use {', '.join(LOG_LEVELS)}, or "
+                    "ROOM=LEVEL such as fetch=debug"
+                )
+        return value
 
     @classmethod
     def settings_customise_sources(

@@ -155,7 +155,7 @@ async def test_a_fault_of_ours_tells_its_id_alone(
     problem(answer, 500, "internal")
     assert "hunter2" not in answer.text
     assert "/etc" not in answer.text
-    mine = [record for record in caplog.records if record.name == "messor.api.problems"]
+    mine = [record for record in caplog.records if record.name == "messor.api"]
     assert [record.getMessage() for record in mine] == ["Request find-me-123 failed"]
 
 

@@ -1,4 +1,4 @@
-"""The halt as the database keeps it; what it does to workers is in tests/crawl/test_traffic.py."""
+"""The halt as the database keeps it; what it does to workers is in tests/explain/test_traffic.py."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ raised for what an endpoint does; whether an answer is true is left to whoever a
 
 from __future__ import annotations
 
-import logging
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,13 +20,14 @@ from messor.ai.options import ModelSettings
 from messor.ai.prompt_files import Prompt
 from messor.ai.reply import ABOUT_THE_TEXT, Reply, ReplyStatus
 from messor.ai.wire import PATH, TITLE, Check, Dialect, read_reply
+from messor.core.logs import room_logger
 from messor.fetch.services import health, holds
 from messor.fetch.services.breaker import FAULTS_IN_A_ROW, FIRST_WAIT, Breaker, BreakerPermit
 from messor.fetch.services.endpoint import ServiceEndpoint
 from messor.fetch.services.faults import ProviderFaultError
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 # Tokens of what the endpoint wraps around messages.
 _WRAPPING = 256

@@ -5,7 +5,6 @@ Pure ASGI, so that it holds for streams, too, and for faults that no handler for
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Sequence
 
@@ -15,8 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from messor.api import problems
 from messor.core.ids import new_id
+from messor.core.logs import room_logger
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 REQUEST_ID = "X-Request-Id"
 USUAL_BODY = 1_000_000

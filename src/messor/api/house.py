@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,6 +13,7 @@ from fastapi import Depends, Request
 from messor.access.principal import Principal
 from messor.access.ratelimits import Limit
 from messor.core.fresh import Fresh
+from messor.core.logs import room_logger
 from messor.errors import MessorError
 from messor.fetch.proxies.seal import Seal
 from messor.jobs import lists
@@ -26,7 +26,7 @@ from messor.settings import Settings
 from messor.store.bell import NotificationListener
 from messor.store.database import Connection, Database
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ an id and nothing else, and the log has the rest under the same id.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -21,9 +20,10 @@ from starlette.responses import JSONResponse, Response
 from messor import errors
 from messor.access import errors as access
 from messor.core.full_disk import is_full
+from messor.core.logs import room_logger
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5

@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed, 2 bad input, 4 not found, 5 not allowed as things 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -20,9 +21,10 @@ from pydantic_settings import SettingsError
 from messor import __version__
 from messor.cli.failures import in_words
 from messor.cli.output import show_error
+from messor.core.logs import configure_logs
 from messor.core.terminal import guard_terminal, say
 from messor.errors import MessorError, UnavailableError
-from messor.settings import toml_file
+from messor.settings import Settings, toml_file
 
 COMMANDS = {
     "archive": "messor.cli.archive:archive",
@@ -116,7 +118,8 @@ def _without_simweb(name: str) -> click.Command:
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="messor")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """A governed web crawler: you say which domains may be harvested, it keeps proof.
 
     \b
@@ -125,6 +128,15 @@ def cli() -> None:
       messor https://example.org/   harvest a domain (short for: messor crawl …)
       messor why https://example.org/private/
     """
+    _write_logs(context.invoked_subcommand)
+
+
+def _write_logs(command: str | None) -> None:
+    """Set logging up; settings that cannot be read are for the command itself to report."""
+    with contextlib.suppress(ValidationError, SettingsError, tomllib.TOMLDecodeError):
+        settings = Settings()
+        default = "info" if command in ("up", "worker") else "warning"
+        configure_logs(settings.log_level, settings.log_format, default=default)
 
 
 def main() -> None:

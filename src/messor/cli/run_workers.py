@@ -11,6 +11,7 @@ from uuid import UUID
 
 import click
 
+from messor.core.logs import log_ids
 from messor.core.terminal import say
 from messor.crawl import crawl_runs, progress
 from messor.crawl.session import EVERYTHING
@@ -90,7 +91,8 @@ async def carry_out(settings: Settings, session: Session, run: CrawlRun, domain:
         return (await runs.standing(database, run.id, progress.PATIENCE_SECONDS)).waiting == 0
 
     errand = WorkScope(run.domain_id, run.id if run.bounded else None)
-    return await _work(settings, session, look, errand)
+    with log_ids(run=run.id):
+        return await _work(settings, session, look, errand)
 
 
 async def _work(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Coroutine
 from typing import Any
 
+from messor.core.logs import room_logger
 from messor.errors import MessorError, UnavailableError
 
 MOST = 20
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 
 class BackgroundTasks:

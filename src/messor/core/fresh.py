@@ -7,10 +7,11 @@ what is known, so that nobody waits for a figure that is a few seconds old.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
+
+from messor.core.logs import room_logger
 
 Part = TypeVar("Part")
 
@@ -18,7 +19,7 @@ REST = (
     20.0  # times as long as it took, a costly value is left alone: it takes a twentieth of a core
 )
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 
 class Fresh(Generic[Part]):

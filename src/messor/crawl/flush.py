@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Sequence
+from logging import DEBUG
 
 import asyncpg
 
@@ -18,6 +19,7 @@ from messor.archive import snapshots
 from messor.archive.segments import SegmentWriter
 from messor.archive.snapshots import Snapshot
 from messor.core import clock
+from messor.core.logs import log, room_logger
 from messor.crawl import rows
 from messor.crawl.batch import FlushBatch, RobotsWait
 from messor.crawl.page_result import PageResult
@@ -46,6 +48,8 @@ BAD_ROW = (
     OverflowError,
 )
 FLUSHES = "SELECT flushes FROM messor.worker_leases WHERE id = $1"
+
+logger = room_logger(__name__)
 
 
 class Flusher:
@@ -107,6 +111,8 @@ class Flusher:
             on_disk.exception()  # looked at: should the database have failed first, that is told
         self._lease.deadline = renewal.deadline
         self._learn(batch)
+        if batch.harvests:
+            log(logger, DEBUG, "flushed", number=batch.number, pages=len(batch.harvests))
         return renewal.closed
 
     async def log_sent(self, batches: Sequence[FlushBatch]) -> None:

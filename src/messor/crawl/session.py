@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 
 from messor import __version__
 from messor.archive.segments import SegmentWriter
+from messor.core.logs import log_ids
 from messor.crawl.address_slots import AddressSlots
 from messor.crawl.batch import FlushBatch
 from messor.crawl.crash_markers import BlamedDomains, CrashMarker, blame_dead
@@ -279,7 +280,8 @@ class WorkerSession:
                     self._inbox.give_back(lane, 0, "not_begun")
             if not may:
                 return
-        await self._visitor.hold(Visit(lane, due, self._settings.visit_seconds))
+        with log_ids(visit=f"{lane.host_id}-{lane.token}"):
+            await self._visitor.hold(Visit(lane, due, self._settings.visit_seconds))
 
     def _visit_done(self, visit: asyncio.Task[None]) -> None:
         self._visits.pop(visit, None)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from logging import DEBUG, INFO
 
 from messor.core import clock
+from messor.core.logs import log, room_logger
 from messor.crawl.flush_queue import FlushQueue
 from messor.crawl.http_fallback import HttpStandIn
 from messor.crawl.images import MAX_BYTES as IMAGE_BYTES
@@ -54,6 +56,9 @@ GOOD = frozenset({Outcome.OK, Outcome.UNCHANGED})
 # Reading is CPU work on the loop. A few pages per turn, so that flushes, timers and the sockets
 # of other hosts never wait behind a hundred pages that arrived together.
 READ_PER_TURN = 8
+
+
+logger = room_logger(__name__)
 
 
 class Visit:
@@ -154,6 +159,7 @@ class Visitor:
         finally:
             self._inbox.cut_off(lane)
             self._inbox.give_back(lane, visit.pages, visit.reason)
+            log(logger, INFO, "visit ended", host=lane.host, pages=visit.pages, reason=visit.reason)
 
     async def visit(self, visit: Visit) -> None:
         """The path: every due page of the lane goes its whole way."""
@@ -187,6 +193,11 @@ class Visitor:
                     lane, task, decision, again, fetched.outcome, fetched, hops=hops
                 )
                 self._keep(harvest, answer)
+                log(
+                    logger, DEBUG, "page kept", url=task.url, outcome=harvest.outcome,
+                    provider=fetched.provider, gates=answer.verdict.gates or None,
+                    next_in_seconds=again.due_in,
+                )  # fmt: skip
             await self._heed(visit, fetched)
 
     async def _settle(self, visit: Visit, task: Task) -> Decision | None:
@@ -199,6 +210,9 @@ class Visitor:
             await self._put_off(visit, task, decision)
             return None
         if decision.verdict is Verdict.DENIED:
+            log(
+                logger, DEBUG, "page refused", url=task.url, rule=decision.rule, why=decision.reason
+            )
             self._inbox.put(refuse(lane, task, decision))
             return None
         return decision
@@ -340,6 +354,7 @@ class Visitor:
         risk = round(lane.standing.score, 1)
         data = {"host": lane.host, "signals": [f.signal for f in met], "risk": risk}
         event = Event("friction.detected", "worker", lane.policy.domain_id, task.page_id, data)
+        log(logger, INFO, "friction", url=task.url, **data)
         await self._inbox.meet(met, event)
 
     def _keep(self, harvest: PageResult, answer: PageReadResult) -> None:
@@ -372,6 +387,10 @@ class Visitor:
             cut_at=CUT_AT.get(task.kind),
             wire_tag=task.wire_tag if task.kind == "page" and task.snapshot_id else None,
         )
+        log(
+            logger, DEBUG, "fetched", url=task.url, kind=task.kind, status=fetched.status,
+            outcome=fetched.outcome, error=fetched.error_type, ms=round(fetched.duration * 1000),
+        )  # fmt: skip
         lane.standing.heard(
             answered=fetched.status is not None or fetched.error_type == PROXY_FAULT
         )

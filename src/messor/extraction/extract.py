@@ -14,12 +14,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from logging import DEBUG
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from messor.content.products.ranking import Ranking
+from messor.core.logs import log, room_logger
 from messor.crawl.flush import BAD_ROW
 from messor.crawl.images import KIND as IMAGE
 from messor.errors import MessorError, UnavailableError
@@ -60,6 +62,8 @@ PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = '300s'"
 SPACE_SECONDS = LOST_SECONDS = 1.0  # before it is tried again without room, or after an outage
 
 Repair = Callable[[], Awaitable[None]]
+
+logger = room_logger(__name__)
 
 
 async def _nothing_to_repair() -> None:
@@ -208,6 +212,7 @@ class Extractor:
             await queue.finish(connection, batch.done)
             await shadows.count(connection)  # last, for others wait to count, too
         self._count(batch, outcomes)
+        _log_pages(batch)
 
     async def _read(
         self, rows: Sequence[QueuedPage], ranking: Ranking | None, shadows: Shadows
@@ -372,3 +377,13 @@ def _fault(row: QueuedPage, error: Exception) -> LoggedError:
     detail: dict[str, Any] = {"url": row.url, "snapshot_id": row.snapshot_id, "step": "extraction"}
     message = str(error).replace("\x00", "")[:2000]
     return LoggedError(category, type(error).__name__, message, None, row.page_id, None, detail)
+
+
+def _log_pages(batch: _Batch) -> None:
+    if not logger.isEnabledFor(DEBUG):
+        return
+    for sighting, page in batch.read:
+        records = None if page is None else len(page.records)
+        log(logger, DEBUG, "page extracted", url=sighting.url, records=records)
+    for row, error in batch.failed:
+        log(logger, DEBUG, "page not extracted", url=row.url, error=str(error))

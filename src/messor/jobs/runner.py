@@ -11,7 +11,9 @@ import asyncio
 import contextlib
 from collections import Counter
 from dataclasses import dataclass, field
+from logging import INFO, WARNING
 
+from messor.core.logs import log, log_ids, room_logger
 from messor.errors import LeaseLostError
 from messor.jobs import leases, outcomes
 from messor.jobs.completion import Completer, Repair, TransactionPool, patient
@@ -25,6 +27,8 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 AGAIN_SECONDS = 1.0  # before a heartbeat that did not reach the database is sent again
 GIVE_BACK_SECONDS = 2.0
+
+logger = room_logger(__name__)
 
 
 async def _nothing_to_repair() -> None:
@@ -116,14 +120,17 @@ class Runner:
 
     async def _do(self, job: Job) -> None:
         """One job, from its handler to its outcome."""
-        try:
-            effects = await self._handlers.prepare(job)
-            await self._finisher.finish(job, effects)
-            self.outcomes["done"] += 1
-        except LeaseLostError:
-            self.outcomes["lost"] += 1
-        except Exception as error:  # noqa: BLE001 - a handler may raise anything; it is logged with the job
-            await self._fail(job, error)
+        with log_ids(job=job.id):
+            try:
+                effects = await self._handlers.prepare(job)
+                await self._finisher.finish(job, effects)
+                self.outcomes["done"] += 1
+                log(logger, INFO, "job done", type=job.job_type)
+            except LeaseLostError:
+                self.outcomes["lost"] += 1
+                log(logger, INFO, "job lost to another worker", type=job.job_type)
+            except Exception as error:  # noqa: BLE001 - a handler may raise anything; it is logged with the job
+                await self._fail(job, error)
 
     async def _fail(self, job: Job, error: Exception) -> None:
         fault, retryable, backoff = fault_of(job, error), is_retryable(error), self._limits.backoff
@@ -136,6 +143,7 @@ class Runner:
         except (LeaseLostError, *LOST_CONNECTION, *TRY_AGAIN):
             state = "lost"  # or it will be, when its lease has run out
         self.outcomes[state] += 1
+        log(logger, WARNING, "job failed", type=job.job_type, state=state, error=str(error))
 
     async def _heartbeat_loop(self) -> None:
         """Extend all leases, and abandon jobs that were cancelled or went to another worker."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import socket
 from collections.abc import Iterable
@@ -18,10 +17,11 @@ from datetime import UTC, datetime
 
 import asyncpg
 
+from messor.core.logs import room_logger
 from messor.core.masking import mask_text
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 DISK, CLOCK = "disk", "clock"  # names of alarms; others are components
 KEEP_SECONDS = 5.0

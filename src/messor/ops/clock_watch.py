@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from messor.core import clock
+from messor.core.logs import room_logger
 from messor.jobs.poller import wait
 from messor.ledger.alarms import CLOCK, AlarmBoard
 from messor.politeness import clock_steps
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 LOOK_SECONDS = 1.0
 LEAST_STEP = timedelta(seconds=5)  # less is no harm, and may be a slow answer

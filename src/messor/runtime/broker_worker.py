@@ -19,7 +19,7 @@ from celery.exceptions import Reject
 from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 
-from messor.core.terminal import CleanFormatter
+from messor.core.logs import configure_logs
 from messor.jobs.broker.app import build_app, queue_of, register
 from messor.jobs.broker.options import Options
 from messor.jobs.runner import RunnerLimits
@@ -27,7 +27,6 @@ from messor.runtime.broker_thread import POOL_SIZE, Compose, EngineThread, NewLo
 from messor.settings import Settings
 
 REFUSED_SECONDS = 1.0  # the broker may send a hint back at once, and would for ever
-LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def run_celery_worker(
@@ -40,9 +39,7 @@ def run_celery_worker(
     connections: int = POOL_SIZE,
 ) -> int:
     """Work until SIGTERM or SIGINT; answers the exit code. For the main thread of a process."""
-    clean = logging.StreamHandler()
-    clean.setFormatter(CleanFormatter(LOG_FORMAT))
-    logging.basicConfig(level=logging.WARNING, handlers=[clean])
+    configure_logs(settings.log_level, settings.log_format, default="info")
     logging.getLogger("celery.app.trace").setLevel(logging.ERROR)  # a refusal is no trouble
     name = f"{socket.gethostname()}:{os.getpid()}"
     app = build_app(options)

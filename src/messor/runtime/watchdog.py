@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Callable
 
+from messor.core.logs import room_logger
 from messor.jobs.poller import wait
 from messor.ledger.alarms import AlarmBoard
 from messor.runtime.process_group import Component
 from messor.runtime.supervisor import Patience
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 
 class Watchdog:

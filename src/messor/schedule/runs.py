@@ -7,15 +7,18 @@ plans the next one; a run that fails is recorded with its error and waits for it
 from __future__ import annotations
 
 import asyncio
+import time
 import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from logging import INFO, WARNING
 from typing import Any
 
 import msgspec
 
+from messor.core.logs import log, room_logger
 from messor.errors import LeaseLostError
 from messor.jobs.faults import category_of
 from messor.ledger import errors
@@ -84,6 +87,9 @@ async def begin_by_hand(database: Database, orchestrator: Orchestrator, actor: s
     return ScheduledRun(orchestrator, actor, await database.fetchval(plan.NOW), None, 0)
 
 
+logger = room_logger(__name__)
+
+
 class ScheduleRunner:
     """Carries out runs, a step at a time."""
 
@@ -107,6 +113,7 @@ class ScheduleRunner:
         database to record a failure in. Neither leaves a record; the run stays due.
         """
         place: RunPosition | None = RunPosition()
+        started = time.monotonic()
         try:
             while place is not None:
                 if self._stop.is_set():
@@ -116,6 +123,8 @@ class ScheduleRunner:
             raise
         except Exception as error:  # noqa: BLE001 - whatever one does, the others must still run
             return await self._fail(run, error)
+        seconds = round(time.monotonic() - started, 1)
+        log(logger, INFO, "orchestrator done", name=run.orchestrator.name, seconds=seconds)
         return "ok"
 
     async def _persist(self, run: ScheduledRun, place: RunPosition) -> RunPosition | None:
@@ -152,6 +161,7 @@ class ScheduleRunner:
         sentence = _storable(f"{type(error).__name__}: {error}")[:LONGEST_ERROR]
         detail = {**run.detail(run.counts), "error": sentence}
         name = run.orchestrator.name
+        log(logger, WARNING, "orchestrator failed", name=name, error=sentence)
         async with self._database.transaction() as connection:
             await self._fence.hold(connection)
             await self._record(connection, run, "failed", detail)

@@ -7,7 +7,6 @@ is `scout.search`.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -18,6 +17,7 @@ from uuid import UUID
 import msgspec
 
 from messor.core.ids import new_id
+from messor.core.logs import room_logger
 from messor.errors import NotFoundError
 from messor.ledger.events import Event, record
 from messor.registry import domains, processing
@@ -30,7 +30,7 @@ from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
 from messor.web.urls import url_hash
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 SYSTEM = "system"
 MAX_CONTEXT = 3_500
 ABANDONED_AFTER = timedelta(hours=6)

@@ -9,7 +9,6 @@ window: the request becomes a gap. An engine that refuses costs nothing, and the
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -22,6 +21,7 @@ from uuid import UUID
 import msgspec
 
 from messor.core.ids import new_id
+from messor.core.logs import room_logger
 from messor.fetch.services import budget, holds
 from messor.fetch.services.breaker import BreakerPermit
 from messor.fetch.services.holds import HeldError
@@ -29,7 +29,7 @@ from messor.scout.engines.model import RawAnswer, SearchFaultError, SearchProfil
 from messor.scout.engines.registry import ConfiguredEngine
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 Answer = TypeVar("Answer")
 
 HOLD = timedelta(minutes=5)  # longer than any engine's time-out

@@ -6,7 +6,6 @@ transaction, so a crash leaves it waiting, and a better parser may go over it ag
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from uuid import UUID
 import msgspec
 
 from messor.core.ids import new_id
+from messor.core.logs import room_logger
 from messor.errors import NotFoundError
 from messor.fetch.services import budget
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SerpPage, SerpResult
@@ -28,7 +28,7 @@ from messor.store.database import Connection, Database
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse as parse_url
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 MAX_EXTRAS = 100_000
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # escaped, and not a backslash that is
 

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from messor.core import clock
+from messor.core.logs import room_logger
 from messor.errors import UnavailableError
 from messor.fetch.browser.limits import BrowserLimits, why_unavailable
 from messor.fetch.browser.pinning_proxy import PinningProxy
@@ -23,7 +24,7 @@ from messor.web.urls import Url, parse
 if TYPE_CHECKING:
     from messor.fetch.browser.pool import BrowserPool
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 
 class BrowserProvider:

@@ -6,12 +6,12 @@ the tally, reads the registry again when it is stale and probes what is due.
 
 from __future__ import annotations
 
-import logging
 from collections import OrderedDict
 from collections.abc import Collection
 from uuid import UUID
 
 from messor.core import clock
+from messor.core.logs import room_logger
 from messor.fetch.outcome import Fetched
 from messor.fetch.proxies import registry
 from messor.fetch.proxies.probe import Prober
@@ -21,7 +21,7 @@ from messor.fetch.proxies.seal import Seal
 from messor.fetch.proxies.usage import MOST_IN_A_ROW, Uses, account
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 STALE_SECONDS = 30.0
 FIRST_REST = 5.0  # seconds after a failure, twice as long after each further one

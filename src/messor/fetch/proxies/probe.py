@@ -10,12 +10,12 @@ disables it again.
 from __future__ import annotations
 
 import asyncio
-import logging
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from messor.core.logs import room_logger
 from messor.errors import UnavailableError, UsageError
 from messor.fetch.guard import AddressGuard
 from messor.fetch.proxies.handshake import log_in
@@ -30,7 +30,7 @@ from messor.ledger.events import record
 from messor.store.database import Connection, Database
 from messor.web.addresses import Address
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 AT_ONCE = 50
 

@@ -6,19 +6,19 @@ Passwords enter it sealed and leave it only through `active`, for use. How uses 
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from messor.core.logs import room_logger
 from messor.errors import ConflictError, NotFoundError, UnavailableError
 from messor.fetch.proxies.proxy import HIDDEN, Proxy, ProxyAddress, understand
 from messor.fetch.proxies.seal import Seal
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 COLUMNS = f"""id, proxy_protocol, proxy_url, proxy_port, proxy_username,
   CASE WHEN proxy_password IS NOT NULL THEN '{HIDDEN}' END AS proxy_password,

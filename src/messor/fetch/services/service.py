@@ -6,7 +6,6 @@ the one that the endpoint understands is found out once.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -14,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from messor.core import clock
+from messor.core.logs import room_logger
 from messor.errors import LeaseLostError
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT
@@ -31,7 +31,7 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 SPENT_SECONDS = 24 * 3600.0  # until a page is tried again that a spent budget left without help
 

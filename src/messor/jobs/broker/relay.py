@@ -8,13 +8,13 @@ and the sweep adds to empty queues only. That bounds what is sent however long j
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import asyncpg
 
+from messor.core.logs import room_logger
 from messor.jobs.broker import outbox
 from messor.jobs.broker.options import Options
 from messor.jobs.broker.outbox import Hint
@@ -28,7 +28,7 @@ SWEEP_BATCH = 100
 FULL_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 15.0
 
-log = logging.getLogger(__name__)
+log = room_logger(__name__)
 
 
 class Relay:

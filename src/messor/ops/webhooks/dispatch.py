@@ -7,11 +7,11 @@ lost or doubled whoever dispatches, however many at once.
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import Any
 from uuid import UUID
 
 from messor.core.ids import new_id
+from messor.core.logs import room_logger
 from messor.errors import ConflictError
 from messor.jobs.jobs import NewJob, enqueue
 from messor.ledger import queries
@@ -20,7 +20,7 @@ from messor.ledger.queries import EventFilter
 from messor.ops.webhooks.registry import Webhook
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 JOB_TYPE = "webhook"
 ATTEMPTS = 12  # over about four hours

@@ -4,12 +4,12 @@ server is not known here.
 
 from __future__ import annotations
 
-import logging
 import os
 import shlex
 import time
 from pathlib import Path
 
+from messor.core.logs import room_logger
 from messor.errors import UnavailableError
 from messor.store.dsn import loopback_dsn, socket_dsn
 from messor.store.embedded.account import Account, choose_account
@@ -37,7 +37,7 @@ _SOCKET_PORT = 5432  # part of the socket's name, and PostgreSQL's usual: client
 _TRIES = 5
 _POLL_SECONDS = 0.05
 
-logger = logging.getLogger(__name__)
+logger = room_logger(__name__)
 
 
 def bring_up(folder: DataFolder, bin_dir: Path | None, port: int) -> str:

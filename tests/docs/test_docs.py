@@ -1,4 +1,4 @@
-"""The docs keep up: every setting, command and exit code is described."""
+"""The docs are complete: every setting, command, exit code and room is described."""
 
 from __future__ import annotations
 

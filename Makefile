@@ -1,4 +1,4 @@
-# Every target makes .venv when it is missing; uv is used when it is there, pip otherwise.
+# Every target creates .venv if it is missing, with uv if installed, else with pip.
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
@@ -11,7 +11,7 @@ demo: .venv/run
 up: .venv/run
 	$(BIN)/messor up
 
-# Tests start many processes, each of which would compile everything anew without bytecode.
+# Tests start many processes; without bytecode each would compile everything again.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/dev
 	$(BIN)/pytest -n 4 --dist loadgroup -m "not alone"
@@ -30,8 +30,7 @@ bench: .venv/bench
 chaos: .venv/dev
 	$(BIN)/python -m chaos.run
 
-# What is installed, as CycloneDX, and what is known against it. Where the advisories cannot be
-# reached nothing can be said, and that is said.
+# Bill of materials (CycloneDX), and known vulnerabilities if the advisory service can be reached.
 sbom: .venv/dev
 	mkdir -p dist
 	$(BIN)/cyclonedx-py requirements requirements.txt --output-reproducible --of JSON -o dist/messor.cdx.json
@@ -40,7 +39,7 @@ sbom: .venv/dev
 fuzz: .venv/dev
 	$(BIN)/python -m fuzz.run --minutes 10
 
-# Replays the archive in tests; without it those are skipped.
+# pywb replays the archive in tests; without it those tests are skipped.
 pywb: .venv-pywb/done
 .venv-pywb/done: requirements-pywb.txt
 	if command -v uv >/dev/null; then \
@@ -52,14 +51,14 @@ pywb: .venv-pywb/done
 	fi
 	touch $@
 
-# Pins with hashes, from pyproject.toml; names no registry.
+# Pins with hashes, from pyproject.toml; no registry host is named.
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-dev.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-bench.txt
 	uv pip compile --group pywb --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-pywb.txt
 
-# $(1): requirements file. Messor and the simulated web are installed in place, without asking for more.
+# $(1): requirements file. Messor and the simulated web are installed as editable, without further dependencies.
 define install
 	test -x $(BIN)/python || if command -v uv >/dev/null; then uv venv -q --python $(PYTHON) .venv; else $(PYTHON) -m venv .venv; fi
 	if command -v uv >/dev/null; then \

@@ -1,7 +1,7 @@
-"""Build hook: copies the console's front-end files out of packages that are needed only to build.
+"""Build hook: copies the console's front-end files out of build-time packages.
 
-htmx comes from django-htmx, Tabler and its icons from starlette-admin. Nothing of them is
-committed, and neither package is installed to run Messor.
+htmx comes from django-htmx, Tabler and its icons from starlette-admin. These files are not
+committed, and neither package is needed to run Messor.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 TARGET = Path("src/messor/console/static/vendor")
 
-# Where each file lies in its package, and what it is called here.
+# Path of each file in its package, and its name here.
 FILES = {
     "django_htmx": {
         "static/django_htmx/htmx-2.min.js": "htmx.min.js",

@@ -1,8 +1,7 @@
-"""Asks for known vulnerabilities of the pinned requirements; exits 1 when there are any.
+"""Checks the pinned requirements for known vulnerabilities; exits 1 if there are any.
 
-Where the service that knows them cannot be reached, it says so and exits 0: what cannot be known
-is not a failure, and is not called sound either. Any other error fails: an audit that looks at
-nothing must not pass for ever.
+If the advisory service cannot be reached, it says so and exits 0. Any other error fails: an audit that checks
+nothing must not pass forever.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ COMMAND = ("--disable-pip", "--require-hashes", "--progress-spinner", "off", "--
 
 
 def main(requirements: str) -> int:
-    """Run pip-audit and judge its answer."""
+    """Run pip-audit and evaluate its output."""
     tool = Path(sys.executable).with_name("pip-audit")
     done = subprocess.run(
         [tool, "-r", requirements, *COMMAND], capture_output=True, text=True, check=False
@@ -26,16 +25,16 @@ def main(requirements: str) -> int:
     try:
         found = json.loads(done.stdout)["dependencies"]
     except (ValueError, KeyError):
-        print(f"audit: nothing was looked up: {done.stderr.strip().splitlines()[-1:]}")
+        print(f"audit: pip-audit failed: {done.stderr.strip().splitlines()[-1:]}")
         return 0 if UNREACHABLE.search(done.stderr) else 1
-    asked = [one for one in found if "skip_reason" not in one]
-    hits = [(one["name"], vuln["id"]) for one in asked for vuln in one["vulns"]]
+    checked = [one for one in found if "skip_reason" not in one]
+    hits = [(one["name"], vuln["id"]) for one in checked for vuln in one["vulns"]]
     for name, advisory in hits:
         print(f"audit: {name}: {advisory}")
-    if not asked:
-        print("audit: the advisories cannot be reached from here: nothing was looked up.")
+    if not checked:
+        print("audit: the advisory service cannot be reached; nothing was checked.")
         return 0
-    print(f"audit: {len(asked)} of {len(found)} packages were looked up, {len(hits)} advisories.")
+    print(f"audit: {len(checked)} of {len(found)} packages checked, {len(hits)} advisories found.")
     return 1 if hits else 0
 
 

@@ -1,4 +1,4 @@
-"""What docs/requirements.md asks of tables and views, as sentences about the schema."""
+"""What docs/requirements.md requires of tables and views, as sentences about the schema."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The docs keep up: every setting, command and exit code is described."""
+"""The docs are complete: every setting, command, exit code and room is described."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,29 @@ def test_every_room_has_its_row() -> None:
     for init in (ROOT / "src" / "messor").rglob("__init__.py"):
         folder = init.parent.relative_to(ROOT).as_posix()
         assert f"`{folder}/`" in folders
+
+
+def _layers() -> list[list[str]]:
+    """The layers of import-linter, each with its rooms."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    layers = next(each["layers"] for each in contracts if each.get("containers") == ["messor"])
+    return [re.findall(r"\w+", layer) for layer in layers]
+
+
+def test_layers_are_listed_in_their_order() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    listed = [
+        [name.removesuffix(".py") for name in re.findall("`([^`]+)`", line)]
+        for line in re.findall(r"^\d+\. (.*)$", text, re.MULTILINE)
+    ]
+    assert listed == _layers()
+
+
+def test_the_picture_shows_every_room_in_order() -> None:
+    picture = (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8")
+    drawn = re.findall(r'<text class="name"[^>]*>(\w+)(?:/|\.py)<', picture)
+    assert drawn == [room for layer in _layers() for room in layer]
 
 
 def test_every_option_of_a_domains_terms_is_described() -> None:

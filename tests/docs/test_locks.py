@@ -1,4 +1,4 @@
-"""The pins suit pip alone: with hashes it takes a package's extras only as they are pinned."""
+"""The pins work with pip alone: with hashes, pip accepts only the extras that are pinned."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 GROUPS = {"": (), "-dev": ("dev",), "-bench": ("dev", "bench")}
-# What a pinned package asks for that is not installed here, as its metadata have it.
+# Requirements of pinned packages that are not installed here, from their metadata.
 FOREIGN = {"procrastinate": ("psycopg[pool]",)}
 
 
@@ -26,18 +26,18 @@ def _pinned(name: str) -> set[tuple[str, frozenset[str]]]:
     }
 
 
-def _asked(name: str, pinned: set[str]) -> set[tuple[str, frozenset[str]]]:
-    """The requirements with extras of the project itself and of all that is pinned."""
+def _required(name: str, pinned: set[str]) -> set[tuple[str, frozenset[str]]]:
+    """Requirements with extras, of the project and of every pinned package."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    asked = list(project["project"]["dependencies"])
+    required = list(project["project"]["dependencies"])
     for group in GROUPS[name]:
-        asked += project["dependency-groups"][group]
+        required += project["dependency-groups"][group]
     for package in sorted(pinned):
         try:
-            asked += metadata.requires(package) or ()
+            required += metadata.requires(package) or ()
         except metadata.PackageNotFoundError:
-            asked += FOREIGN.get(package, ())
-    wanted = map(Requirement, asked)
+            required += FOREIGN.get(package, ())
+    wanted = map(Requirement, required)
     return {
         (canonicalize_name(each.name), frozenset(each.extras))
         for each in wanted
@@ -48,5 +48,5 @@ def _asked(name: str, pinned: set[str]) -> set[tuple[str, frozenset[str]]]:
 @pytest.mark.parametrize("name", GROUPS)
 def test_pip_finds_every_extra_pinned(name: str) -> None:
     pinned = _pinned(name)
-    missing = _asked(name, {package for package, _ in pinned}) - pinned
+    missing = _required(name, {package for package, _ in pinned}) - pinned
     assert missing == set()

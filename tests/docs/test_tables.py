@@ -1,7 +1,7 @@
-"""Tables and views hold what the specifications ask of them, row by row of docs/requirements.md.
+"""Tables and views have the columns the specifications require, by row of docs/requirements.md.
 
-The names, types and defaults are the settled ones. Only the shape is looked at here; what is done
-with it is shown by the tests of its room.
+Names, types and defaults are the settled ones. Only the schema is checked here; behaviour is
+tested in the room of each table.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ REFERENCE = re.compile(r"FOREIGN KEY \((\w+)\) REFERENCES (?:messor\.)?(\w+)")
 
 
 async def facts(database: Database) -> set[str]:
-    """What the schema holds, a sentence for each thing."""
+    """The schema as sentences, one per fact."""
     found: set[str] = set()
     for row in await database.fetch(COLUMNS):
         column = f"{row['place']}.{row['name']}"

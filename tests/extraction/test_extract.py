@@ -300,7 +300,7 @@ async def test_a_transaction_cut_off_leaves_all_as_it_was(
         await queue.catch_up(database)
         waiting = (await queue.waiting(database)).waiting
         with monkeypatch.context() as patch:
-            patch.setattr("messor.extraction.extract.due.finish", _cut_off)
+            patch.setattr("messor.extraction.extract.queue.finish", _cut_off)
             with pytest.raises(ConnectionResetError):
                 await shop.extractor(database).run()
         assert (await queue.waiting(database)).waiting == waiting

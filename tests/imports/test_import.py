@@ -454,7 +454,7 @@ async def test_a_page_too_complex_to_read_is_told(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await asked_only(database)
-    monkeypatch.setattr(batch, "Cage", partial(SandboxedReader, memory=100_000_000))
+    monkeypatch.setattr(batch, "SandboxedReader", partial(SandboxedReader, memory=100_000_000))
     bad = saved(tmp_path, "p/bad.html", b"<p>x" * 1_500_000)
     saved(tmp_path, "p/good.html", html("good"))
     report = await bring(database, tmp_path, bad.parent, url=ONE)

@@ -250,7 +250,7 @@ async def test_looks_after_doubt_and_after_rejection(database: Database, tmp_pat
                     )
                 if step == "pending_review":
                     async with database.transaction() as connection:
-                        await preflight.request(connection, domain, actor=TESTER)
+                        await preflight.request_preflight(connection, domain, actor=TESTER)
                     await looked_at(database, "one.test")
                     await idle(database)
     looks = await database.fetchval(

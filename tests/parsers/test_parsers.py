@@ -83,7 +83,7 @@ def test_what_is_not_there_is_named() -> None:
 
 def test_two_of_one_name_and_version_are_refused() -> None:
     parsers = Parsers([Versioned()])
-    with pytest.raises(UsageError, match=r"two parsers called notes 1 \(in tests.extract"):
+    with pytest.raises(UsageError, match=r"two parsers called notes 1 \(in tests.parsers"):
         parsers.add(Versioned())
 
 
@@ -183,7 +183,7 @@ def test_what_a_parser_answers_goes_by_its_own_name_and_version() -> None:
 
 @pytest.mark.parametrize("value", ["test_parsers:make", "test_parsers:Versioned"])
 def test_entry_points_bring_parsers(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = EntryPoint("theirs", f"tests.extract.{value}", registry.GROUP)
+    entry = EntryPoint("theirs", f"tests.parsers.{value}", registry.GROUP)
     monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group else [])
     assert {parser.name for parser in Parsers.installed()} & {"made", "notes"}
 
@@ -192,7 +192,7 @@ def test_entry_points_bring_parsers(value: str, monkeypatch: pytest.MonkeyPatch)
 def test_a_parser_that_cannot_be_loaded_is_named(
     value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = EntryPoint("theirs", f"tests.extract.{value}", registry.GROUP)
+    entry = EntryPoint("theirs", f"tests.parsers.{value}", registry.GROUP)
     monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group else [])
     with pytest.raises(UsageError, match="theirs"):
         Parsers.installed()

@@ -56,7 +56,7 @@ async def let_claims_see_preflights(database: Database) -> None:
 async def ask(database: Database, name: str = "one.test") -> None:
     async with database.transaction() as connection:
         domain = await domains.lock(connection, name)
-        assert await preflight.request(connection, domain, actor=TESTER) is not None
+        assert await preflight.request_preflight(connection, domain, actor=TESTER) is not None
 
 
 async def held(database: Database) -> Lane:
@@ -233,8 +233,8 @@ async def test_members_are_looked_at_at_once_the_public_later(database: Database
 async def test_one_look_at_a_time(database: Database) -> None:
     domain = await submit(database, "example.org")
     async with database.transaction() as connection:
-        assert await preflight.request(connection, domain, actor=TESTER) is not None
-        assert await preflight.request(connection, domain, actor=TESTER) is None
+        assert await preflight.request_preflight(connection, domain, actor=TESTER) is not None
+        assert await preflight.request_preflight(connection, domain, actor=TESTER) is None
     assert await only(database, "SELECT count(*) FROM messor.preflights") == 1
 
 
@@ -243,13 +243,13 @@ async def test_what_was_decided_is_not_looked_at(database: Database, status: str
     domain = await at_status(database, status)
     with pytest.raises(ConflictError, match="only a domain that waits for review"):
         async with database.transaction() as connection:
-            await preflight.request(connection, domain, actor=TESTER)
+            await preflight.request_preflight(connection, domain, actor=TESTER)
 
 
 async def test_a_decision_ends_a_look_that_was_not_taken(database: Database) -> None:
     domain = await submit(database, "example.org")
     async with database.transaction() as connection:
-        await preflight.request(connection, domain, actor=TESTER)
+        await preflight.request_preflight(connection, domain, actor=TESTER)
         await decisions.approve(connection, "example.org", actor=TESTER)
     due = await database.fetch("SELECT kind FROM messor.crawl_tasks WHERE due_at IS NOT NULL")
     assert sorted(row["kind"] for row in due) == ["page", "robots"]

@@ -158,7 +158,7 @@ def preflight(domain: str) -> None:
 
     async def act(connection: Connection) -> str:
         found = await registry.lock(connection, name_of(domain))
-        if await looks.request(connection, found, actor=LOCAL_ADMIN) is None:
+        if await looks.request_preflight(connection, found, actor=LOCAL_ADMIN) is None:
             return "A first look is under way already."
         taken = "A worker takes a first look; messor domains review shows it."
         held_up = await prospects.hindrance(connection)

@@ -57,7 +57,7 @@ async def submit_domain(
         connection, submission, asker, context=context, max_crawl_depth=max_crawl_depth
     )
     if answer.taken and (asker.submitter_type != "public_user" if look is None else look):
-        await preflight.request(connection, answer.domain, actor=asker.actor)
+        await preflight.request_preflight(connection, answer.domain, actor=asker.actor)
     return answer
 
 

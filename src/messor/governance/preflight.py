@@ -44,7 +44,7 @@ SELECT page_id FROM task
 """
 
 
-async def request(connection: Connection, domain: Domain, *, actor: str) -> UUID | None:
+async def request_preflight(connection: Connection, domain: Domain, *, actor: str) -> UUID | None:
     """Have a pending domain looked at; answers the pre-flight, None when one is under way."""
     if domain.status not in LOOKED:
         raise ConflictError(

@@ -178,7 +178,7 @@ async def add_note(domain: DomainName, given: NoteIn, unit: Unit, who: Who) -> N
 async def ask_preflight(domain: DomainName, unit: Unit, who: Who) -> PreflightAskedOut:
     """Have a worker take a first look at a domain that waits: three requests at most."""
     found = await registry.lock(unit, name_of(domain))
-    opened = await preflight.request(unit, found, actor=who.actor)
+    opened = await preflight.request_preflight(unit, found, actor=who.actor)
     return PreflightAskedOut(domain=found.domain, preflight=opened)
 
 

@@ -125,7 +125,7 @@ async def note(call: ConsoleRequest) -> Response:
 async def look(call: ConsoleRequest) -> Response:
     async def do(connection: Connection, call: ConsoleRequest, name: str) -> str:
         domain = await domains.lock(connection, name)
-        asked = await preflight.request(connection, domain, actor=call.actor)
+        asked = await preflight.request_preflight(connection, domain, actor=call.actor)
         if asked is None:
             return "A first look is under way already."
         return await prospects.hindrance(connection) or "A worker takes a first look."

@@ -109,7 +109,7 @@ def test_many_at_once(messor: Messor) -> None:
     said = messor("domains", "approve", "one.example", "nobody.example", "two.example", "--json")
     assert said.code == 3
     assert [row["code"] for row in said.json] == ["ok", "not_found", "ok"]
-    assert "1 of 3 domains were left as they are" in said.err
+    assert "1 of 3 domains were not changed" in said.err
 
 
 def test_import(messor: Messor, tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_import(messor: Messor, tmp_path: Path) -> None:
 def test_a_first_look_is_asked_for(messor: Messor) -> None:
     messor("domains", "submit", "example.org", "--preflight")
     assert "under way already" in messor("domains", "preflight", "example.org").err
-    assert "a worker has still to take it" in messor("domains", "review", "example.org").out
+    assert "waiting for a worker" in messor("domains", "review", "example.org").out
     assert messor("domains", "review", "example.org", "--json").json["preflight"]["report"] is None
 
 
@@ -147,7 +147,7 @@ def test_purge_and_erase(messor: Messor) -> None:
     assert messor("domains", "show", "example.org", "--json").json["status"] == "blacklisted"
     said = messor("domains", "erase", "person", "jane@mail.example", "--reason", "asked")
     assert (said.code, "jane" in said.out + said.err) == (0, False)
-    assert "2 erasures were made once more" in messor("domains", "erase", "again").err
+    assert "2 erasures were repeated" in messor("domains", "erase", "again").err
     assert messor("domains", "mentions", "jane", "--json").json == []
 
 

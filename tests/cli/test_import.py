@@ -81,8 +81,8 @@ def test_good_and_bad_together_is_a_success(messor: Messor, about: Path, tmp_pat
     "words, sentence",
     [
         (("a.html", "--url", "javascript:alert(1)"), "is not a web address"),
-        (("a.html", "b.html", "--url", "https://one.test/"), "give one path"),
-        (("a.html", "--approve"), "--approve needs --domain or --url"),
+        (("a.html", "b.html", "--url", "https://one.test/"), "give a single path"),
+        (("a.html", "--approve"), "--approve requires --domain or --url"),
         (("a.html", "--domain", "127.0.0.1"), "no registrable domain"),
     ],
     ids=["url", "two-paths", "approve", "domain"],

@@ -35,10 +35,10 @@ def test_search_answers_with_places_and_facets(messor: Messor, dsn: str) -> None
     more = messor("search", "skin", "--kind", "page", "--after", found["next"], "--json").json
     assert [hit["title"] for hit in more["hits"]] == ["Home"]
     assert more["next"] is None
-    assert "Nothing answers" in messor("search", "elephants").err
+    assert "No results." in messor("search", "elephants").err
     for words, sentence in (
         (("search", "--", "-skin"), "Say what to look for"),
-        (("search", "skin", "--price", "cheap"), "A range of prices"),
+        (("search", "skin", "--price", "cheap"), "--price 'cheap' is not a range"),
         (("search", "skin", "--price", "a.."), "A price is a number"),
         (("search", "skin", "--price", "9..1"), "the first is the greater"),
         (("search", "skin", "--after", "!"), "no cursor"),
@@ -50,7 +50,7 @@ def test_search_answers_with_places_and_facets(messor: Messor, dsn: str) -> None
 
 def test_scores_are_tried_applied_and_shown(messor: Messor, dsn: str) -> None:
     asyncio.run(_fill(dsn))
-    assert "not decided anything" in messor("scores", "calibrate", "wellness").err
+    assert "no reviewers' decisions" in messor("scores", "calibrate", "wellness").err
     assert "no score yet" in messor("scores", "show", "clinic.test").err
     tried = messor("scores", "simulate", "wellness", "--weight", "friction=0", "--json").json
     assert [one["domain"] for one in tried["rows"]] == ["clinic.test"]

@@ -165,7 +165,7 @@ def test_doctor_names_parsers_that_cannot_read(
     finally:
         installed_parsers.cache_clear()
     check = doctor(messor, code=1)["parsers"]
-    assert check["found"] == "products 2rc1 is pinned and not installed"
+    assert check["found"] == "products 2rc1 is pinned but not installed"
     entry = EntryPoint("theirs", "nothing_there:PARSER", registry.GROUP)
     monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group else [])
     installed_parsers.cache_clear()

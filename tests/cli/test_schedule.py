@@ -41,7 +41,7 @@ def test_what_runs_next_and_why(messor: Messor) -> None:
     assert "default" in line_of(said.out, "O-Daily")
     assert "not available: needs a search engine" in line_of(said.out, "O-SERP")
     assert "makes pages due by their domain's track level" in said.out
-    assert "Nobody has led yet" in said.out
+    assert "No leader yet" in said.out
 
 
 def test_the_same_for_machines(messor: Messor) -> None:

@@ -52,7 +52,7 @@ def test_a_good_batch_exits_with_0_and_one_of_bad_lines_with_2(
     stdin(monkeypatch, b"nonsense\n")
     said = shop("tasks", "submit", "-")
     assert said.code == 2
-    assert "No line was taken; line 1: this is no web address" in said.err
+    assert "No line was accepted; line 1: this is no web address" in said.err
     stdin(monkeypatch, b"")
     assert shop("tasks", "submit", "-").code == 2
     assert shop("tasks", "submit", "missing.csv").code == 2
@@ -92,7 +92,7 @@ def test_pausing_and_the_rest(shop: Messor, tmp_path: Path) -> None:
     assert shop("tasks", "resume", "--all").code == 0
     assert shop("tasks", "recrawl", "--domain", "shop.test").code == 0
     assert shop("tasks", "list", "--status", "queued").out.count("shop.test/") >= 2
-    assert "no such tasks" in shop("tasks", "list", "--status", "failed").err
+    assert "No matching tasks" in shop("tasks", "list", "--status", "failed").err
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_max_pages_is_the_runs(messor: Messor, web: LittleWeb) -> None:
     said = messor("crawl", HOME, "--max-pages", "3", "--json")
     assert said.code == 0, said.err
     assert len(pages_asked(web)) == 3
-    assert "left out" in said.err
+    assert "3 more links were skipped" in said.err
     assert terms(messor)["page_budget"] == 10_000
 
 
@@ -170,7 +170,7 @@ def test_an_interrupted_crawl_says_so_and_the_same_command_goes_on(
     code, out, err = asyncio.run(interrupted())
     assert code == 130
     assert "Interrupted" in err
-    assert "goes on from here" in err
+    assert "Run the same command again to continue" in err
     assert '"status": "interrupted"' in out
     done = pages_asked(web)
     monkeypatch.setenv("MESSOR_DEFAULT_DELAY", "0")
@@ -235,7 +235,7 @@ def test_a_run_outlives_a_lock_that_its_command_could_not_get(
 
     monkeypatch.setattr(runs, "see", meets_a_flush)
     monkeypatch.setattr(runs, "end", ends_beside_a_flush)
-    monkeypatch.setattr(run_workers, "SEEN_SECONDS", 0.1)
+    monkeypatch.setattr(run_workers, "HEARTBEAT_SECONDS", 0.1)
     said = messor("crawl", HOME, "--depth", "1", "--json")
     assert said.code == 0, said.err
     assert sorted(pages_asked(web)) == ["/", "/1"]

@@ -82,7 +82,7 @@ def test_pause_trust_note_and_another_look(messor: Messor) -> None:
     said = messor("domains", "review-again", "example.org", "--reason", "sold", "--json")
     assert (said.json["status"], said.json["review_reason"]) == ("pending_review", "sold")
     shown = messor("domains", "review", "example.org").out
-    assert "because: sold" in shown
+    assert "reason: sold" in shown
     assert "by phone only" in shown
     assert "domain.review_asked by local-admin" in shown
     assert messor("domains", "keep", "example.org").code == 5
@@ -127,7 +127,7 @@ def test_import(messor: Messor, tmp_path: Path) -> None:
 
 def test_a_first_look_is_asked_for(messor: Messor) -> None:
     messor("domains", "submit", "example.org", "--preflight")
-    assert "under way already" in messor("domains", "preflight", "example.org").err
+    assert "already in progress" in messor("domains", "preflight", "example.org").err
     assert "waiting for a worker" in messor("domains", "review", "example.org").out
     assert messor("domains", "review", "example.org", "--json").json["preflight"]["report"] is None
 

@@ -67,7 +67,7 @@ def test_a_site_without_https_is_harvested_over_http(
     why = messor("why", f"https://{SHOP}/", "--json").json
     assert why["verdict"] == "allowed"
     assert any("http is used" in fact["sentence"] for fact in why["facts"])
-    assert "talked to over http" in messor("domains", "show", SHOP).out
+    assert "crawled over http" in messor("domains", "show", SHOP).out
     events = [json.loads(line) for line in messor("events", "--json").out.splitlines()]
     told = [event["data"]["host"] for event in events if event["type"] == "host.http_only"]
     assert told == [SHOP]
@@ -167,7 +167,7 @@ def test_where_neither_answers_both_are_named(
     let_in(web, monkeypatch, {f"{SHOP}:443": nowhere, f"{SHOP}:80": nowhere})
     said = messor("crawl", SHOP)
     assert said.code == 7
-    assert "the https connection failed (the connection was refused)" in said.err
+    assert "https cannot be connected (the connection was refused)" in said.err
     assert "robots.txt gave no answer: the connection was refused" in said.err
 
 

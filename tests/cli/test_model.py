@@ -31,7 +31,7 @@ def test_what_was_spent_stands_beside_its_caps(asked: Messor) -> None:
     assert (month["scope"], domain["scope"], domain["key"]) == ("month", "domain", "spa.test")
     assert month["calls"] == domain["calls"] == 1
     said = asked("model", "spent").out.splitlines()
-    assert said[0].split() == ["FOR", "CALLS", "TOKENS", "COST", "MOST", "TOKENS", "MOST", "COST"]
+    assert said[0].split() == ["SCOPE", "CALLS", "TOKENS", "COST", "MAX", "TOKENS", "MAX", "COST"]
     assert said[1].split()[4] == "50000000"
     assert said[2].split()[0] == "spa.test"
 

@@ -140,7 +140,7 @@ def test_a_reviewer_says_what_a_domain_is(messor: Messor) -> None:
     )
     assert said.code == 0
     assert (said.json["class"], said.json["decided_reason"]) == ("directory", "lists")
-    assert "was reckoned as unknown" in said.err
+    assert "the classifier had said unknown" in said.err
     assert messor("domains", "class", "quiet.example", "sorcery").code == 2
 
 

@@ -34,7 +34,7 @@ def test_a_batch_with_bad_lines_says_which_and_exits_with_3(shop: Messor, tmp_pa
     file = write(tmp_path, "urls.csv", "url,priority", *lines)
     said = shop("tasks", "submit", file)
     assert said.code == 3
-    assert "1998 of 2000 lines are in (1998 new pages), 0 came twice, 2 were bad" in said.err
+    assert "1998 of 2000 lines accepted (1998 new pages), 0 duplicates, 2 rejected" in said.err
     assert [line.split()[0] for line in said.out.splitlines()] == ["LINE", "8", "1502"]
     assert "messor domains submit nobody.test" in said.out
     told = shop("tasks", "submit", file, "--json").json

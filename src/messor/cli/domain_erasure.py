@@ -68,9 +68,9 @@ def erase(kind: str, what: str | None, reason: str | None, as_json: bool) -> Non
 
     \b
     Example:
-      messor domains erase url https://example.org/people/jane --reason "asked by Jane"
-      messor domains erase person jane@example.org --reason "asked by Jane"
-      messor domains erase domain example.org --reason "asked by its owner"
+      messor domains erase url https://example.org/people/jane --reason "requested by Jane"
+      messor domains erase person jane@example.org --reason "requested by Jane"
+      messor domains erase domain example.org --reason "requested by its owner"
       messor domains erase again
     """
     if kind == "again":
@@ -122,7 +122,7 @@ def _report_pending(left: int) -> None:
 @click.argument("text")
 @json_option
 def mentions(text: str, as_json: bool) -> None:
-    """List stored pages that contain a name, to erase them.
+    """List stored pages that mention a name, for example before erasing them.
 
     \b
     Example:

@@ -11,7 +11,7 @@ from messor.cli.actors import Names, names_in, with_names
 from messor.cli.domain_session import LOCAL_ADMIN, name_of, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.governance import preflight as looks
+from messor.governance import preflight as preflight_requests
 from messor.politeness import prospects
 from messor.registry import domains as registry
 from messor.registry import review as reviews
@@ -161,7 +161,7 @@ def preflight(domain: str) -> None:
 
     async def act(connection: Connection) -> str:
         found = await registry.lock(connection, name_of(domain))
-        if await looks.request(connection, found, actor=LOCAL_ADMIN) is None:
+        if await preflight_requests.request(connection, found, actor=LOCAL_ADMIN) is None:
             return "A preflight is already in progress."
         started = "The preflight is queued; messor domains review shows its result."
         obstacle = await prospects.hindrance(connection)

@@ -119,16 +119,14 @@ def submit(
     help="Maximum link distance from the start page.",
 )
 @click.option(
-    "--budget",
-    "page_budget",
+    "--page-budget",
     type=click.IntRange(*RANGES["page_budget"]),
     help="Maximum number of known pages.",
 )
 @click.option(
-    "--slots",
-    "max_concurrent_requests",
+    "--max-concurrent-requests",
     type=click.IntRange(*RANGES["max_concurrent_requests"]),
-    help="Maximum number of its hosts visited at a time.",
+    help="Maximum number of its hosts requested at a time.",
 )
 @click.option(
     "--every",
@@ -160,7 +158,7 @@ def submit(
 @click.option(
     "--reservations",
     type=click.Choice(CHOICES["reservations"]),
-    help="Pages that reserve rights against data mining: keep and record it, or do not keep.",
+    help="Pages that reserve rights against data mining: keep them and record the reservation, or do not keep them.",
 )
 @click.option(
     "--robots-forbidden",

@@ -137,7 +137,11 @@ def tiers_(vertical: str, write: bool, as_json: bool) -> None:
 @click.argument("vertical")
 @click.argument("text")
 @click.option(
-    "--tier", type=click.Choice(["A", "B", "C"]), default="C", show_default=True, help="Its tier."
+    "--tier",
+    type=click.Choice(["A", "B", "C"]),
+    default="C",
+    show_default=True,
+    help="Tier of the keyword.",
 )
 @click.option("--profile", "profiles", multiple=True, help="Only for this profile; repeatable.")
 @json_option

@@ -33,7 +33,7 @@ _MAX_LINE_BYTES = 4096
 
 @click.group()
 def proxies() -> None:
-    """Manage the proxies used for domains with the term `proxies pool`.
+    """Manage the proxies used for domains configured with --proxies pool.
 
     All other domains are fetched directly. Proxies never raise the request rate to a host, and
     receive only IP addresses that passed the address guard, never host names.

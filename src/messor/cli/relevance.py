@@ -18,7 +18,7 @@ from messor.insight.relevance.topics import topic_named
 from messor.store.database import Connection, Database
 
 FLAGS = ("page", "flag", "score", "by", "decided by", "reason", "url")
-VERSIONS = ("version", "state", "decisions", "accuracy", "rules' accuracy", "trained", "reason")
+VERSIONS = ("version", "state", "decisions", "balanced accuracy", "rules", "trained", "reason")
 
 VERTICAL = click.argument("vertical")
 PAGE = click.argument("page")
@@ -78,7 +78,7 @@ def list_(vertical: str, state: State, domain: str | None, limit: int, as_json: 
 @REASON
 @json_option
 def confirm(vertical: str, page: str, verdict: str | None, reason: str, as_json: bool) -> None:
-    """Confirm the flag of a PAGE, given by id or URL; for an undecided page give --as.
+    """Confirm the flag of a PAGE, by id or URL; an undecided page needs --as.
 
     \b
     Example:
@@ -95,7 +95,7 @@ def confirm(vertical: str, page: str, verdict: str | None, reason: str, as_json:
 @REASON
 @json_option
 def overturn(vertical: str, page: str, verdict: str | None, reason: str, as_json: bool) -> None:
-    """Overturn the flag of a PAGE, given by id or URL; your decision is permanent.
+    """Overturn the flag of a PAGE, by id or URL; your decision overrides the classifier.
 
     \b
     Example:
@@ -133,7 +133,7 @@ def learn(vertical: str, as_json: bool) -> None:
 @VERTICAL
 @json_option
 def versions(vertical: str, as_json: bool) -> None:
-    """List trained versions with their accuracy, and show which one is used.
+    """List trained versions with their balanced accuracy, and mark the one in use.
 
     \b
     Example:

@@ -84,7 +84,7 @@ class WebServer:
         return self._server.started
 
     def stop(self) -> None:
-        self._api.state.house.is_closing = True  # streams of events end by themselves
+        self._api.state.house.is_closing = True  # ends the event streams
         self._server.should_exit = True
 
     async def run(self) -> None:

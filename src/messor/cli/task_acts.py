@@ -115,7 +115,7 @@ def stop(as_json: bool, **scope: Any) -> None:
 @scope_options
 @json_option
 def retry(as_json: bool, **scope: Any) -> None:
-    """Retry pages now that failed, were stopped or wait for a retry.
+    """Retry failed, stopped and waiting pages now.
 
     \b
     Example:
@@ -128,7 +128,7 @@ def retry(as_json: bool, **scope: Any) -> None:
 @scope_options
 @json_option
 def recrawl(as_json: bool, **scope: Any) -> None:
-    """Make pages due now, regardless of their frequency; not paused or stopped ones.
+    """Make pages due now, regardless of their crawl frequency, except paused and stopped ones.
 
     \b
     Example:

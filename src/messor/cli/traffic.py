@@ -57,7 +57,7 @@ def halt(reason: str, as_json: bool) -> None:
 @traffic.command()
 @json_option
 def resume(as_json: bool) -> None:
-    """Lift the halt; due pages are fetched again, at the usual delay of each host.
+    """Lift the halt; due pages are fetched again, at each host's usual delay.
 
     \b
     Example:

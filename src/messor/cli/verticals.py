@@ -109,7 +109,7 @@ def apply(names: tuple[str, ...], as_json: bool) -> None:
 
     async def act(connection: Connection) -> list[tuple[Applied, list[KeyDifference]]]:
         done = [await rows.apply(connection, file, actor=LOCAL_ADMIN) for file in selected]
-        await block_policy.follow_verticals(connection)  # the rest is done in the background
+        await block_policy.follow_verticals(connection)  # a first part; the schedule does the rest
         return done
 
     done = run(transact(act))

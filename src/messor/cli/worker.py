@@ -117,7 +117,7 @@ def _supervisor(settings: Settings, processes: int, arguments: list[str]) -> Sup
 
 @click.command()
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(0, 64),
-              help="Number of worker processes; 0: only the schedule, for workers elsewhere.")  # fmt: skip
+              help="Number of worker processes; with 0, workers on other machines do the work.")  # fmt: skip
 @click.option("--console/--no-console", default=True, help="Serve the console and the API.")
 def up(workers: int, *, console: bool) -> None:
     """Run PostgreSQL, workers, the schedule, the console and the API until Ctrl-C.

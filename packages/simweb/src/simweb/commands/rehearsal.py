@@ -60,20 +60,25 @@ SELECT DISTINCT d.domain FROM messor.domains d JOIN messor.candidates c ON c.dom
  WHERE d.status = 'pending_review' AND c.status = 'PENDING_CRAWL' ORDER BY d.domain
 """
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 class Rehearsal:
     """Runs the discovery cycle of one vertical; `figures` holds the counts of each step."""
 
     def __init__(
-        self, settings: Settings, session: Session, readers: ReaderPool, truth: Truth, say: Say
+        self,
+        settings: Settings,
+        session: Session,
+        readers: ReaderPool,
+        truth: Truth,
+        report: Report,
     ) -> None:
         self._settings = settings
         self._session = session
         self._readers = readers
         self._truth = truth
-        self._say = say
+        self._report = report
         self._registry = standard_registry(settings)
         self.figures: dict[str, int] = {}
 
@@ -94,17 +99,17 @@ class Rehearsal:
 
     async def run_cycle(self, applied: Applied) -> None:
         """Go from due keywords to reviewed candidates."""
-        self._say("searching for keywords")
+        self._report("searching for keywords")
         await self._search()
         self._count(**await self._run("O-Judge"))
         await self._run("O-Classify")
         await self._review_domains()
         await self._run("O-Candidates")
         await self._run("O-Daily")
-        self._say("crawling approved domains")
+        self._report("crawling approved domains")
         outcomes = await crawl_until_idle(self._settings, self._session, patience=PATIENCE_SECONDS)
         self.figures["pages"] = sum(outcomes.values())
-        self._say("extracting records")
+        self._report("extracting records")
         await self._extract()
         await self._run("O-Candidates")  # follows redirects
         self._count(**await self._run("O-Candidates"))

@@ -22,7 +22,7 @@ from messor.archive import verification
 from messor.cli.domain_session import LOCAL_ADMIN
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.errors import ImpoliteError
+from messor.errors import AuditFailedError
 from messor.ops import archive_audit
 from messor.ops.archive_audit import ArchiveReport, Verifier
 from messor.ops.archive_repair import Repair
@@ -82,7 +82,7 @@ def verify(domain: str | None, sample: int | None, repair: bool, as_json: bool) 
     else:
         _print(report, repaired)
     if not report.is_clean and repaired is None:
-        raise ImpoliteError(f"{report.said} To repair: messor archive verify --repair")
+        raise AuditFailedError(f"{report.said} To repair: messor archive verify --repair")
 
 
 async def _verify(

@@ -40,7 +40,7 @@ import click
 
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.errors import ImpoliteError, UsageError
+from messor.errors import AuditFailedError, UsageError
 from messor.ops import chart, contract, politeness, record_audit
 from messor.ops.report import LaneReport, PolitenessReport
 from messor.registry import domains as registry
@@ -97,7 +97,7 @@ def politeness_(domain: str | None, since: str | None, svg: Path | None, as_json
     else:
         _print(report)
     if not report.is_clean:
-        raise ImpoliteError(report.verdict)
+        raise AuditFailedError(report.verdict)
 
 
 @audit.command(name="contract")
@@ -127,7 +127,7 @@ def contract_(within: str, as_json: bool) -> None:
                 emit(f"{verdict.check.id}  {example}")
         emit(report.said)
     if not report.is_kept:
-        raise ImpoliteError(report.said)
+        raise AuditFailedError(report.said)
 
 
 @audit.command(name="records")
@@ -160,7 +160,7 @@ def records_(sample: int, as_json: bool) -> None:
                 emit(f"{verdict.check.id}  {example}")
         emit(report.said)
     if not report.is_clean:
-        raise ImpoliteError(report.said)
+        raise AuditFailedError(report.said)
 
 
 async def _audit_records(sample: int) -> record_audit.RecordReport:

@@ -16,7 +16,7 @@ from messor.crawl import crawl_runs, progress
 from messor.errors import (
     ConflictError,
     InterruptedRunError,
-    NothingHarvestedError,
+    NoPagesError,
     UsageError,
 )
 from messor.frontier import runs
@@ -131,7 +131,7 @@ async def _crawl(submission: Submission, text: str, limits: RunLimits) -> dict[s
         summary = await _summary(session, domain, begun, status)
         if status == "done" and not SUCCESSFUL & summary["outcomes"].keys():
             why = await progress.obstacle(session.database, url)
-            raise NothingHarvestedError(f"No page was fetched from {url.href}: {why}.")
+            raise NoPagesError(f"No page was fetched from {url.href}: {why}.")
     return summary
 
 

@@ -216,11 +216,11 @@ def note(domain: str, text: str, as_json: bool) -> None:
     "--year",
     type=click.IntRange(*NO_FUNDS_YEARS),
     required=True,
-    help="Year without funds; crawling resumes in the next.",
+    help="Year without funds; the domain rests until the next.",
 )
 @json_option
 def no_funds(domain: str, year: int, as_json: bool) -> None:
-    """Mark a domain as having no funds this year; crawling resumes in the new year.
+    """Mark a domain as having no funds this year; it rests until the new year.
 
     \b
     Example:
@@ -232,7 +232,7 @@ def no_funds(domain: str, year: int, as_json: bool) -> None:
         return await rest.no_funds(connection, found, year, actor=LOCAL_ADMIN)
 
     found = run(transact(act))
-    say(f"{found.domain} is paused until {year + 1}.")
+    say(f"{found.domain} rests until {year + 1}.")
     show_domain(found, as_json)
 
 
@@ -240,7 +240,7 @@ def no_funds(domain: str, year: int, as_json: bool) -> None:
 @click.argument("domain")
 @json_option
 def revive(domain: str, as_json: bool) -> None:
-    """Resume a domain that is paused after failures, for lack of funds, or for low quality.
+    """End a domain's rest after failures, without funds, or for low quality.
 
     \b
     Example:

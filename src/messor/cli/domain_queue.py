@@ -20,7 +20,16 @@ from messor.registry.review import Dossier, WaitingDomain
 from messor.registry.submissions import SUBMITTERS
 from messor.store.database import Connection, Database
 
-HEAD = ("domain", "submitted by", "context", "since", "depth", "urls", "preflight", "review reason")
+HEAD = (
+    "domain",
+    "submitted by",
+    "context",
+    "since",
+    "depth",
+    "urls",
+    "pre-flight",
+    "review reason",
+)
 
 
 @click.command()
@@ -137,7 +146,7 @@ def _show_history(dossier: Dossier, names: Names) -> None:
 
 
 def _show_preflight(preflight: Preflight | None) -> None:
-    emit("\nPreflight")
+    emit("\nPre-flight")
     if preflight is None:
         emit("  none yet; request one: messor domains preflight DOMAIN")
     elif preflight.report is None:
@@ -152,7 +161,7 @@ def _show_preflight(preflight: Preflight | None) -> None:
 @click.command()
 @click.argument("domain")
 def preflight(domain: str) -> None:
-    """Request a preflight of a domain that waits for review: at most three requests.
+    """Request a pre-flight of a domain that waits for review: at most three requests.
 
     \b
     Example:
@@ -162,10 +171,10 @@ def preflight(domain: str) -> None:
     async def act(connection: Connection) -> str:
         found = await registry.lock(connection, name_of(domain))
         if await preflight_requests.request(connection, found, actor=LOCAL_ADMIN) is None:
-            return "A preflight is already in progress."
-        started = "The preflight is queued; messor domains review shows its result."
+            return "A pre-flight is already in progress."
+        started = "The pre-flight is queued; messor domains review shows its result."
         obstacle = await prospects.hindrance(connection)
-        return started if obstacle is None else f"The preflight was requested. {obstacle}"
+        return started if obstacle is None else f"The pre-flight was requested. {obstacle}"
 
     say(run(transact(act)))
 

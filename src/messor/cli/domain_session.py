@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from messor.cli.output import print_json, print_table
 from messor.core.terminal import say
-from messor.errors import PartlyTakenError
+from messor.errors import PartiallyRefusedError
 from messor.governance.decisions import BulkResult, Decided
 from messor.registry.domains import Domain, Submission
 from messor.settings import Settings
@@ -75,4 +75,4 @@ def print_verdicts(verdicts: Sequence[BulkResult], as_json: bool) -> None:
         print_table(("domain", "result", "reason"), rows)
     refused = sum(not verdict.done for verdict in verdicts)
     if refused:
-        raise PartlyTakenError(f"{refused} of {len(verdicts)} domains were not changed.")
+        raise PartiallyRefusedError(f"{refused} of {len(verdicts)} domains were not changed.")

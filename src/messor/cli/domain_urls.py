@@ -10,7 +10,7 @@ import click
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.errors import PartlyTakenError
+from messor.errors import PartiallyRefusedError
 from messor.governance import backfill, intake
 from messor.governance.backfill import BackfillLine
 from messor.governance.intake import SubmittedUrl
@@ -74,7 +74,7 @@ def import_domains(file: TextIO, no_crawl: bool, as_json: bool) -> None:
     counts = backfill.summary(lines)
     say(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "No lines.")
     if counts.get("refused"):
-        raise PartlyTakenError(f"{counts['refused']} of {len(lines)} lines were refused.")
+        raise PartiallyRefusedError(f"{counts['refused']} of {len(lines)} lines were refused.")
 
 
 COMMANDS = (submit_url, import_domains)

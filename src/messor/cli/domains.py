@@ -58,7 +58,7 @@ def domains() -> None:
     type=click.IntRange(*RANGES["max_crawl_depth"]),
     help=DEPTHS,
 )
-@click.option("--preflight", is_flag=True, help="Request a preflight for the reviewer.")
+@click.option("--preflight", is_flag=True, help="Request a pre-flight for the reviewer.")
 @click.option("--rescrape", is_flag=True, help="Crawl it again if it is already approved.")
 @json_option
 def submit(

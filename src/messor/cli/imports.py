@@ -13,7 +13,7 @@ import click
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.errors import NothingHarvestedError, UsageError
+from messor.errors import NoPagesError, UsageError
 from messor.imports.import_run import ImportReport, import_pages
 from messor.imports.sources import Source
 from messor.registry.domains import Submission
@@ -54,7 +54,7 @@ def import_(
     report = run(_import(sources, only, allowed if approve else []))
     _show(report, as_json)
     if not report.has_pages:
-        raise NothingHarvestedError(f"No page was imported: {_first_reason(report)}.")
+        raise NoPagesError(f"No page was imported: {_first_reason(report)}.")
 
 
 def _sources(paths: tuple[str, ...], url: str | None) -> list[Source]:

@@ -13,7 +13,7 @@ from messor.cli.output import emit, print_json, print_table
 from messor.cli.run_workers import require_ready
 from messor.core.terminal import say
 from messor.crawl.worker import Worker
-from messor.errors import NothingHarvestedError, UsageError
+from messor.errors import NoPagesError, UsageError
 from messor.ingest import Ingestion, IngestRequest, Progress, ingest
 from messor.ingest.result import PlannedPageResult, RunOutcome
 from messor.runtime.signals import stopping_on_signals
@@ -77,7 +77,7 @@ def show_ingestion(ingestion: Ingestion, as_json: bool) -> None:
         _show(ingestion)
     if not ingestion.is_success:
         why = " ".join(ingestion.guidance[:2]) or "no page could be used."
-        raise NothingHarvestedError(f"{ingestion.domain} ended {ingestion.outcome}: {why}")
+        raise NoPagesError(f"{ingestion.domain} ended {ingestion.outcome}: {why}")
 
 
 def _show(ingestion: Ingestion) -> None:

@@ -17,7 +17,7 @@ from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.task_acts import pause, recrawl, resume, retry, stop
 from messor.core.terminal import say
-from messor.errors import PartlyTakenError, UsageError
+from messor.errors import PartiallyRefusedError, UsageError
 from messor.frontier import batches, cadence, transitions
 from messor.frontier import tasks as frontier
 from messor.frontier.batch_lines import FORMATS, BadLine, Line, guess_format
@@ -137,7 +137,7 @@ def _raise_if_rejected(report: BatchReport) -> None:
         why = f"line {first.line}: {first.reason}" if first else "the input is empty."
         raise UsageError(f"No line was accepted; {why}")
     if report.rejected:
-        raise PartlyTakenError(
+        raise PartiallyRefusedError(
             f"{report.rejected} of {report.lines} lines were rejected. List them: "
             f"messor tasks batches --errors {report.id}"
         )

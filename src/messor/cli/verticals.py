@@ -10,7 +10,7 @@ import click
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.errors import PartlyTakenError, UsageError
+from messor.errors import PartiallyRefusedError, UsageError
 from messor.governance import block_policy
 from messor.store.database import Connection, Database
 from messor.verticals import differences, files, organisation_import, organisations
@@ -221,4 +221,4 @@ def import_(name: str, file: Path, as_json: bool) -> None:
         print_table(("line", "outcome", "name", "reason"), table)
     refused = sum(one.outcome == "refused" for one in reports)
     if refused:
-        raise PartlyTakenError(f"{refused} of {len(reports)} lines were refused.")
+        raise PartiallyRefusedError(f"{refused} of {len(reports)} lines were refused.")

@@ -118,7 +118,9 @@ class Settings(BaseSettings):
     )
     visit_pages: int = Field(default=50, ge=1, description="Maximum pages per visit")
     flush_seconds: float = Field(default=0.5, gt=0, description="Maximum seconds between flushes")
-    flush_pages: int = Field(default=200, ge=1, description="Maximum pages per flush")
+    flush_pages: int = Field(
+        default=200, ge=1, description="Number of waiting pages that triggers a flush"
+    )
     concurrency: int = Field(default=512, ge=1, description="Maximum concurrent visits per worker")
 
     job_concurrency: int = Field(default=16, ge=1, description="Maximum concurrent jobs per worker")

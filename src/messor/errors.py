@@ -1,26 +1,26 @@
-"""Messor's errors: one root, each with a stable code and a sentence that says what to do.
+"""Messor's errors: one root; each has a stable code and a message that says what to do.
 
     MessorError
-    ├── UsageError          bad input from a person               exit 2
-    ├── PartlyTakenError    some lines of a batch were not taken  exit 3
-    ├── NotFoundError       what was asked for is not there       exit 4
-    ├── ConflictError       a rule of the registry forbids it     exit 5
-    │   ├── NeedsApprovalError  somebody has to approve it first
-    │   └── TrafficHaltedError  all traffic to sites is halted
-    ├── UnavailableError    a server or folder cannot be used     exit 6
-    ├── NothingHarvestedError  a crawl or an import brought no page at all  exit 7
-    ├── InterruptedRunError a person or a signal ended it before it was done  exit 130
-    ├── ImpoliteError       an audit found what should not have happened  exit 8
-    └── LeaseLostError      another worker holds the work now     (internal)
+    ├── UsageError             invalid input                         exit 2
+    ├── PartiallyRefusedError  part of a batch was refused           exit 3
+    ├── NotFoundError          the requested object does not exist   exit 4
+    ├── ConflictError          the current state forbids the action  exit 5
+    │   ├── NeedsApprovalError     the domain must be approved first
+    │   └── TrafficHaltedError     all traffic to sites is halted
+    ├── UnavailableError       a server or folder cannot be used     exit 6
+    ├── NoPagesError           a crawl or import returned no page    exit 7
+    ├── AuditFailedError       an audit found a violation            exit 8
+    ├── InterruptedRunError    stopped by a person or a signal       exit 130
+    └── LeaseLostError         another worker now holds the work     (internal)
 
-`retryable` tells whether the same call may succeed later without a change by a person.
+`retryable` says whether the same call may succeed later without anyone changing anything.
 """
 
 from __future__ import annotations
 
 
 class MessorError(Exception):
-    """The root: `code` for machines, the message for people."""
+    """Base class: `code` is for programs, the message for people."""
 
     code = "error"
     exit_code = 1
@@ -32,7 +32,7 @@ class UsageError(MessorError):
     exit_code = 2
 
 
-class PartlyTakenError(MessorError):
+class PartiallyRefusedError(MessorError):
     code = "partly_taken"
     exit_code = 3
 
@@ -63,7 +63,7 @@ class UnavailableError(MessorError):
     retryable = True
 
 
-class NothingHarvestedError(MessorError):
+class NoPagesError(MessorError):
     code = "nothing_harvested"
     exit_code = 7
     retryable = True
@@ -75,7 +75,7 @@ class InterruptedRunError(MessorError):
     retryable = True
 
 
-class ImpoliteError(MessorError):
+class AuditFailedError(MessorError):
     code = "impolite"
     exit_code = 8
 

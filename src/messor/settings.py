@@ -1,6 +1,6 @@
-"""Every setting in one place; the only reader of the environment.
+"""All settings; the only module that reads the environment.
 
-Sources, strongest first: arguments, `MESSOR_*` variables, `.env`, the TOML file named by
+Sources, highest precedence first: arguments, `MESSOR_*` variables, `.env`, the TOML file named by
 `MESSOR_CONFIG` (default `messor.toml`), the defaults below.
 """
 
@@ -26,10 +26,10 @@ LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 class AllowedNetworks(BaseModel):
-    """What the address guard lets through besides public addresses on ports 80 and 443.
+    """Addresses that the address guard allows besides public ones on ports 80 and 443.
 
-    Empty by default. `names` are static names: `"shop.test:80" = "127.0.0.2:18080"` sends
-    requests for that authority there without asking DNS.
+    Empty by default. `names` are static host names: `"shop.test:80" = "127.0.0.2:18080"` sends
+    requests for that authority to that address without a DNS lookup.
     """
 
     addresses: list[str] = Field(default_factory=list)
@@ -54,15 +54,15 @@ class AllowedNetworks(BaseModel):
 
 
 class EngineOptions(BaseModel):
-    """One search engine; what is left out is the engine's usual."""
+    """Options of one search engine; omitted ones take the engine's defaults."""
 
     model_config = ConfigDict(extra="forbid")
 
     url: str | None = None
     key: SecretStr | None = None
-    cost: Decimal | None = Field(default=None, ge=0)  # of one search
+    cost: Decimal | None = Field(default=None, ge=0)  # per search
     monthly_budget: Decimal | None = Field(default=None, ge=0)
-    timeout: float = Field(default=30.0, gt=0, le=120)  # well within the hold on a search
+    timeout: float = Field(default=30.0, gt=0, le=120)  # well below the hold on a search
 
 
 class Settings(BaseSettings):
@@ -71,293 +71,318 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(
-        default=Path(".messor"), description="Folder of the embedded database and the archive"
+        default=Path(".messor"), description="Folder for the embedded database and the archive"
     )
     database_url: str | None = Field(
-        default=None, description="A given PostgreSQL (14 or newer); empty runs an embedded one"
+        default=None,
+        description="URL of an external PostgreSQL (14 or newer); empty: run an embedded one",
     )
     postgres_bin: Path | None = Field(
-        default=None, description="Folder of PostgreSQL's programs for the embedded server"
+        default=None, description="Folder with the PostgreSQL binaries for the embedded server"
     )
     postgres_port: int = Field(
         default=0,
         ge=0,
         le=65535,
-        description="Port on 127.0.0.1 that the embedded server listens on, too; 0: its socket alone",
+        description="TCP port on 127.0.0.1 for the embedded server; 0: Unix socket only",
     )
 
     contact: str = Field(
         default="https://example.invalid/set-MESSOR_CONTACT",
         pattern=r"^[!-~]+$",
-        description="Where a site's owner reaches you; part of the user agent",
+        description="URL or mailto: where site owners can reach you; sent in the user agent",
     )
     agent_token: str = Field(
-        default="MessorBot", pattern="^[A-Za-z_-]+$", description="The robots.txt token"
+        default="MessorBot",
+        pattern="^[A-Za-z_-]+$",
+        description="Product token matched in robots.txt",
     )
     allowed_networks: AllowedNetworks = Field(
-        default_factory=AllowedNetworks, description="Addresses and ports opened on purpose"
+        default_factory=AllowedNetworks,
+        description="Non-public networks, ports and static names that may be fetched",
     )
     shared_address_ranges: list[str] = Field(
-        default_factory=list, description="CDN ranges exempt from the per-address cap"
+        default_factory=list, description="CDN networks exempt from the per-address limit"
     )
 
     default_delay: float = Field(
-        default=1.0, ge=0, description="Seconds between requests to one host"
+        default=1.0, ge=0, description="Seconds between requests to the same host"
     )
     delay_jitter: float = Field(
-        default=0.0, ge=0, le=1, description="Share of the delay that is added at random"
+        default=0.0, ge=0, le=1, description="Random extra delay, as a fraction of the delay"
     )
     address_slots: int = Field(
-        default=4, ge=1, description="Hosts of one address visited at a time"
+        default=4, ge=1, description="Maximum hosts visited at a time per IP address"
     )
-    worker_lease: float = Field(default=30.0, ge=1, description="Seconds a worker's lease lasts")
-    visit_seconds: float = Field(default=60.0, gt=0, description="Longest visit")
-    visit_pages: int = Field(default=50, ge=1, description="Most pages in a visit")
-    flush_seconds: float = Field(default=0.5, gt=0, description="Longest wait before a flush")
-    flush_pages: int = Field(default=200, ge=1, description="Most pages before a flush")
-    concurrency: int = Field(default=512, ge=1, description="Most visits a worker holds at a time")
+    worker_lease: float = Field(default=30.0, ge=1, description="Worker lease duration in seconds")
+    visit_seconds: float = Field(
+        default=60.0, gt=0, description="Maximum duration of a visit, in seconds"
+    )
+    visit_pages: int = Field(default=50, ge=1, description="Maximum pages per visit")
+    flush_seconds: float = Field(default=0.5, gt=0, description="Maximum seconds between flushes")
+    flush_pages: int = Field(
+        default=200, ge=1, description="Number of waiting pages that triggers a flush"
+    )
+    concurrency: int = Field(default=512, ge=1, description="Maximum concurrent visits per worker")
 
-    job_concurrency: int = Field(default=16, ge=1, description="Most jobs a worker does at a time")
+    job_concurrency: int = Field(default=16, ge=1, description="Maximum concurrent jobs per worker")
     min_free_disk: str = Field(
         default="5%",
         pattern=r"^\s*\d+(\.\d+)?\s*(%|[KMGTkmgt]?[Bb])?\s*$",
-        description="Free disk space below which fetching and extracting pause: a share or a size",
+        description="Free disk space below which fetching and extraction pause: percentage or size",
     )
     worker_memory_mb: int = Field(
         default=1024,
         ge=64,
-        description="Memory above which a worker is replaced; twice that kills it",
+        description="Memory in MB above which a worker is restarted; at twice that it is killed",
     )
     broker_url: SecretStr | None = Field(
         default=None,
-        description="A RabbitMQ (amqp:// or amqps://) that tells workers of jobs; empty does without",
+        description="RabbitMQ URL (amqp:// or amqps://) for job hints; empty: workers poll PostgreSQL only",
     )
     broker_queue_type: Literal["classic", "quorum"] = Field(
-        default="classic", description="Its kind of queues; quorum is for a cluster"
+        default="classic", description="RabbitMQ queue type; use quorum on a cluster"
     )
     broker_queue_length: int = Field(
-        default=100_000, ge=1, description="Most hints in one of its queues; others wait"
+        default=100_000, ge=1, description="Maximum hints per RabbitMQ queue; further ones wait"
     )
 
-    connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to connect")
-    total_timeout: float = Field(default=30.0, gt=0, description="Seconds for one whole request")
-    max_body_bytes: int = Field(default=10_000_000, ge=1, description="Most bytes on the wire")
-    max_decoded_bytes: int = Field(
-        default=20_000_000, ge=1, description="Most bytes after decoding"
+    connect_timeout: float = Field(default=10.0, gt=0, description="Connection timeout in seconds")
+    total_timeout: float = Field(
+        default=30.0, gt=0, description="Timeout of a whole request in seconds"
     )
-    max_redirects: int = Field(default=10, ge=0, description="Most redirects of all kinds")
+    max_body_bytes: int = Field(
+        default=10_000_000, ge=1, description="Maximum response body as transferred, in bytes"
+    )
+    max_decoded_bytes: int = Field(
+        default=20_000_000, ge=1, description="Maximum response body after decompression, in bytes"
+    )
+    max_redirects: int = Field(
+        default=10, ge=0, description="Maximum redirects in a row, of all kinds"
+    )
 
     listen_host: str = Field(
-        default="127.0.0.1", description="Address that `messor up` serves the console and API on"
+        default="127.0.0.1", description="Address on which `messor up` serves the console and API"
     )
     listen_port: int = Field(
-        default=8321, ge=0, le=65535, description="Its port; 0 picks a free one"
+        default=8321, ge=0, le=65535, description="Port of the console and API; 0 picks a free one"
     )
     public_url: str | None = Field(
-        default=None, description="Where people reach the console, behind a proxy for example"
+        default=None, description="Public URL of the console, for example behind a reverse proxy"
     )
     allowed_hosts: list[str] = Field(
         default_factory=list,
-        description="More names the console and API answer to, such as *.example.org; * is all",
+        description="Additional host names accepted by the console and API, such as *.example.org; * allows all",
     )
     trusted_proxies: list[str] = Field(
         default_factory=list,
-        description="Reverse proxies whose X-Forwarded-For and -Proto are believed",
+        description="Reverse proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted",
     )
     two_factor: Literal["optional", "required"] = Field(
         default="optional",
-        description="Whether members who log in by password need a second factor",
+        description="Whether members who log in with a password need a second factor",
     )
     oidc_issuer: str | None = Field(
         default=None,
-        description="OpenID Connect provider that members may log in by: its issuer URL",
+        description="Issuer URL of the OpenID Connect provider for single sign-on",
     )
-    oidc_client_id: str | None = Field(default=None, description="Client id at that provider")
+    oidc_client_id: str | None = Field(
+        default=None, description="Client ID at the OpenID Connect provider"
+    )
     oidc_client_secret: SecretStr | None = Field(
-        default=None, description="Client secret at that provider; empty for a public client"
+        default=None,
+        description="Client secret at the OpenID Connect provider; empty for a public client",
     )
     oidc_name: str = Field(
-        default="single sign-on", description="What the login page calls that provider"
+        default="single sign-on",
+        description="Name of the OpenID Connect provider on the login page",
     )
     oidc_join: Literal["viewer", "submitter", "reviewer"] | None = Field(
         default=None,
-        description="Role of people the provider vouches for who are no members yet; empty: refused",
+        description="Role for OpenID Connect users who are not members yet; empty: refuse them",
     )
     listen_connections: int = Field(
-        default=512, ge=16, description="Most connections to the console and API at a time"
+        default=512, ge=16, description="Maximum concurrent connections to the console and API"
     )
     listen_connections_per_address: int = Field(
-        default=64, ge=1, description="Most connections, or requests under way, of one address"
+        default=64, ge=1, description="Maximum concurrent connections or requests per client IP"
     )
     listen_head_seconds: float = Field(
-        default=10.0, gt=0, description="Seconds a request's head may take to arrive"
+        default=10.0, gt=0, description="Seconds a client has to send the request headers"
     )
     listen_body_seconds: float = Field(
         default=15.0,
         gt=0,
-        description="Seconds a request's body may stall; after them it must bring 8 KB a second",
+        description="Seconds a request body may stall; after that it must arrive at 8 KB/s or faster",
     )
     console_requests_per_minute: int = Field(
-        default=1_200, ge=1, description="Requests that one member may send to the console"
+        default=1_200, ge=1, description="Console requests per minute per member"
     )
     console_stranger_requests_per_minute: int = Field(
-        default=300, ge=1, description="Console requests of one address without a login"
+        default=300, ge=1, description="Unauthenticated console requests per minute per IP"
     )
     streams_per_member: int = Field(
-        default=10, ge=1, description="Live pages, or streams of events, open for one member or key"
+        default=10, ge=1, description="Maximum open live pages or event streams per member or key"
     )
     public_submission: bool = Field(
-        default=False, description="Whether anybody may submit domains, without an account"
+        default=False, description="Whether domains may be submitted without an account"
     )
     api_requests_per_minute: int = Field(
-        default=600, ge=1, description="Requests that one member or key may send to the API"
+        default=600, ge=1, description="API requests per minute per member or key"
     )
     api_stranger_requests_per_minute: int = Field(
-        default=120, ge=1, description="Requests from one address that nobody answers for"
+        default=120, ge=1, description="Unauthenticated API requests per minute per IP"
     )
     api_streams: int = Field(
-        default=100, ge=0, description="Streams of events open at a time in one process"
+        default=100, ge=0, description="Maximum open event streams per process"
     )
     api_ingestions: int = Field(
-        default=50, ge=0, description="Ingestions asked of the API under way in one process"
+        default=50, ge=0, description="Maximum concurrent API ingestions per process"
     )
 
     search_engines: dict[str, EngineOptions] = Field(
         default_factory=dict,
-        description="Search engines by name, asked in this order: url, key, cost, monthly_budget",
+        description="Search engines by name, in the order they are tried; each has url, key, cost, monthly_budget, timeout",
     )
 
     ai_url: str | None = Field(
         default=None,
-        description="An OpenAI-compatible endpoint, such as https://host/v1; empty does without",
+        description="URL of an OpenAI-compatible endpoint, such as https://host/v1; empty: no model is used",
     )
-    ai_key: SecretStr | None = Field(default=None, description="Its API key")
-    ai_model: str | None = Field(default=None, description="The model to ask there")
+    ai_key: SecretStr | None = Field(default=None, description="API key of the model endpoint")
+    ai_model: str | None = Field(default=None, description="Model name at the endpoint")
     ai_input_price: Decimal = Field(
-        default=Decimal(0), ge=0, description="Price of a million tokens it reads"
+        default=Decimal(0), ge=0, description="Price per million input tokens"
     )
     ai_output_price: Decimal = Field(
-        default=Decimal(0), ge=0, description="Price of a million tokens it writes"
+        default=Decimal(0), ge=0, description="Price per million output tokens"
     )
-    ai_job_tokens: int | None = Field(default=500_000, ge=0, description="Most tokens for one job")
+    ai_job_tokens: int | None = Field(default=500_000, ge=0, description="Maximum tokens per job")
     ai_domain_tokens: int | None = Field(
-        default=5_000_000, ge=0, description="Most tokens for a domain in a month"
+        default=5_000_000, ge=0, description="Maximum tokens per domain per month"
     )
     ai_monthly_tokens: int | None = Field(
-        default=50_000_000, ge=0, description="Most tokens in a month"
+        default=50_000_000, ge=0, description="Maximum tokens per month"
     )
-    ai_job_budget: Decimal | None = Field(
-        default=None, ge=0, description="Most to spend on one job"
-    )
+    ai_job_budget: Decimal | None = Field(default=None, ge=0, description="Maximum cost per job")
     ai_domain_budget: Decimal | None = Field(
-        default=None, ge=0, description="Most to spend on a domain in a month"
+        default=None, ge=0, description="Maximum cost per domain per month"
     )
     ai_monthly_budget: Decimal | None = Field(
-        default=Decimal(10), ge=0, description="Most to spend in a month"
+        default=Decimal(10), ge=0, description="Maximum cost per month"
     )
-    ai_output_tokens: int = Field(default=2_000, ge=1, description="Most tokens of one answer")
+    ai_output_tokens: int = Field(default=2_000, ge=1, description="Maximum tokens per response")
     ai_chunk_chars: int = Field(
-        default=12_000, ge=200, description="Characters of a page in one question"
+        default=12_000, ge=200, description="Characters of page text per model request"
     )
-    ai_chunks: int = Field(default=4, ge=1, description="Most questions about one page")
+    ai_chunks: int = Field(default=4, ge=1, description="Maximum model requests per page")
     ai_timeout: float = Field(
-        default=60.0, gt=0, description="Seconds the model has for one answer"
+        default=60.0, gt=0, description="Timeout of a model request in seconds"
     )
     ai_pages: Literal["verticals", "all", "none"] = Field(
         default="verticals",
-        description="Pages the model reads for records: of domains in a vertical, all, or none",
+        description="Pages sent to the model: those of domains in a vertical, all, or none",
     )
 
     record_kinds: list[str] = Field(
         default_factory=list,
-        description='Kinds of records that are read of pages, such as ["product"]; empty reads all',
+        description='Record kinds to extract, such as ["product"]; empty: all',
     )
     image_domains: list[str] = Field(
         default_factory=list,
-        description="Domains, or verticals, whose product pictures are downloaded; * is all",
+        description="Domains or verticals whose product images are downloaded; * means all",
     )
-    images_per_page: int = Field(
-        default=8, ge=1, le=100, description="Most pictures of one product"
-    )
+    images_per_page: int = Field(default=8, ge=1, le=100, description="Maximum images per product")
 
     retention_months: int = Field(
-        default=13, ge=0, description="Months that logs are kept; 0 keeps them for ever"
+        default=13, ge=0, description="Months that logs are kept; 0: forever"
     )
     retention_by_log: dict[str, int] = Field(
         default_factory=dict,
-        description='Months for single logs instead, such as {"http_fetches": 3}',
+        description='Months per log, overriding retention_months, such as {"http_fetches": 3}',
     )
     segment_bytes: int = Field(
-        default=128_000_000, ge=1, description="Size at which a segment is sealed"
+        default=128_000_000, ge=1, description="Size in bytes at which an archive segment is closed"
     )
     proxy_probe_target: str | None = Field(
         default=None,
-        description="Where probes have proxies connect to, such as example.org:443; by default the contact's host",
+        description="host:port that proxy probes connect to, such as example.org:443; default: the host of the contact URL",
     )
     ca_file: Path | None = Field(
-        default=None, description="Extra certificate authorities (PEM) trusted for TLS"
+        default=None, description="PEM file of additional certificate authorities to trust"
     )
     secret_key: SecretStr | None = Field(
         default=None,
-        description="Seals proxy passwords; needed when workers run on several machines",
+        description="Encrypts stored secrets such as proxy passwords; required when workers run on several machines",
     )
 
     secret_key_previous: SecretStr | None = Field(
         default=None,
-        description="The former MESSOR_SECRET_KEY, until `messor db rotate-key` has run",
+        description="Previous MESSOR_SECRET_KEY; needed until `messor db rotate-key` has run",
     )
 
     browser: Literal["auto", "off"] = Field(
-        default="auto", description="Render pages with an installed Chromium where a gate asks"
+        default="auto",
+        description="Whether pages that fail a gate are rendered with an installed Chromium",
     )
     browser_path: Path | None = Field(
-        default=None, description="Chromium's program; empty looks for one"
+        default=None, description="Path of the Chromium binary; empty: search for one"
     )
-    browser_contexts: int = Field(default=2, ge=1, description="Pages rendered at a time")
+    browser_contexts: int = Field(default=2, ge=1, description="Maximum pages rendered at a time")
     browser_renders: int = Field(
-        default=50, ge=1, description="Renders before the browser is replaced"
+        default=50, ge=1, description="Renders after which the browser is restarted"
     )
     browser_memory_mb: int = Field(
-        default=1024, ge=1, description="Memory above which it is replaced; twice that kills it"
+        default=1024,
+        ge=1,
+        description="Memory in MB above which the browser is restarted; at twice that it is killed",
     )
-    browser_seconds: float = Field(default=30.0, gt=0, description="Longest render")
+    browser_seconds: float = Field(
+        default=30.0, gt=0, description="Maximum duration of a render, in seconds"
+    )
     browser_requests_here: int = Field(
-        default=30, ge=0, description="Requests of a page to its own host"
+        default=30, ge=0, description="Maximum requests of a rendered page to its own host"
     )
     browser_requests_elsewhere: int = Field(
-        default=60, ge=0, description="Requests of a page to other hosts"
+        default=60, ge=0, description="Maximum requests of a rendered page to other hosts"
     )
-    browser_bytes: int = Field(default=20_000_000, ge=1, description="Most bytes of a render")
+    browser_bytes: int = Field(
+        default=20_000_000, ge=1, description="Maximum bytes transferred per render"
+    )
 
-    crawl4ai_url: str | None = Field(default=None, description="A Crawl4AI server to fall back on")
-    crawl4ai_key: SecretStr | None = Field(default=None, description="Its bearer token")
+    crawl4ai_url: str | None = Field(
+        default=None, description="URL of a Crawl4AI server to fall back on"
+    )
+    crawl4ai_key: SecretStr | None = Field(
+        default=None, description="Bearer token of the Crawl4AI server"
+    )
     crawl4ai_contract: Literal["auto", "current", "spec"] = Field(
-        default="auto", description="Which form of its requests to use"
+        default="auto", description="Crawl4AI request format"
     )
     crawl4ai_cost: Decimal = Field(
-        default=Decimal(0), ge=0, description="What one of its pages costs"
+        default=Decimal(0), ge=0, description="Cost per page fetched by Crawl4AI"
     )
     crawl4ai_monthly_budget: Decimal | None = Field(
-        default=None, ge=0, description="Most to spend on it in a month"
+        default=None, ge=0, description="Maximum Crawl4AI cost per month"
     )
     firecrawl_url: str | None = Field(
         default=None,
         validation_alias=AliasChoices("firecrawl_url", "messor_firecrawl_url", "firecrawl_api_url"),
-        description="A Firecrawl server; the public one when only a key is set (also FIRECRAWL_API_URL)",
+        description="URL of a Firecrawl server; the public one when only a key is set (also FIRECRAWL_API_URL)",
     )
     firecrawl_key: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("firecrawl_key", "messor_firecrawl_key", "firecrawl_api_key"),
-        description="Its bearer token (also FIRECRAWL_API_KEY)",
+        description="Bearer token of the Firecrawl server (also FIRECRAWL_API_KEY)",
     )
     firecrawl_contract: Literal["auto", "current", "spec"] = Field(
-        default="auto", description="Which form of its requests to use"
+        default="auto", description="Firecrawl request format"
     )
     firecrawl_cost: Decimal = Field(
-        default=Decimal("0.001"), ge=0, description="What one of its credits costs"
+        default=Decimal("0.001"), ge=0, description="Cost per Firecrawl credit"
     )
     firecrawl_monthly_budget: Decimal | None = Field(
-        default=None, ge=0, description="Most to spend on it in a month"
+        default=None, ge=0, description="Maximum Firecrawl cost per month"
     )
     log_level: str | None = Field(
         default=None,
@@ -369,7 +394,9 @@ class Settings(BaseSettings):
     )
 
     service_timeout: float = Field(
-        default=30.0, gt=0, description="Seconds a service has for one page"
+        default=30.0,
+        gt=0,
+        description="Timeout of a request to a page-fetching service, in seconds",
     )
 
     @field_validator("log_level")
@@ -406,7 +433,7 @@ def toml_file() -> Path:
 
 
 def setting_sources() -> dict[str, str]:
-    """Where each setting that is not at its default came from; the strongest source wins."""
+    """Return the source of each setting that is not at its default."""
     sources = {
         str(toml_file()): TomlConfigSettingsSource(Settings, toml_file=toml_file()),
         ".env": DotEnvSettingsSource(Settings),

@@ -199,6 +199,6 @@ async def test_a_worker_that_keeps_growing_is_replaced_and_nothing_is_lost(
         await until_done(database, 5)
     finally:
         await end(working)
-    assert f"Worker {working.pid} has grown to" in house.said
-    assert "a new one takes its place" in house.said
+    assert f"Worker {working.pid} uses" in house.said
+    assert "MB and is restarted" in house.said
     assert await database.fetchval(DOUBLED) == 0

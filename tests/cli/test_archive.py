@@ -131,7 +131,7 @@ def test_one_domain_and_a_sample(shop: Shop, messor: Messor) -> None:
     said = messor("archive", "verify", "--domain", "two.test")
     assert said.code == 8
     assert f"of {len(PATHS)} snapshots are not what the archive holds" in said.out
-    assert "To put it right: messor archive verify --repair" in said.err
+    assert "To repair: messor archive verify --repair" in said.err
     said = messor("archive", "verify", "--sample", "3", "--json")
     assert (said.code, said.json["examined"]) == (8, 3)
     said = messor("archive", "verify", "--domain", "nowhere.test")

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import asyncpg
 import pytest
 
-from messor.cli.audit import understand_since
+from messor.cli.audit import parse_since
 from messor.errors import UsageError
 from tests.cli.conftest import Messor
 from tests.ops.logs import BARE_SITE, many
@@ -75,8 +75,8 @@ def test_what_could_not_be_judged_is_told(messor: Messor, log: str) -> None:
     )
     said = messor("audit", "politeness")
     assert said.code == 0
-    assert "50 attempts got no answer and may not have gone out" in said.out
-    assert "50 requests are not asked of robots.txt again" in said.out
+    assert "50 requests got no response and may never have been sent" in said.out
+    assert "50 requests were not checked against robots.txt" in said.out
 
 
 def test_json_and_a_picture(messor: Messor, log: str, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_an_unknown_domain(messor: Messor) -> None:
         (("--since", "yesterday"), "--since 'yesterday' is not a time"),
         (("--since", "999999w"), "is not a time"),
         (("--since", ""), "is not a time"),
-        (("--since", "2999-01-01"), "lies in the future"),
+        (("--since", "2999-01-01"), "is in the future"),
         (("--domain", "http://"), "is not a web address"),
         (("--svg", "no/such/folder/a.svg"), "cannot be written"),
     ],
@@ -146,7 +146,7 @@ def test_bad_input_gets_one_sentence(messor: Messor, words: tuple[str, ...], sen
     ],
 )
 def test_how_a_time_is_told(text: str, moment: datetime) -> None:
-    assert understand_since(text, NOW) == moment
+    assert parse_since(text, NOW) == moment
 
 
 @pytest.mark.parametrize(
@@ -154,4 +154,4 @@ def test_how_a_time_is_told(text: str, moment: datetime) -> None:
 )
 def test_what_is_no_time(text: str) -> None:
     with pytest.raises(UsageError):
-        understand_since(text, NOW)
+        parse_since(text, NOW)

@@ -62,8 +62,8 @@ def test_terms_are_changed_and_shown(messor: Messor) -> None:
     messor("domains", "submit", "example.org")
     before = messor("domains", "show", "example.org", "--json").json
     said = messor(
-        "domains", "configure", "example.org", "--delay", "2.5", "--depth", "4", "--budget", "50",
-        "--slots", "3", "--every", "48", "--on-block", "failover", "--render", "never", "--harvest",
+        "domains", "configure", "example.org", "--delay", "2.5", "--depth", "4", "--page-budget", "50",
+        "--max-concurrent-requests", "3", "--every", "48", "--on-block", "failover", "--render", "never", "--harvest",
         "asked", "--directives", "ignore", "--reservations", "respect", "--robots-forbidden",
         "deny", "--proxies", "pool", "--no-verify-tls", "--json",
     )  # fmt: skip

@@ -160,7 +160,7 @@ def test_at_a_terminal_a_downgrade_is_asked_for(
         monkeypatch.setattr(sys, "stdin", Terminal(answer))
         said = messor("db", "downgrade")
         assert said.code == code
-        assert f"Go back from {newest} to {before}?" in said.err
+        assert f"Downgrade from {newest} to {before}?" in said.err
         assert messor("db", "status", "--json").json["revision"] == revision
 
 

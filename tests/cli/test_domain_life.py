@@ -84,7 +84,7 @@ def test_pause_trust_note_and_another_look(messor: Messor) -> None:
     said = messor("domains", "review-again", "example.org", "--reason", "sold", "--json")
     assert (said.json["status"], said.json["review_reason"]) == ("pending_review", "sold")
     shown = messor("domains", "review", "example.org").out
-    assert "because: sold" in shown
+    assert "reason: sold" in shown
     assert "by phone only" in shown
     assert "domain.review_asked by local-admin" in shown
     assert messor("domains", "keep", "example.org").code == 5
@@ -111,7 +111,7 @@ def test_many_at_once(messor: Messor) -> None:
     said = messor("domains", "approve", "one.example", "nobody.example", "two.example", "--json")
     assert said.code == 3
     assert [row["code"] for row in said.json] == ["ok", "not_found", "ok"]
-    assert "1 of 3 domains were left as they are" in said.err
+    assert "1 of 3 domains were not changed" in said.err
 
 
 def test_import(messor: Messor, tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_import(messor: Messor, tmp_path: Path) -> None:
 
 def test_a_first_look_is_asked_for(messor: Messor) -> None:
     messor("domains", "submit", "example.org", "--preflight")
-    assert "under way already" in messor("domains", "preflight", "example.org").err
-    assert "a worker has still to take it" in messor("domains", "review", "example.org").out
+    assert "already in progress" in messor("domains", "preflight", "example.org").err
+    assert "waiting for a worker" in messor("domains", "review", "example.org").out
     assert messor("domains", "review", "example.org", "--json").json["preflight"]["report"] is None
 
 
@@ -149,7 +149,7 @@ def test_purge_and_erase(messor: Messor) -> None:
     assert messor("domains", "show", "example.org", "--json").json["status"] == "blacklisted"
     said = messor("domains", "erase", "person", "jane@mail.example", "--reason", "asked")
     assert (said.code, "jane" in said.out + said.err) == (0, False)
-    assert "2 erasures were made once more" in messor("domains", "erase", "again").err
+    assert "2 erasures were repeated" in messor("domains", "erase", "again").err
     assert messor("domains", "mentions", "jane", "--json").json == []
 
 

@@ -67,7 +67,7 @@ def test_a_site_without_https_is_harvested_over_http(
     why = messor("why", f"https://{SHOP}/", "--json").json
     assert why["verdict"] == "allowed"
     assert any("http is used" in fact["sentence"] for fact in why["facts"])
-    assert "talked to over http" in messor("domains", "show", SHOP).out
+    assert "crawled over http" in messor("domains", "show", SHOP).out
     events = [json.loads(line) for line in messor("events", "--json").out.splitlines()]
     told = [event["data"]["host"] for event in events if event["type"] == "host.http_only"]
     assert told == [SHOP]

@@ -56,7 +56,7 @@ def test_nothing_imported_is_a_failure_with_a_reason(messor: Messor, about: Path
     assert said.code == 7
     assert said.json["counts"] == {"refused": 1, "error": 1}
     (sentence,) = said.err.strip().splitlines()
-    assert sentence.startswith("messor: Nothing was imported: ")
+    assert sentence.startswith("messor: No page was imported: ")
     assert "messor domains submit one.test" in sentence
 
 
@@ -80,9 +80,9 @@ def test_good_and_bad_together_is_a_success(messor: Messor, about: Path, tmp_pat
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        (("a.html", "--url", "javascript:alert(1)"), "is not a web address"),
-        (("a.html", "b.html", "--url", "https://one.test/"), "give one path"),
-        (("a.html", "--approve"), "--approve needs --domain or --url"),
+        (("a.html", "--url", "javascript:alert(1)"), "is not a URL"),
+        (("a.html", "b.html", "--url", "https://one.test/"), "give a single path"),
+        (("a.html", "--approve"), "--approve requires --domain or --url"),
         (("a.html", "--domain", "127.0.0.1"), "no registrable domain"),
     ],
     ids=["url", "two-paths", "approve", "domain"],

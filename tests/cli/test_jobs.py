@@ -125,7 +125,7 @@ def test_errors(messor: Messor, ids: dict[str, UUID]) -> None:
     assert (second["category"], second["times"]) == ("parse", 1)
     said = messor("jobs", "errors", "--since", "1h", "--category", "network")
     assert said.out.splitlines()[1].split()[:3] == ["2", "network", "OSError"]
-    assert messor("jobs", "errors", "--error", "KeyError", "--json").json == []
+    assert messor("jobs", "errors", "--error-type", "KeyError", "--json").json == []
 
 
 def test_a_single_letter_needs_no_yes(messor: Messor, dsn: str, ids: dict[str, UUID]) -> None:
@@ -164,7 +164,7 @@ def test_cancel(messor: Messor, dsn: str, ids: dict[str, UUID]) -> None:
     assert messor("jobs", "cancel", str(ids["e"])).err == "1 job cancelled.\n"
     said = messor("jobs", "cancel", "--type", "export")
     assert (said.code, is_one_sentence(said)) == (2, True)
-    assert "This would cancel 1 jobs (of type export)" in said.err
+    assert "This would cancel 1 jobs of type export" in said.err
     assert messor("jobs", "cancel", "--type", "export", "--yes", "--json").json == {"cancelled": 1}
     assert states(dsn) == {"cancelled": 2, "done": 1, "dead": 3}
     assert recorded(dsn) == [("jobs.cancelled", "local-admin", 1)] * 2
@@ -180,15 +180,15 @@ def test_an_unknown_job_is_not_found(messor: Messor, verb: str) -> None:
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        (("requeue",), "Say which dead letters"),
-        (("purge",), "Say which dead letters"),
-        (("purge", "--all", "--type", "score", "--yes"), "Say which dead letters"),
+        (("requeue",), "Select dead letters by id"),
+        (("purge",), "Select dead letters by id"),
+        (("purge", "--all", "--type", "score", "--yes"), "Select dead letters by id"),
         (("purge", "--pattern", " ", "--yes"), "empty pattern"),
-        (("dead", "--older-than", "long"), "--older-than 'long' is not a time span"),
-        (("dead", "--older-than", "999999w"), "is not a time span"),
-        (("errors", "--since", ""), "is not a time span"),
-        (("cancel",), "Name jobs by their ids"),
-        (("cancel", str(uuid4()), "--type", "x"), "Name jobs by their ids"),
+        (("dead", "--older-than", "long"), "--older-than 'long' is not a duration"),
+        (("dead", "--older-than", "999999w"), "is not a duration"),
+        (("errors", "--since", ""), "is not a duration"),
+        (("cancel",), "Give either job ids or --type"),
+        (("cancel", str(uuid4()), "--type", "x"), "Give either job ids or --type"),
     ],
 )
 def test_bad_input_gets_one_sentence(messor: Messor, words: tuple[str, ...], sentence: str) -> None:

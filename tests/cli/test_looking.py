@@ -150,7 +150,7 @@ def test_doctor_tells_what_is_missing_and_how_to_mend_it(
     assert "127.0.0.1:9/ cannot be reached" in found["crawl4ai"]["found"]
     assert found["firecrawl"]["state"] == "bad"
     assert "secret" not in str(found["firecrawl"])
-    assert "0 active, 1 disabled, 1 domains" in found["proxies"]["found"]
+    assert "0 active, 1 disabled, used by 1 domains" in found["proxies"]["found"]
     assert found["proxies"]["state"] == "bad"
     assert found["secret key"]["mend"].startswith("chmod 600 ")
 
@@ -177,7 +177,7 @@ def test_doctor_names_parsers_that_cannot_read(
     finally:
         installed_parsers.cache_clear()
     check = doctor(messor, code=1)["parsers"]
-    assert check["found"] == "products 2rc1 is pinned and not installed"
+    assert check["found"] == "products 2rc1 is pinned but not installed"
     entry = EntryPoint("theirs", "nothing_there:PARSER", registry.GROUP)
     monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group else [])
     installed_parsers.cache_clear()
@@ -221,7 +221,7 @@ def test_doctor_proves_the_key_of_a_service(
     assert "hunter2" not in str(wrong)
     assert "accepts the key" in right["found"]
     assert held["state"] == "note"
-    assert "is left alone for another" in held["found"]
+    assert "on hold for another" in held["found"]
     assert "too many requests" in held["found"]
 
 

@@ -31,7 +31,7 @@ def test_what_was_spent_stands_beside_its_caps(asked: Messor) -> None:
     assert (month["scope"], domain["scope"], domain["key"]) == ("month", "domain", "spa.test")
     assert month["calls"] == domain["calls"] == 1
     said = asked("model", "spent").out.splitlines()
-    assert said[0].split() == ["FOR", "CALLS", "TOKENS", "COST", "MOST", "TOKENS", "MOST", "COST"]
+    assert said[0].split() == ["SCOPE", "CALLS", "TOKENS", "COST", "MAX", "TOKENS", "MAX", "COST"]
     assert said[1].split()[4] == "50000000"
     assert said[2].split()[0] == "spa.test"
 
@@ -45,8 +45,8 @@ def test_calls_are_listed_with_what_is_not_believed(asked: Messor) -> None:
     doubts = asked("model", "calls", "--unverified").out
     assert "EUR\ufffd[2J 1" in doubts
     assert "not seen on the page" in doubts
-    assert "No such question" in asked("model", "calls", "--ending", "refused").err
+    assert "No matching model calls" in asked("model", "calls", "--status", "refused").err
 
 
 def test_nothing_spent_is_said(messor: Messor) -> None:
-    assert "Nothing was spent" in messor("model", "spent").err
+    assert "The model was not used this month" in messor("model", "spent").err

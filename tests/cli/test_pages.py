@@ -19,13 +19,13 @@ async def _seed(dsn: str) -> None:
 
 def test_pages_that_led_to_nothing_are_listed(messor: Messor, dsn: str) -> None:
     asyncio.run(_seed(dsn))
-    (page,) = messor("pages", "a.test", "--barren", "--json").json
+    (page,) = messor("pages", "a.test", "--unproductive", "--json").json
     assert page["url"].endswith("/barren")
     assert page["last_record_at"] is None
-    assert "/barren" in messor("pages", "www.a.test", "--barren").out
-    assert messor("pages", "a.test", "--barren", "--outcome", "ok").code == 2
+    assert "/barren" in messor("pages", "www.a.test", "--unproductive").out
+    assert messor("pages", "a.test", "--unproductive", "--outcome", "ok").code == 2
 
 
 def test_a_domain_without_such_pages_says_so(messor: Messor, dsn: str) -> None:
     assert messor("domains", "submit", "b.test").code == 0
-    assert "led to nothing" in messor("pages", "b.test", "--barren").err
+    assert "has no unproductive pages" in messor("pages", "b.test", "--unproductive").err

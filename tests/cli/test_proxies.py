@@ -161,7 +161,7 @@ def test_a_probe_from_the_command_line(
         monkeypatch.setenv("MESSOR_PROXY_PROBE_TARGET", f"127.0.0.1:{place.port}")
         well = messor("proxies", "probe", number, "--json")
         assert (well.code, well.json["failure_count"]) == (0, 0)
-        assert "takes the login and connects" in well.err
+        assert "accepts the login and connects" in well.err
         assert server.asked == [f"127.0.0.1:{place.port}"]
         say_on_stdin(monkeypatch, b"wrong horse")
         messor("proxies", "remove", number)

@@ -41,7 +41,7 @@ def test_what_runs_next_and_why(messor: Messor) -> None:
     assert "default" in line_of(said.out, "O-Daily")
     assert "not available: needs a search engine" in line_of(said.out, "O-SERP")
     assert "makes pages due by their domain's track level" in said.out
-    assert "Nobody has led yet" in said.out
+    assert "No leader yet" in said.out
 
 
 def test_the_same_for_machines(messor: Messor) -> None:
@@ -85,7 +85,7 @@ def test_a_run_by_hand(messor: Messor) -> None:
     assert said.json["detail"]["lanes_woken"] == 0
     said = messor("schedule", "run", "O-Daily")
     assert "tasks_due            0" in said.out
-    assert said.err == "O-Daily ran.\n"
+    assert said.err == "O-Daily finished.\n"
     shown = messor("schedule", "show", "--json").json["schedules"]
     assert {row["name"]: row.get("last_outcome") for row in shown}["O-Sweeper"] == "ok"
 
@@ -108,9 +108,9 @@ def test_catching_up_and_who_leads(messor: Messor, dsn: str) -> None:
     )
     said = messor("schedule", "show")
     assert "default; catching up, due 2026-01-05 02:00" in line_of(said.out, "O-Daily")
-    assert "here:1:ab leads until" in said.out
+    assert "Leader: here:1:ab, lease until" in said.out
     execute(dsn, "UPDATE messor.leaders SET expires_at = messor.clock()")
-    assert "Nobody leads: here:1:ab did until" in messor("schedule", "show").out
+    assert "No leader: the lease of here:1:ab ended at" in messor("schedule", "show").out
 
 
 @pytest.mark.parametrize(

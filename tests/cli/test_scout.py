@@ -31,7 +31,7 @@ def test_a_vertical_goes_round(messor: Messor, tmp_path: Path) -> None:
     assert messor("verticals", "apply", "wellness", "funding").code == 0
     mine = tmp_path / "mine.toml"
     assert messor("verticals", "export", "wellness", "-o", str(mine)).code == 0
-    assert "Nothing would change" in messor("verticals", "diff", str(mine)).err
+    assert "No changes." in messor("verticals", "diff", str(mine)).err
     version = files.shipped("wellness").vertical.version
     text = (
         mine.read_text()
@@ -70,7 +70,7 @@ def test_from_keywords_to_a_decision(
     messor: Messor, serper: SerperStandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     messor("verticals", "apply", "funding")
-    assert "Nothing was written" in messor("keywords", "generate", "funding").err
+    assert "Nothing was saved; add --write" in messor("keywords", "generate", "funding").err
     made = messor(
         "keywords", "generate", "funding", "--profile", "us-desktop", "--write", "--json"
     ).json
@@ -118,7 +118,7 @@ def test_a_searxng_whose_engines_are_all_dead_is_told(
         assert said.json["searches"].keys() == {"waiting"}
         assert said.code != 0
         assert "google: Suspended: CAPTCHA" in said.err
-        assert "stay due. Check the engines: messor doctor" in said.err
+        assert "are still due. Check the engines: messor doctor" in said.err
         assert "brought no page" in messor("scout", "sessions", "--json").json[0]["said"]
         assert "searches brought no page" in messor("scout", "sessions").out
         # Nothing was spent: another engine is asked in the same window.
@@ -141,7 +141,7 @@ def test_a_reviewer_says_what_a_domain_is(messor: Messor) -> None:
     )
     assert said.code == 0
     assert (said.json["class"], said.json["decided_reason"]) == ("directory", "lists")
-    assert "was reckoned as unknown" in said.err
+    assert "the classifier had said unknown" in said.err
     assert messor("domains", "class", "quiet.example", "sorcery").code == 2
 
 

@@ -48,7 +48,7 @@ def test_too_little_room_is_told(messor: Messor, monkeypatch: pytest.MonkeyPatch
     for words in (["crawl", "http://one.example/"], ["crawl", "one.example", "--mode", "light"]):
         crawled = messor(*words)
         assert crawled.code == 6
-        assert "Nothing is fetched: the disk of the data folder" in crawled.err
+        assert "Nothing can be fetched: the disk of the data folder" in crawled.err
         assert "Harvesting" not in crawled.err
     assert messor("domains", "list", "--json").out.strip() in ("", "[]")  # nothing was begun
 

@@ -34,7 +34,7 @@ def test_a_batch_with_bad_lines_says_which_and_exits_with_3(shop: Messor, tmp_pa
     file = write(tmp_path, "urls.csv", "url,priority", *lines)
     said = shop("tasks", "submit", file)
     assert said.code == 3
-    assert "1998 of 2000 lines are in (1998 new pages), 0 came twice, 2 were bad" in said.err
+    assert "1998 of 2000 lines accepted (1998 new pages), 0 duplicates, 2 rejected" in said.err
     assert [line.split()[0] for line in said.out.splitlines()] == ["LINE", "8", "1502"]
     assert "messor domains submit nobody.test" in said.out
     told = shop("tasks", "submit", file, "--json").json
@@ -52,7 +52,7 @@ def test_a_good_batch_exits_with_0_and_one_of_bad_lines_with_2(
     stdin(monkeypatch, b"nonsense\n")
     said = shop("tasks", "submit", "-")
     assert said.code == 2
-    assert "No line was taken; line 1: this is no web address" in said.err
+    assert "No line was accepted; line 1: this is no web address" in said.err
     stdin(monkeypatch, b"")
     assert shop("tasks", "submit", "-").code == 2
     assert shop("tasks", "submit", "missing.csv").code == 2
@@ -92,7 +92,7 @@ def test_pausing_and_the_rest(shop: Messor, tmp_path: Path) -> None:
     assert shop("tasks", "resume", "--all").code == 0
     assert shop("tasks", "recrawl", "--domain", "shop.test").code == 0
     assert shop("tasks", "list", "--status", "queued").out.count("shop.test/") >= 2
-    assert "no such tasks" in shop("tasks", "list", "--status", "failed").err
+    assert "No matching tasks" in shop("tasks", "list", "--status", "failed").err
 
 
 @pytest.mark.parametrize(

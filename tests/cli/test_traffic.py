@@ -11,7 +11,7 @@ REASON = "a site complained"
 
 
 def test_a_halt_is_told_refuses_crawls_and_is_lifted(messor: Messor) -> None:
-    assert messor("traffic", "status").out == "Traffic runs.\n"
+    assert messor("traffic", "status").out == "Traffic is running.\n"
     halted = messor("traffic", "halt", "--reason", REASON)
     assert halted.code == 0
     assert "messor traffic resume" in halted.err

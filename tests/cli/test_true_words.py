@@ -200,7 +200,7 @@ def test_what_the_database_refuses_is_one_sentence(messor: Messor, dsn: str) -> 
     execute(dsn, "ALTER TABLE messor.domains RENAME COLUMN base_url TO lost")
     said = messor("domains", "list")
     assert said.code == 6
-    assert said.err.startswith("messor: The database could not do this: ")
+    assert said.err.startswith("messor: The database returned an error: ")
     assert "Traceback" not in said.err
 
 

@@ -24,9 +24,9 @@ def test_the_life_of_a_webhook(messor: Messor) -> None:
     assert refused.code == 5
     assert "switch it on" in refused.err
     assert messor("webhooks", "resume", name, "--json").json["is_active"] is True
-    changed = messor("webhooks", "types", name, "--every", "--json")
+    changed = messor("webhooks", "types", name, "--all-types", "--json")
     assert changed.json["types"] == []
-    assert "was told nothing yet" in messor("webhooks", "deliveries", name).err
+    assert "No deliveries yet" in messor("webhooks", "deliveries", name).err
     assert messor("webhooks", "try", name).code == 0
     waiting = messor("webhooks", "deliveries", name, "--json").json
     assert [(one["event_type"], one["state"]) for one in waiting] == [("webhook.ping", "queued")]

@@ -39,7 +39,7 @@ from tests.web.nesting_check import KILLER
         ),
         (["--only", ""], "nothing called '' to do"),
         (["--broker"], "set MESSOR_BROKER_URL="),
-        (["--broker", "--only", "visit"], "leave --broker"),
+        (["--broker", "--only", "visit"], "--broker applies to jobs only"),
         (["--processes", "2", "--broker"], "set MESSOR_BROKER_URL="),
         (["--processes", "0"], "0 is not in the range"),
         (["--concurrency", "none"], "'none' is not a valid integer range"),

@@ -41,7 +41,7 @@ HARVESTED = (
 INGESTED = (("fennimore-joinery.test", "standard"), ("brightwater-accounting.test", "light"), ("challenge.test", "light"))  # fmt: skip
 WAITING = {
     "casa-azul.test": "A guest house that our readers ask about.",
-    "eastside-food-bank.test": "Opening hours change often; please look weekly.",
+    "eastside-food-bank.test": "Opening hours change often; please check weekly.",
     "alder-foundation.test": "Two new grants were announced in spring.",
 }
 READY = """

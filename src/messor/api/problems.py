@@ -49,11 +49,11 @@ class TooLargeError(errors.MessorError):
 # The nearest class on the way up counts.
 STATUSES: Mapping[type[Exception], int] = {
     errors.UsageError: 422,
-    errors.PartlyTakenError: 422,
+    errors.PartiallyRefusedError: 422,
     errors.NotFoundError: 404,
     errors.ConflictError: 409,
     errors.UnavailableError: 503,
-    errors.NothingHarvestedError: 502,
+    errors.NoPagesError: 502,
     errors.LeaseLostError: 409,
     access.UnauthenticatedError: 401,
     access.ForbiddenError: 403,

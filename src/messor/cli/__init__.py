@@ -1,1 +1,1 @@
-"""The command line: one of the three doors; parses words, calls services, prints."""
+"""The command line: parses arguments, calls services and prints results."""

@@ -1,4 +1,4 @@
-"""Actors by the names people know them by, in lines for people; data for machines keeps their ids."""
+"""Display names for actor ids in text output; JSON output keeps the ids."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Names = dict[str, str]
 
 
 async def names_in(database: Database, texts: Iterable[str | None]) -> Names:
-    """The names of all actors that texts mention."""
+    """Return the names of all actors mentioned in the texts."""
     found = {actor for text in texts if text for actor in _ACTOR.findall(text)}
     return await members.names(database, found) if found else {}
 
 
 def with_names(text: str, names: Names) -> str:
-    """The text with names in place of actors; one without a name stays as it is."""
+    """Replace actor ids in the text by names; ids without a name stay."""
     return _ACTOR.sub(lambda match: names.get(match[0], match[0]), text) if names else text

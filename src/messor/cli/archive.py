@@ -1,14 +1,15 @@
-"""`messor archive`: whether the archive holds what was seen, and putting right what it does not.
+"""`messor archive`: verify that the archive holds what was fetched, and repair it.
 
 `messor archive verify --json` prints one object: `clean`, `verdict` (one sentence), `examined`,
-`elsewhere` (snapshots whose bytes lie on another machine), `unread` (pages whose text could not be read
-again), `known` (found and marked before), `found` (how many by flaw), `snapshots`, the first 10,000 of
-them, each with `snapshot_id`, `url`, `flaw`, `said` and `is_current`; with `--repair` also `repaired`:
-`marked`, `pages_due`, `records_written`, `hashes_corrected`, `to_import_again`.
+`elsewhere` (snapshots whose bytes are on another machine), `unread` (pages whose text could not be
+extracted again), `known` (flaws already marked by an earlier run), `found` (counts by flaw),
+`snapshots`, the first 10,000 of them, each with `snapshot_id`, `url`, `flaw`, `said` and
+`is_current`; with `--repair` also `repaired`: `marked`, `pages_due`, `records_written`,
+`hashes_corrected`, `to_import_again`.
 
-Flaws: `misfiled` (the record holds other bytes than were seen), `damaged`, `lost` (erased),
-`unrecorded` (the bytes are there, but the address has no record and does not replay), `hash` (the
-bytes are right, the hash in the row is not), `text` (the stored text is not what the bytes say).
+Flaws: `misfiled` (the WARC record holds another page's bytes), `damaged`, `lost` (erased),
+`unrecorded` (the bytes exist, but the URL has no WARC record and does not replay), `hash` (the bytes
+are right, the stored hash is wrong), `text` (the stored text does not match the bytes).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from messor.archive import verification
 from messor.cli.domain_session import LOCAL_ADMIN
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.errors import ImpoliteError
+from messor.errors import AuditFailedError
 from messor.ops import archive_audit
 from messor.ops.archive_audit import ArchiveReport, Verifier
 from messor.ops.archive_repair import Repair
@@ -31,14 +32,14 @@ from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import open_session
 
-HEAD = ("snapshot", "flaw", "url", "what")
-LISTED = 50
-TELL_EVERY = 10_000
+HEAD = ("snapshot", "flaw", "url", "details")
+MAX_LISTED = 50
+PROGRESS_EVERY = 10_000
 
 
 @click.group()
 def archive() -> None:
-    """Check that the archive holds what was seen.
+    """Verify that the archive holds what was fetched.
 
     \b
     Example:
@@ -51,20 +52,20 @@ def archive() -> None:
 @click.option(
     "--sample",
     type=click.IntRange(1, 1_000_000),
-    help="Only so many snapshots, chosen by chance. Without it: all.",
+    help="Verify this many random snapshots instead of all.",
 )
 @click.option(
     "--repair",
     is_flag=True,
-    help="Put right what can be, and fetch the pages of the others anew.",
+    help="Repair what can be repaired and schedule the other pages to be fetched again.",
 )
 @json_option
 def verify(domain: str | None, sample: int | None, repair: bool, as_json: bool) -> None:
-    """Read snapshots again from the archive: hash, payload digest, address and text.
+    """Verify archived snapshots: hash, payload digest, URL and text.
 
-    A snapshot whose record holds another page's bytes is found. With --repair it is marked, and its
-    page is fetched anew, past everything that would call it unchanged; an address without a record
-    of its own gets one. Exits with 8 when something is wrong and was not repaired.
+    Also detects snapshots whose WARC record holds another page's bytes. With --repair such a
+    snapshot is marked and its page is fetched again unconditionally; a URL without a WARC record
+    gets one. Exits with 8 when flaws were found and not repaired.
 
     \b
     Example:
@@ -73,15 +74,15 @@ def verify(domain: str | None, sample: int | None, repair: bool, as_json: bool) 
       messor archive verify --sample 1000 --json
     """
     if domain is not None and sample is not None:
-        raise click.UsageError("Give --domain or --sample, not both.")
+        raise click.UsageError("--domain and --sample cannot be combined.")
     report, repaired = run(_verify(domain, sample, repair))
     if as_json:
-        told = report.as_dict()
-        print_json({**told, "repaired": repaired} if repaired is not None else told)
+        data = report.as_dict()
+        print_json({**data, "repaired": repaired} if repaired is not None else data)
     else:
         _print(report, repaired)
     if not report.is_clean and repaired is None:
-        raise ImpoliteError(f"{report.said} To put it right: messor archive verify --repair")
+        raise AuditFailedError(f"{report.said} To repair: messor archive verify --repair")
 
 
 async def _verify(
@@ -90,21 +91,21 @@ async def _verify(
     settings = Settings()
     async with (
         open_session(settings, pool_size=4) as session,
-        Repair(settings, session.database) as mending,
+        Repair(settings, session.database) as repairer,
     ):
         database = session.database
         domain_id = None
         if domain is not None:
             domain_id = (await registry.get(database, Submission.understand(domain).domain)).id
-        chosen = mending if repair else None
+        active_repair = repairer if repair else None
         if sample is not None:
-            report = await _verify_sample(settings, database, sample, chosen)
+            report = await _verify_sample(settings, database, sample, active_repair)
         else:
-            report = await _verify_all(settings, database, domain_id, chosen)
+            report = await _verify_all(settings, database, domain_id, active_repair)
         if not repair:
             return report, None
-        await mending.finish(LOCAL_ADMIN)
-        return report, dict(+mending.done)
+        await repairer.finish(LOCAL_ADMIN)
+        return report, dict(+repairer.done)
 
 
 async def _verify_sample(
@@ -129,7 +130,7 @@ async def _verify_all(
         settings.data_dir / "archive",
         report,
         domain_id=domain_id,
-        progress=_tell,
+        progress=_show_progress,
     )
     async for findings in walk:
         if repair is not None:
@@ -137,17 +138,17 @@ async def _verify_all(
     return report
 
 
-def _tell(examined: int) -> None:
-    if examined % TELL_EVERY < archive_audit.AT_ONCE:
+def _show_progress(examined: int) -> None:
+    if examined % PROGRESS_EVERY < archive_audit.AT_ONCE:
         say(f"{examined:,} snapshots examined …")
 
 
 def _print(report: ArchiveReport, repaired: dict[str, int] | None) -> None:
     if report.findings:
         rows = [(each.snapshot_id, each.flaw, each.url, each.said) for each in report.findings]
-        print_table(HEAD, rows[:LISTED])
-        if (more := report.counts.total() - LISTED) > 0:
-            emit(f"… and {more:,} more; all of them: messor archive verify --json")
+        print_table(HEAD, rows[:MAX_LISTED])
+        if (more := report.counts.total() - MAX_LISTED) > 0:
+            emit(f"… and {more:,} more. List all: messor archive verify --json")
     emit(report.said)
     for name, sentence in _REPAIRED.items():
         if repaired and repaired.get(name):
@@ -155,9 +156,9 @@ def _print(report: ArchiveReport, repaired: dict[str, int] | None) -> None:
 
 
 _REPAIRED = {
-    "records_written": "{:,} addresses got a record of their own.",
+    "records_written": "{:,} missing WARC records were written.",
     "hashes_corrected": "{:,} hashes were corrected.",
-    "marked": "{:,} snapshots were marked: they prove nothing until the same content comes again.",
-    "pages_due": "{:,} pages are due to be fetched anew.",
-    "to_import_again": "{:,} pages were imported; import them again.",
+    "marked": "{:,} snapshots were marked as invalid until the same content is fetched again.",
+    "pages_due": "{:,} pages are due to be fetched again.",
+    "to_import_again": "{:,} imported pages must be imported again.",
 }

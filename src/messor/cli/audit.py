@@ -1,15 +1,15 @@
-"""`messor audit`: whether what was done kept to what was asked for, read from the logs.
+"""`messor audit`: check from the logs that the crawler kept to its rules.
 
 `messor audit politeness --json` prints one object:
 
-- `domain`, `since`: what was asked for, or null.
+- `domain`, `since`: the filters given, or null.
 - `verdict`: one sentence. `clean`: whether nothing was found.
-- `tolerance_ms`: `within_visit`, `across_visits`: how much less than the delay is forgiven.
-- `totals`: `lanes`; `requests` = all rows; `gaps` = those judged for the pause before them;
-  `unpaced` = sent where no delay was asked for; `unanswered` = may not have gone out, not judged
-  for a gap; `unknown_robots` = page or robots.txt is gone, not asked again; `found` = how many
-  findings of each kind: `early`, `robots`, `no_robots`, `not_approved`, `retry_after`, `critical`.
-- `histogram`: `from`, `to` (null: no end), `gaps`: all gaps divided by the delay due.
+- `tolerance_ms`: `within_visit`, `across_visits`: how far below the delay a gap may be.
+- `totals`: `lanes`; `requests` = all rows; `gaps` = requests whose gap was checked;
+  `unpaced` = sent where no delay was configured; `unanswered` = possibly never sent, gap not
+  checked; `unknown_robots` = page or robots.txt version is gone, not checked again; `found` =
+  findings by kind: `early`, `robots`, `no_robots`, `not_approved`, `retry_after`, `critical`.
+- `histogram`: `from`, `to` (null: open), `gaps`: gaps divided by the required delay.
 - `lanes`, the worst first: `host`, `requests`, `pace` (judged, no delay asked, nothing to
   compare), `gaps`, `unpaced`, `unanswered`, `found`, `smallest` (null or `gap_ms`, `due_ms`,
   `ratio`, `at`, `url`), `robots`: the versions in force, each with `robots_id`, `read_at`,
@@ -19,8 +19,8 @@
 
 `messor audit contract --json` prints one object: `contract`, `judged_at`, `window_hours`, `kept`,
 `said`, and `checks`, each with `id`, `category`, `title`, `asks`, `state` (pass, fail, no data),
-`figure`, `examined`, `broken`, `examples`, `newest` (the newest run it looked at) and `sql`, the
-statement that proves it.
+`figure`, `examined`, `broken`, `examples`, `newest` (the newest run examined) and `sql`, the
+statement it was computed with.
 
 `messor audit records --json` prints one object: `records`, `clean`, `verdict` (one sentence), and
 `checks`, each with `id`, `title`, `asks`, `state` (pass, fail, no data), `examined`, `broken` and
@@ -40,7 +40,7 @@ import click
 
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.errors import ImpoliteError, UsageError
+from messor.errors import AuditFailedError, UsageError
 from messor.ops import chart, contract, politeness, record_audit
 from messor.ops.report import LaneReport, PolitenessReport
 from messor.registry import domains as registry
@@ -48,18 +48,18 @@ from messor.registry.domains import Submission
 from messor.settings import Settings
 from messor.store.session import open_session
 
-HEAD = ("lane", "requests", "smallest gap", "due", "ratio", "early", "other", "robots in force")
-CONTRACT_HEAD = ("check", "state", "what", "figure")
-RECORDS_HEAD = ("check", "state", "what", "examined", "broken")
+HEAD = ("lane", "requests", "smallest gap", "required", "ratio", "early", "other", "robots.txt")
+CONTRACT_HEAD = ("check", "state", "title", "figure")
+RECORDS_HEAD = ("check", "state", "title", "examined", "broken")
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-TELL_EVERY = 100_000  # rows
+PROGRESS_EVERY = 100_000  # rows
 
 _AGO = re.compile(r"(\d{1,6})([mhdw])", re.ASCII)
 
 
 @click.group()
 def audit() -> None:
-    """Check from the logs that what was done kept to what was asked for.
+    """Check from the logs that the crawler kept to its rules.
 
     \b
     Example:
@@ -69,13 +69,17 @@ def audit() -> None:
 
 @audit.command(name="politeness")
 @click.option("--domain", help="Only this domain's lanes.")
-@click.option("--since", help="24h, 7d, 90m, 2w, a date (2026-11-01) or a time in UTC.")
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Draw a picture, too.")
+@click.option("--since", help="Start: 24h, 7d, 90m or 2w ago, a date (2026-11-01) or a UTC time.")
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write a chart to this SVG file.",
+)
 @json_option
 def politeness_(domain: str | None, since: str | None, svg: Path | None, as_json: bool) -> None:
-    """Judge every request in the log: its pause, robots.txt, approval, Retry-After, risk.
+    """Check every logged request: delay, robots.txt, approval, Retry-After, risk.
 
-    Exits with 8 when a request should not have happened.
+    Exits with 8 when a request broke a rule.
 
     \b
     Example:
@@ -83,7 +87,7 @@ def politeness_(domain: str | None, since: str | None, svg: Path | None, as_json
       messor audit politeness --domain foodbank.org --svg politeness.svg
       messor audit politeness --json -o politeness.json
     """
-    begin = understand_since(since, datetime.now(UTC))
+    begin = parse_since(since, datetime.now(UTC))
     report = run(_audit(domain, begin))
     if svg is not None:
         _write(svg, chart.draw(report))
@@ -93,16 +97,16 @@ def politeness_(domain: str | None, since: str | None, svg: Path | None, as_json
     else:
         _print(report)
     if not report.is_clean:
-        raise ImpoliteError(report.verdict)
+        raise AuditFailedError(report.verdict)
 
 
 @audit.command(name="contract")
-@click.option("--within", default="7d", show_default=True, help="How far back: 24h, 7d, 2w.")
+@click.option("--within", default="7d", show_default=True, help="Time window: 24h, 7d, 2w.")
 @json_option
 def contract_(within: str, as_json: bool) -> None:
-    """Ask every check of the behaviour contract of the stored evidence.
+    """Run all checks of the behaviour contract on the stored evidence.
 
-    Exits with 8 when one fails. The mode selector is the console's, which judges it itself.
+    Exits with 8 when a check fails. The mode selector is checked by the console itself.
 
     \b
     Example:
@@ -110,9 +114,9 @@ def contract_(within: str, as_json: bool) -> None:
       messor audit contract --within 24h --json
     """
     now = datetime.now(UTC)
-    begin = understand_since(within, now)
+    begin = parse_since(within, now)
     assert begin is not None
-    report = run(_ask_contract(now - begin))
+    report = run(_audit_contract(now - begin))
     if as_json:
         print_json(report.as_dict())
     else:
@@ -123,7 +127,7 @@ def contract_(within: str, as_json: bool) -> None:
                 emit(f"{verdict.check.id}  {example}")
         emit(report.said)
     if not report.is_kept:
-        raise ImpoliteError(report.said)
+        raise AuditFailedError(report.said)
 
 
 @audit.command(name="records")
@@ -132,13 +136,13 @@ def contract_(within: str, as_json: bool) -> None:
     default=record_audit.SAMPLE,
     show_default=True,
     type=click.IntRange(0, 100_000),
-    help="Records whose quotes are looked for in the archive.",
+    help="Number of records whose quotes are checked against the archive.",
 )
 @json_option
 def records_(sample: int, as_json: bool) -> None:
-    """Judge all records: whether they are whole, proven, and prices the newest of their history.
+    """Check all records: complete, backed by evidence, and showing the latest price.
 
-    Exits with 8 when something is broken.
+    Exits with 8 when a check fails.
 
     \b
     Example:
@@ -156,7 +160,7 @@ def records_(sample: int, as_json: bool) -> None:
                 emit(f"{verdict.check.id}  {example}")
         emit(report.said)
     if not report.is_clean:
-        raise ImpoliteError(report.said)
+        raise AuditFailedError(report.said)
 
 
 async def _audit_records(sample: int) -> record_audit.RecordReport:
@@ -166,18 +170,18 @@ async def _audit_records(sample: int) -> record_audit.RecordReport:
             session.database,
             settings.data_dir / "archive",
             sample=sample,
-            progress=lambda records: say(f"{records:,} records judged …"),
+            progress=lambda records: say(f"{records:,} records checked …"),
         )
 
 
-async def _ask_contract(window: timedelta) -> contract.ContractReport:
+async def _audit_contract(window: timedelta) -> contract.ContractReport:
     settings = Settings()
     async with open_session(settings, pool_size=2) as session:
         return await contract.audit(session.database, agent=settings.agent_token, window=window)
 
 
-def understand_since(text: str | None, now: datetime) -> datetime | None:
-    """A time from how long ago it was, or as it is written; in UTC unless it says otherwise."""
+def parse_since(text: str | None, now: datetime) -> datetime | None:
+    """Parse an age ("24h") or an ISO time; UTC unless it has an offset."""
     if text is None:
         return None
     text = text.strip()
@@ -189,10 +193,10 @@ def understand_since(text: str | None, now: datetime) -> datetime | None:
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
         raise UsageError(
-            f"--since {text[:50]!r} is not a time: give 24h, 7d, 2026-11-01 or 2026-11-01T12:00."
+            f"--since {text[:50]!r} is not a time; use 24h, 7d, 2026-11-01 or 2026-11-01T12:00."
         ) from error
     if moment > now:
-        raise UsageError(f"--since {text[:50]!r} lies in the future.")
+        raise UsageError(f"--since {text[:50]!r} is in the future.")
     return moment
 
 
@@ -206,12 +210,12 @@ async def _audit(domain: str | None, since: datetime | None) -> PolitenessReport
             agent=settings.agent_token,
             domain=found,
             since=since,
-            progress=_tell,
+            progress=_show_progress,
         )
 
 
-def _tell(rows: int) -> None:
-    if rows % TELL_EVERY == 0:
+def _show_progress(rows: int) -> None:
+    if rows % PROGRESS_EVERY == 0:
         say(f"{rows:,} requests read …")
 
 
@@ -239,16 +243,16 @@ def _print(report: PolitenessReport) -> None:
 
 
 def _remarks(report: PolitenessReport) -> Iterator[str]:
-    """How it was judged, and what could not be."""
+    """Yield notes on what was not checked, and on the tolerance."""
     if report.unanswered:
         yield (
-            f"{report.unanswered:,} attempts got no answer and may not have gone out; "
-            "their gaps are not judged."
+            f"{report.unanswered:,} requests got no response and may never have been sent; "
+            "their gaps are not checked."
         )
     if report.unknown_robots:
         yield (
-            f"{report.unknown_robots:,} requests are not asked of robots.txt again: "
-            "their page or its version is gone."
+            f"{report.unknown_robots:,} requests were not checked against robots.txt: "
+            "the page or the robots.txt version is gone."
         )
     if report.lanes:
         yield _tolerance()
@@ -256,8 +260,8 @@ def _remarks(report: PolitenessReport) -> Iterator[str]:
 
 def _tolerance() -> str:
     return (
-        f"Early is more than {politeness.WITHIN_MS:.0f} ms before its time within a visit, "
-        f"{politeness.ACROSS_MS:.0f} ms across visits, whose times are stamped when they are flushed."
+        f"Early means more than {politeness.WITHIN_MS:.0f} ms too soon within a visit, or "
+        f"{politeness.ACROSS_MS:.0f} ms across visits, whose times are recorded at the flush."
     )
 
 
@@ -268,10 +272,10 @@ def _row(lane: LaneReport) -> tuple[object, ...]:
 
 
 def _robots(lane: LaneReport) -> str | None:
-    """The newest version in force, and how many there were before."""
+    """Describe the newest robots.txt version and count the earlier ones."""
     if not lane.robots:
         return None
     newest = lane.robots[-1]
     read = f" of {newest.read_at:%Y-%m-%d %H:%M:%S}" if newest.read_at else ""
-    before = f", {len(lane.robots) - 1} before" if len(lane.robots) > 1 else ""
+    before = f", {len(lane.robots) - 1} earlier" if len(lane.robots) > 1 else ""
     return f"{newest.robots_id}{read}{before}"

@@ -1,4 +1,4 @@
-"""What a comparison of parsers came to, in words and figures for people."""
+"""Print the result of a parser comparison."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from messor.cli.output import print_table
 from messor.core.terminal import say
 
 FIELDS = ("field", "same", "different", "gained", "lost", "invalid", "was invalid")
-MOST_FIELDS = 40
+MAX_FIELDS = 40
 
 
 def print_comparison(report: dict[str, Any], *, candidate: str | None = None) -> None:
-    """The fields in which both differ, the most first, and on how many pages they were held together."""
-    told = f"{report['pages']} pages compared"
+    """Print how many pages were compared and the fields that differ, most differences first."""
+    summary = f"{report['pages']} pages compared"
     if report["unreadable"]:
-        told += f", {report['unreadable']} could not be read"
+        summary += f", {report['unreadable']} could not be read"
     if candidate is None:
-        say(f"{told}.")
+        say(f"{summary}.")
     else:
-        say(f"{told}; {_part_of(report, candidate)}.")
+        say(f"{summary}; {_coverage(report, candidate)}.")
     if not report["pages"]:
         return
     rows = [_row(name, tally) for name, tally in report["fields"].items() if _differs(tally)]
     if not rows:
-        say("Every field says the same as what is stored.")
+        say("All fields match the stored values.")
         return
     rows.sort(key=lambda row: (-sum(row[2:6]), row[0]))
-    print_table(FIELDS, rows[:MOST_FIELDS])
-    if len(rows) > MOST_FIELDS:
-        say(f"{len(rows) - MOST_FIELDS} more fields differ; --json tells all of them.")
+    print_table(FIELDS, rows[:MAX_FIELDS])
+    if len(rows) > MAX_FIELDS:
+        say(f"{len(rows) - MAX_FIELDS} more fields differ; use --json to list all.")
 
 
-def _part_of(report: dict[str, Any], candidate: str) -> str:
-    """What a candidate had to do with it: others answer for pages that it leaves to them."""
-    told = f"{candidate} found records on {report['read']} of them"
+def _coverage(report: dict[str, Any], candidate: str) -> str:
+    """Say on how many pages the candidate found records; other parsers handle the rest."""
+    text = f"{candidate} found records on {report['read']} of them"
     if report["failed"]:
-        told += f", and failed on {report['failed']} others"
-    return told
+        text += f" and failed on {report['failed']} others"
+    return text
 
 
 def _differs(tally: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""`messor completion`: the script that lets a shell complete commands."""
+"""`messor completion`: print a shell completion script."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from messor.errors import UsageError
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script of a shell.
+    """Print the completion script for a shell.
 
     \b
     Example:
@@ -20,6 +20,6 @@ def completion(context: click.Context, shell: str) -> None:
     """
     found = get_completion_class(shell)
     if found is None:
-        raise UsageError(f"There is no completion for {shell}.")
+        raise UsageError(f"Completion is not available for {shell}.")
     root = context.find_root().command
     click.echo(found(root, {}, "messor", "_MESSOR_COMPLETE").source())

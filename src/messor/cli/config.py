@@ -13,7 +13,7 @@ from messor.settings import Settings, setting_sources
 
 @click.group()
 def config() -> None:
-    """Look at the settings.
+    """Show the settings.
 
     \b
     Example:
@@ -35,7 +35,7 @@ def show(as_json: bool) -> None:
     rows = [
         {
             "setting": name,
-            "value": _shown(settings[name]),
+            "value": _masked(settings[name]),
             "source": sources.get(name, "default"),
             "meaning": field.description,
         }
@@ -49,6 +49,6 @@ def show(as_json: bool) -> None:
         )
 
 
-def _shown(value: Any) -> str:
-    """A value as people may see it: secrets, and passwords in URLs, stay hidden."""
+def _masked(value: Any) -> str:
+    """Return the value as text, with secrets and passwords in URLs masked."""
     return str(mask(value))

@@ -1,4 +1,4 @@
-"""`messor corrections`: say what a record should say, and have parsers learn from it."""
+"""`messor corrections`: correct field values of records and learn rankings from them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from messor.store.session import open_session
 
 @click.group()
 def corrections() -> None:
-    """Correct what was read from pages, and have parsers learn from it.
+    """Correct extracted values and let parsers learn from the corrections.
 
     \b
     Example:
@@ -34,37 +34,39 @@ def corrections() -> None:
 @click.argument("record", type=click.IntRange(1))
 @click.argument("field")
 @click.argument("value", required=False)
-@click.option("--right", is_flag=True, help="The field is right as it is.")
+@click.option("--confirm", is_flag=True, help="Confirm that the extracted value is correct.")
 @click.option("--none", "is_none", is_flag=True, help="The page does not state the field.")
 @json_option
 def add(
-    record: int, field: str, value: str | None, *, right: bool, is_none: bool, as_json: bool
+    record: int, field: str, value: str | None, *, confirm: bool, is_none: bool, as_json: bool
 ) -> None:
-    """Say what FIELD of a product RECORD should be, or that it is right.
+    """Correct or confirm FIELD of a product RECORD.
 
-    The record stays as it was read; `learn` makes use of what was said.
+    The record itself is not changed; `messor corrections learn` uses the correction.
 
     \b
     Example:
       messor corrections add 4711 price 19.90
-      messor corrections add 4711 brand --right
+      messor corrections add 4711 brand --confirm
       messor corrections add 4711 sku --none
     """
-    if (value is not None) + right + is_none != 1:
-        raise UsageError("Give a value, or --right, or --none.")
-    said = run(_add(record, field, value, right=right))
+    if (value is not None) + confirm + is_none != 1:
+        raise UsageError("Give exactly one of VALUE, --confirm and --none.")
+    correction = run(_add(record, field, value, confirm=confirm))
     if as_json:
-        print_json(asdict(said))
+        print_json(asdict(correction))
     else:
-        say(f"Noted: {field} of record {record} is {said.correct or 'not stated by its page'}.")
+        correct = correction.correct or "not stated on the page"
+        say(f"Correction saved: {field} of record {record} is {correct}.")
 
 
 @corrections.command("list")
-@click.option("--record", type=click.IntRange(1), help="Only of this record.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
+@click.option("--record", type=click.IntRange(1), help="Only corrections of this record.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000),
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def list_(record: int | None, limit: int, as_json: bool) -> None:
-    """List what was said, the newest first.
+    """List corrections, newest first.
 
     \b
     Example:
@@ -74,7 +76,7 @@ def list_(record: int | None, limit: int, as_json: bool) -> None:
     if as_json:
         print_json([asdict(one) for one in found])
     elif not found:
-        say("Nothing was corrected yet: messor corrections add RECORD FIELD VALUE")
+        say("No corrections yet. Add one: messor corrections add RECORD FIELD VALUE")
     else:
         head = ("record", "domain", "field", "found", "correct", "by")
         rows = [
@@ -87,9 +89,9 @@ def list_(record: int | None, limit: int, as_json: bool) -> None:
 @corrections.command()
 @json_option
 def learn(as_json: bool) -> None:
-    """Learn from all corrections which of a page's values to prefer, and measure it.
+    """Learn a ranking of candidate values from all corrections, and measure it.
 
-    Nothing changes by itself: a version that is better is put in force by `use`.
+    The ranking is saved but not activated: `messor corrections use` activates it.
 
     \b
     Example:
@@ -101,20 +103,18 @@ def learn(as_json: bool) -> None:
         return
     if taught.version is None:
         say(
-            f"{taught.lessons} corrections are too few to learn from: a field needs 20 of them, "
-            "where a page offers a choice, from 4 domains."
+            f"{taught.lessons} corrections are too few to learn from: a field needs 20 of them from "
+            "4 domains, on pages that offer more than one value."
         )
         return
     _print_measured({one.name: measured_as_json(one) for one in taught.learnt})
-    say(
-        f"Ranking {taught.version} was kept. Put it in force: messor corrections use {taught.version}"
-    )
+    say(f"Ranking {taught.version} was saved. Activate it: messor corrections use {taught.version}")
 
 
 @corrections.command()
 @json_option
 def rankings(as_json: bool) -> None:
-    """List what was learnt, the newest first, and which of it is in force.
+    """List learnt rankings, newest first, and mark the active one.
 
     \b
     Example:
@@ -125,33 +125,33 @@ def rankings(as_json: bool) -> None:
         print_json(found)
         return
     if not found:
-        say("Nothing was learnt yet: messor corrections learn")
+        say("No rankings yet. Learn one: messor corrections learn")
     for one in found:
-        say(f"Ranking {one['version']}{', in force' if one['in_force'] else ''}")
+        say(f"Ranking {one['version']}{', active' if one['in_force'] else ''}")
         _print_measured(one["measured"])
 
 
 @corrections.command()
-@click.argument("version", metavar="VERSION|usual")
+@click.argument("version", metavar="VERSION|default")
 @json_option
 def use(version: str, as_json: bool) -> None:
-    """Have a learnt ranking choose among the values of pages from now on; `usual` for none.
+    """Activate a learnt ranking, or `default` for the built-in order.
 
-    Pages that were read before are read again by `messor replay`.
+    It applies to pages extracted from now on; `messor replay` applies it to earlier ones.
 
     \b
     Example:
       messor corrections use 3
-      messor corrections use usual
+      messor corrections use default
     """
-    if version != "usual" and not version.isdecimal():
-        raise UsageError(f"{version[:40]!r} is no version: give a number, or usual.")
-    number = None if version == "usual" else int(version)
+    if version != "default" and not version.isdecimal():
+        raise UsageError(f"{version[:40]!r} is not a version; give a number or `default`.")
+    number = None if version == "default" else int(version)
     run(_use(number))
     if as_json:
         print_json({"in_force": number})
     else:
-        say(f"In force: {'the usual order' if number is None else f'ranking {number}'}.")
+        say(f"Active: {'the default order' if number is None else f'ranking {number}'}.")
 
 
 def _print_measured(measured: dict[str, Any]) -> None:
@@ -160,7 +160,7 @@ def _print_measured(measured: dict[str, Any]) -> None:
          "yes" if one["better"] else "no")
         for name, one in measured.items()
     ]  # fmt: skip
-    print_table(("field", "examples", "domains", "usual", "learnt", "better"), rows)
+    print_table(("field", "examples", "domains", "default", "learnt", "better"), rows)
 
 
 def _as_json(taught: Taught) -> dict[str, Any]:
@@ -174,10 +174,10 @@ def _as_json(taught: Taught) -> dict[str, Any]:
     }
 
 
-async def _add(record: int, field: str, value: str | None, *, right: bool) -> Correction:
+async def _add(record: int, field: str, value: str | None, *, confirm: bool) -> Correction:
     async with open_session(Settings(), pool_size=1) as session:
         async with session.database.transaction() as connection:
-            if right:
+            if confirm:
                 await store.confirm(connection, record, field, actor=LOCAL_ADMIN)
             else:
                 await store.correct(connection, record, field, value, actor=LOCAL_ADMIN)
@@ -198,9 +198,7 @@ async def _learn() -> Taught:
             settings.data_dir / "archive",
             actor=LOCAL_ADMIN,
             progress=lambda done, all_: (
-                say(f"{done} of {all_} pages were read.")
-                if done % 100 == 0 or done == all_
-                else None
+                say(f"{done} of {all_} pages read.") if done % 100 == 0 or done == all_ else None
             ),
         )
 

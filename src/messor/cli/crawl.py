@@ -1,4 +1,4 @@
-"""`messor crawl`: one domain, from nothing to harvested, in one command."""
+"""`messor crawl`: submit, approve and crawl one domain in one command."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import click
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.ingest import ingest_here, read_pages, show_ingestion
 from messor.cli.output import json_option, print_json, print_table, run
-from messor.cli.run_workers import carry_out, require_able
+from messor.cli.run_workers import carry_out, require_ready
 from messor.core.counting import counted
 from messor.core.terminal import say
 from messor.crawl import crawl_runs, progress
 from messor.errors import (
     ConflictError,
     InterruptedRunError,
-    NothingHarvestedError,
+    NoPagesError,
     UsageError,
 )
 from messor.frontier import runs
@@ -32,28 +32,28 @@ from messor.store.database import TRY_AGAIN, Connection, Database
 from messor.store.session import Session, open_session
 from messor.web.urls import parse
 
-HARVESTED = {"ok", "unchanged"}
-TRIES = 5
+SUCCESSFUL = {"ok", "unchanged"}
+MAX_ATTEMPTS = 5
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 @click.command()
 @click.argument("url")
 @click.option("--depth", type=click.IntRange(0, 100),
-              help="For this run: how many links away from the named URL; 0 is that page alone.")  # fmt: skip
+              help="Maximum link distance from the URL, for this run; 0 fetches that page only.")  # fmt: skip
 @click.option("--delay", type=click.FloatRange(0),
-              help="For this run: seconds between requests to one host, where that is slower than its pace.")  # fmt: skip
+              help="Seconds between requests to a host, for this run; cannot be faster than the host's own delay.")  # fmt: skip
 @click.option(
-    "--max-pages", type=click.IntRange(1), help="For this run: fetch so many pages at most."
+    "--max-pages", type=click.IntRange(1), help="Maximum number of pages to fetch, for this run."
 )
-@click.option("--refetch", is_flag=True, help="Fetch pages again that are fresh.")
+@click.option("--refetch", is_flag=True, help="Also fetch pages that are not due yet.")
 @click.option("--mode", type=click.Choice([mode.value for mode in Mode]),
-              help="Read a few pages only: light up to 12, standard 25, user_assisted those given.")  # fmt: skip
-@click.option("--orbit", help="With --mode: the profile to fill; made from the domain by default.")
-@click.option("--page", "pages", multiple=True, help="A page for user_assisted mode; repeatable.")
+              help="Ingest a few pages only: light up to 12, standard up to 25, user_assisted the pages given.")  # fmt: skip
+@click.option("--orbit", help="Orbit to fill, with --mode; derived from the domain by default.")
+@click.option("--page", "pages", multiple=True, help="Page for user_assisted mode; repeatable.")
 @click.option("--pages-from", type=click.File(encoding="utf-8"),
-              help="A file with a page per line for user_assisted mode; - is standard input.")  # fmt: skip
+              help="File with one page per line for user_assisted mode; - for standard input.")  # fmt: skip
 @json_option
 def crawl(
     url: str,
@@ -68,13 +68,12 @@ def crawl(
     pages_from: TextIO | None,
     as_json: bool,
 ) -> None:
-    """Submit, approve and harvest the domain of a URL, as the local admin.
+    """Submit, approve and crawl the domain of a URL, as the local admin.
 
-    The URL itself is always fetched; pages that are fresh by their domain's cadence are not. With
-    --depth or --max-pages only pages that lie so near are fetched; such limits belong to this run,
-    the domain's own terms stay as they are (messor domains configure). Ctrl-C stops cleanly, and
-    the same command goes on. With --mode only a few telling pages are read, and made into tiles
-    with evidence.
+    The URL itself is always fetched; other pages only when they are due. --depth, --max-pages and
+    --delay limit this run only; to change the domain's terms use messor domains configure. Ctrl-C
+    stops cleanly; run the same command again to continue. With --mode only a few representative
+    pages are fetched and turned into tiles with evidence.
 
     \b
     Example:
@@ -86,14 +85,14 @@ def crawl(
     if mode is not None:
         if limits != RunLimits():
             raise UsageError(
-                "A mode has its own terms: leave --depth, --delay, --max-pages and --refetch."
+                "--mode cannot be combined with --depth, --delay, --max-pages or --refetch."
             )
         given = (*pages, *read_pages(pages_from))
         request = IngestRequest(url, LOCAL_ADMIN, mode, given, orbit, may_approve=True)
         show_ingestion(run(ingest_here(request)), as_json)
         return
     if orbit is not None or pages or pages_from is not None:
-        raise UsageError("--orbit, --page and --pages-from go with --mode.")
+        raise UsageError("--orbit, --page and --pages-from require --mode.")
     summary = run(_crawl(Submission.understand(url), url, limits))
     if as_json:
         print_json(summary)
@@ -102,8 +101,8 @@ def crawl(
     if summary["status"] == "interrupted":
         done, left = summary["fetched"], summary["remaining"]
         raise InterruptedRunError(
-            f"Interrupted: {counted(done, 'page')} fetched, {left} still to be fetched. "
-            "The same command goes on from here."
+            f"Interrupted: {counted(done, 'page')} fetched, {left} remaining. "
+            "Run the same command again to continue."
         )
 
 
@@ -112,7 +111,7 @@ async def _crawl(submission: Submission, text: str, limits: RunLimits) -> dict[s
     url = parse(text if "://" in text else f"https://{text}")
     assert url is not None
     async with open_session(settings) as session:
-        await require_able(settings, session)
+        await require_ready(settings, session)
 
         async def begin(connection: Connection) -> tuple[Domain, CrawlRun, bool]:
             domain = await _admit(connection, submission)
@@ -120,57 +119,57 @@ async def _crawl(submission: Submission, text: str, limits: RunLimits) -> dict[s
                 connection, domain, url, limits, actor=LOCAL_ADMIN
             )
 
-        domain, begun, resumed = await _insist(session.database, begin)
+        domain, begun, resumed = await _transact_with_retry(session.database, begin)
         await _announce(session, settings, domain, begun, resumed=resumed)
         status = "interrupted"
         try:
             if not await carry_out(settings, session, begun, domain.domain):
                 status = "done"
         finally:
-            await _insist(session.database, lambda held: runs.end(held, begun, status))
+            await _transact_with_retry(session.database, lambda held: runs.end(held, begun, status))
         for host, error in await progress.over_http(session.database, domain.id):
-            say(f"{host} is talked to over http: https cannot be connected ({error}).")
+            say(f"{host} uses http: the https connection failed ({error}).")
         summary = await _summary(session, domain, begun, status)
-        if status == "done" and not HARVESTED & summary["outcomes"].keys():
+        if status == "done" and not SUCCESSFUL & summary["outcomes"].keys():
             why = await progress.obstacle(session.database, url)
-            raise NothingHarvestedError(f"Nothing was harvested from {url.href}: {why}.")
+            raise NoPagesError(f"No page was fetched from {url.href}: {why}.")
     return summary
 
 
-async def _insist(
-    database: Database, act: Callable[[Connection], Awaitable[Answer]], tries: int = TRIES
-) -> Answer:
-    """Act in a transaction; again in a new one where workers were in the way."""
+async def _transact_with_retry(
+    database: Database, act: Callable[[Connection], Awaitable[Result]], attempts: int = MAX_ATTEMPTS
+) -> Result:
+    """Run `act` in a transaction and retry it when it conflicts with workers."""
     while True:
-        tries -= 1
+        attempts -= 1
         try:
             async with database.transaction() as connection:
                 return await act(connection)
         except TRY_AGAIN:
-            if tries == 0:
+            if attempts == 0:
                 raise
 
 
 async def _announce(
     session: Session, settings: Settings, domain: Domain, begun: CrawlRun, *, resumed: bool
 ) -> None:
-    """What this run will do, in the words of its limits."""
-    reach = f"to depth {domain.max_crawl_depth}, what is new or due"
+    """Print what this run will fetch."""
+    reach = f"to depth {domain.max_crawl_depth}, new and due pages"
     if begun.bounded:
         links = counted(begun.max_depth or 0, "link")
         reach = f"from {begun.url}" + (f" up to {links} away" if begun.max_depth else " alone")
-        reach += f", {counted(begun.max_pages, 'page')} at most" if begun.max_pages else ""
-    again = ", fresh pages again" if begun.refetch else ""
-    going = "Going on with the run of" if resumed else "Harvesting"
-    when = f" that began {begun.started_at:%Y-%m-%d %H:%M:%S} UTC" if resumed else ""
-    say(f"{going} {domain.domain}{when} {reach}{again}: as the local admin,")
-    say("by its robots.txt, one request at a time. Ctrl-C stops cleanly.")
+        reach += f", at most {counted(begun.max_pages, 'page')}" if begun.max_pages else ""
+    again = ", including pages not due yet" if begun.refetch else ""
+    verb = "Resuming the crawl of" if resumed else "Crawling"
+    when = f" started {begun.started_at:%Y-%m-%d %H:%M:%S} UTC" if resumed else ""
+    say(f"{verb} {domain.domain}{when} {reach}{again}, as the local admin,")
+    say("following robots.txt, one request at a time. Ctrl-C stops cleanly.")
     host = await hosts.find(session.database, _authority(begun), settings.default_delay)
     if host is not None and begun.delay is not None and begun.delay < host.delay.seconds:
         say(
-            f"{host.host} keeps its pace of {host.delay.seconds:g} s ({host.delay.reason}): a run "
-            f"may be slower, not faster. messor domains configure {domain.domain} --delay "
-            f"{begun.delay:g} changes it for good."
+            f"{host.host} keeps its delay of {host.delay.seconds:g} s ({host.delay.reason}): a run "
+            "may be slower, not faster. To change it permanently: "
+            f"messor domains configure {domain.domain} --delay {begun.delay:g}"
         )
 
 
@@ -183,7 +182,7 @@ def _authority(begun: CrawlRun) -> str:
 async def _summary(
     session: Session, domain: Domain, begun: CrawlRun, status: str
 ) -> dict[str, Any]:
-    """What came of the run: of its own pages when it had limits, else of the domain's."""
+    """Count outcomes of the run's own pages if it had limits, else of the whole domain."""
     database = session.database
     if not begun.bounded:
         outcomes = await progress.outcomes(database, [domain.id])
@@ -195,9 +194,9 @@ async def _summary(
         left_out = await runs.left_out(database, begun)
         if left_out:
             more = counted(left_out, "more link")
-            say(f"Left out: {more}, as --max-pages {begun.max_pages} was reached.")
+            say(f"Skipped {more}: --max-pages {begun.max_pages} was reached.")
     if fresh:
-        say(f"Fresh and not fetched again: {counted(fresh, 'page')} (--refetch does).")
+        say(f"Not due and not fetched: {counted(fresh, 'page')}; use --refetch to fetch them.")
     return {
         "domain": domain.domain,
         "run": str(begun.id),
@@ -210,7 +209,7 @@ async def _summary(
 
 
 async def _admit(connection: Connection, submission: Submission) -> Domain:
-    """The domain, approved: the person at this terminal is the local admin."""
+    """Submit and approve the domain: the person at this terminal is the local admin."""
     domain, _ = await registry.submit(connection, submission, actor=LOCAL_ADMIN)
     if domain.status == "pending_review":
         return (await decisions.approve(connection, domain.domain, actor=LOCAL_ADMIN)).domain

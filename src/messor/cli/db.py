@@ -1,4 +1,4 @@
-"""`messor db`: migrations and the database's state; the rest of the group is beside this module."""
+"""`messor db`: migrations and status; the other `db_*` modules hold the rest of the group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from messor.store.session import embedded_server
 
 @click.group()
 def db() -> None:
-    """Upgrade, downgrade or look into the database.
+    """Upgrade, downgrade, dump or inspect the database.
 
     \b
     Example:
@@ -31,7 +31,7 @@ def db() -> None:
 @db.command()
 @click.argument("revision", default="head")
 def upgrade(revision: str) -> None:
-    """Bring the database to a revision (the newest by default).
+    """Upgrade the database to a revision (the newest by default).
 
     \b
     Example:
@@ -58,7 +58,7 @@ async def _upgrade(revision: str) -> None:
 @db.command()
 @json_option
 def status(as_json: bool) -> None:
-    """Tell the database's version, revision and size.
+    """Show the database's version, revision and size.
 
     \b
     Example:
@@ -72,8 +72,8 @@ def status(as_json: bool) -> None:
             click.echo(f"{name:10} {value}")
 
 
-def _place(settings: Settings) -> dict[str, object]:
-    """Where the embedded server is reached."""
+def _endpoint(settings: Settings) -> dict[str, object]:
+    """Return socket and port of the embedded server."""
     if settings.database_url:
         return {}
     found = embedded_server(settings).status()
@@ -85,7 +85,7 @@ async def _status() -> dict[str, object]:
     async with server_dsn(settings) as dsn, Database(dsn, pool_size=1) as database:
         return {
             "server": "given" if settings.database_url else "embedded",
-            **_place(settings),
+            **_endpoint(settings),
             "postgres": await database.fetchval("SHOW server_version"),
             "revision": await database.revision(),
             "newest": revisions.newest(),

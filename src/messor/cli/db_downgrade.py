@@ -1,4 +1,4 @@
-"""`messor db downgrade`: says what would be lost, and asks."""
+"""`messor db downgrade`: list the data that would be lost, then ask for confirmation."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from messor.store.database import Database
 from messor.store.losses import DowngradeLoss, losses, revisions_below
 
 
-@click.command(context_settings={"ignore_unknown_options": True})  # -1 is no option
+@click.command(context_settings={"ignore_unknown_options": True})  # -1 is a revision
 @click.argument("revision", default="-1")
-@click.option("--yes", is_flag=True, help="Do it without asking.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be lost.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be lost.")
 @json_option
 def downgrade(revision: str, yes: bool, dry_run: bool, as_json: bool) -> None:
-    """Take the database back (one revision by default). Data of dropped tables is lost.
+    """Downgrade the database (one revision by default). Data of dropped tables is lost.
 
-    What would be lost is listed first. Without --yes it asks, and away from a terminal it refuses.
+    What would be lost is listed first. Without --yes you are asked to confirm; without a terminal
+    the command refuses.
 
     \b
     Example:
@@ -34,54 +35,54 @@ def downgrade(revision: str, yes: bool, dry_run: bool, as_json: bool) -> None:
       messor db downgrade 024 --dry-run
       messor db downgrade 024
     """
-    run(_downgrade(revision, is_sure=yes, dry_run=dry_run, as_json=as_json))
+    run(_downgrade(revision, confirmed=yes, dry_run=dry_run, as_json=as_json))
 
 
-async def _downgrade(revision: str, *, is_sure: bool, dry_run: bool, as_json: bool) -> None:
+async def _downgrade(revision: str, *, confirmed: bool, dry_run: bool, as_json: bool) -> None:
     async with server_dsn(Settings()) as dsn:
         async with Database(dsn, pool_size=1) as database:
             current = await database.revision()
             if current is None:
-                raise ConflictError("The database has no revision: there is nothing to take back.")
+                raise ConflictError("The database has no revision, so it cannot be downgraded.")
             target, undone = revisions_below(current, revision)
             async with database.connection() as connection:
                 found = await losses(connection, undone)
-        _tell(found, current, target, as_json=as_json)
+        _print_losses(found, current, target, as_json=as_json)
         if dry_run:
             return
-        _ask(current, target, is_sure=is_sure)
+        _require_confirmation(current, target, confirmed=confirmed)
         await asyncio.to_thread(migrate.downgrade, dsn, target)
         say(f"The database is at revision {'none' if target == 'base' else target}.")
 
 
-def _tell(found: list[DowngradeLoss], current: str, target: str, *, as_json: bool) -> None:
+def _print_losses(found: list[DowngradeLoss], current: str, target: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"from": current, "to": target, "losses": [asdict(loss) for loss in found]})
         return
     held = [loss for loss in found if loss.rows]
-    say(f"Going back from revision {current} to {target} takes away:")
+    say(f"Downgrading from revision {current} to {target} drops:")
     if held:
         rows = [
             (
                 loss.revision,
                 loss.what,
                 f"{loss.rows:,}",
-                "made again by an upgrade" if loss.is_made_again else "lost",
+                "rebuilt by an upgrade" if loss.is_made_again else "lost",
             )
             for loss in held
         ]
-        print_table(("revision", "what", "rows", "then"), rows)
+        print_table(("revision", "object", "rows", "data"), rows)
     else:
-        say("  nothing that holds data")
+        say("  no data")
 
 
-def _ask(current: str, target: str, *, is_sure: bool) -> None:
-    if is_sure:
+def _require_confirmation(current: str, target: str, *, confirmed: bool) -> None:
+    if confirmed:
         return
     if not sys.stdin.isatty():
         raise UsageError(
-            "Nothing was changed. Make a backup (messor db dump FILE), then add --yes to do it."
+            "Nothing was changed. Make a backup (messor db dump FILE), then run again with --yes."
         )
-    say("An upgrade brings the tables back, not what was in them. Backup: messor db dump FILE")
-    if not click.confirm(f"Go back from {current} to {target}?", err=True):
+    say("An upgrade restores the tables, not their rows. To back up first: messor db dump FILE")
+    if not click.confirm(f"Downgrade from {current} to {target}?", err=True):
         raise ConflictError("Nothing was changed.")

@@ -1,6 +1,6 @@
-"""`messor db shell`, `dump` and `url`: PostgreSQL's own programs on the database.
+"""`messor db shell`, `dump` and `url`: run PostgreSQL's own programs on the database.
 
-Command lines can be read by everybody on the machine, so passwords go by the environment.
+Every user of the machine can read command lines, so passwords are passed in the environment.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ async def _shell() -> int:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @json_option
 def dump(file: Path, as_json: bool) -> None:
-    """Write the whole database to a file of SQL, readable by its owner alone.
+    """Dump the whole database to an SQL file that only its owner can read.
 
-    The archive folder and `secret.key` are not part of it: copy them as well.
+    The dump does not include the archive folder and `secret.key`: back them up as well.
 
     \b
     Example:
@@ -58,16 +58,19 @@ def dump(file: Path, as_json: bool) -> None:
       MESSOR_DATA_DIR=new messor db shell < messor.sql
     """
     size = run(_dump(file))
-    say(f"{file} holds the database ({size / 1e6:,.1f} MB). Copy the archive and secret.key, too.")
+    say(
+        f"The database was dumped to {file} ({size / 1e6:,.1f} MB). "
+        "Back up the archive and secret.key as well."
+    )
     if as_json:
         print_json({"file": str(file), "bytes": size})
 
 
 async def _dump(file: Path) -> int:
-    """Whole or not at all: a dump that was cut off must not look like one.
+    """Write to a temporary file first, so that a partial dump never looks complete.
 
-    Its draft is a new file, whose name nobody knew: in a folder such as /tmp another user may have
-    made one that they keep open.
+    Its name is random: in a folder such as /tmp another user could have made the file and kept it
+    open.
     """
     part = file.with_name(f"{file.name}.{secrets.token_hex(8)}.part")
     try:
@@ -95,29 +98,29 @@ async def _pg_dump(fd: int) -> None:
         process = await asyncio.create_subprocess_exec(
             *command, stdout=fd, stderr=asyncio.subprocess.PIPE, env={**os.environ, **hidden}
         )
-        _, said = await process.communicate()
+        _, stderr = await process.communicate()
     if process.returncode != 0:
-        complaint = said.decode("utf-8", "replace").strip()
-        raise UnavailableError(f"The database could not be dumped: {complaint}")
+        message = stderr.decode("utf-8", "replace").strip()
+        raise UnavailableError(f"The database could not be dumped: {message}")
 
 
 @click.command()
 @json_option
 def url(as_json: bool) -> None:
-    """Print the database's URL for other programs, without a password.
+    """Print the database URL for other programs, without the password.
 
-    The embedded server's names a password file instead, which psql and most drivers read. It can
-    be reached while some Messor process runs.
+    The URL of the embedded server names a password file, which psql and most drivers read. The
+    embedded server runs only while a Messor process uses it.
 
     \b
     Example:
       psql "$(messor db url)"
     """
-    shown, _ = run(_url())
+    database_url, _ = run(_url())
     if as_json:
-        print_json({"url": shown})
+        print_json({"url": database_url})
     else:
-        click.echo(shown)
+        click.echo(database_url)
 
 
 async def _url() -> tuple[str, dict[str, str]]:
@@ -126,13 +129,13 @@ async def _url() -> tuple[str, dict[str, str]]:
 
 
 async def _program(name: str, dsn: str) -> str:
-    """One that knows the server's version; an older pg_dump refuses it."""
+    """Find the program in the server's version: an older pg_dump refuses a newer server."""
     async with Database(dsn, pool_size=1) as database:
         version = int(await database.fetchval("SHOW server_version_num"))
-    fitting = client_program(name, Settings().postgres_bin, version // 10_000)
-    found = fitting or shutil.which(name)
+    matching = client_program(name, Settings().postgres_bin, version // 10_000)
+    found = matching or shutil.which(name)
     if found is None:
         raise UnavailableError(
-            f"{name} is not installed. Get it with: apt-get install postgresql-client"
+            f"{name} is not installed. Install it: apt-get install postgresql-client"
         )
     return found

@@ -1,4 +1,4 @@
-"""`messor db rotate-password` and `rotate-key`: another password, another key for what is sealed."""
+"""`messor db rotate-password` and `rotate-key`: new database password, new encryption key."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from messor.store.session import embedded_server, open_session
 @click.command("rotate-password")
 @json_option
 def rotate_password(as_json: bool) -> None:
-    """Give the embedded database another password.
+    """Change the password of the embedded database.
 
-    Running workers go on: open connections stay open, and new ones read the new password. If the
-    command is killed half-way, either password lets Messor in, and the next start tidies up.
+    Running workers are not interrupted: open connections stay open, and new ones use the new
+    password. If the command is killed midway, Messor tries both passwords and the next start
+    completes the change.
 
     \b
     Example:
       messor db rotate-password
     """
     run(_rotate(Settings()))
-    say("The embedded database has a new password. Running workers go on with it.")
+    say("The embedded database has a new password. Running workers are not affected.")
     if as_json:
         print_json({"rotated": True})
 
@@ -38,7 +39,7 @@ def rotate_password(as_json: bool) -> None:
 async def _rotate(settings: Settings) -> None:
     if settings.database_url:
         raise ConflictError(
-            "The password of a given server is changed there (ALTER ROLE … PASSWORD), and then in "
+            "Change the password of an external server there (ALTER ROLE … PASSWORD), then update "
             "MESSOR_DATABASE_URL."
         )
     server = embedded_server(settings)
@@ -52,11 +53,11 @@ async def _rotate(settings: Settings) -> None:
 @click.command("rotate-key")
 @json_option
 def rotate_key(as_json: bool) -> None:
-    """Seal the passwords of proxies, secrets of webhooks and second factors under a new key.
+    """Re-encrypt proxy passwords, webhook secrets and second factors with a new key.
 
-    Without MESSOR_SECRET_KEY the new key replaces the one in secret.key; running workers notice.
+    Without MESSOR_SECRET_KEY a new key replaces the one in secret.key; running workers pick it up.
     With it: set MESSOR_SECRET_KEY to the new key and MESSOR_SECRET_KEY_PREVIOUS to the old one
-    wherever Messor runs, restart, and then run this. It may be killed and run again at any time.
+    wherever Messor runs, restart, then run this command. It can be interrupted and run again.
 
     \b
     Example:
@@ -64,10 +65,10 @@ def rotate_key(as_json: bool) -> None:
     """
     settings = Settings()
     done = run(_rotate_key(settings))
-    say(f"{done.resealed} secrets are sealed under the new key.")
+    say(f"{done.resealed} secrets were encrypted with the new key.")
     for lost in done.unreadable:
-        say(f"No key opens the secret of {lost}: remove it and add it again.")
-    say(_afterwards(settings, done))
+        say(f"The secret of {lost} cannot be decrypted: remove it and add it again.")
+    say(_next_step(settings, done))
     if as_json:
         print_json(done)
 
@@ -79,16 +80,17 @@ async def _rotate_key(settings: Settings) -> Rotation:
         )
 
 
-def _afterwards(settings: Settings, done: Rotation) -> str:
+def _next_step(settings: Settings, done: Rotation) -> str:
     file = settings.data_dir / KEY_FILE
     if settings.secret_key is None:
-        return f"The old key is gone. Copy the new {file} to wherever you keep a copy of it."
+        return f"The old key was deleted. Back up the new {file}."
     if settings.secret_key_previous is not None or file.exists():
         left = f" and remove {file}" if file.exists() else ""
         return f"Now unset MESSOR_SECRET_KEY_PREVIOUS wherever Messor runs{left}."
     if done.resealed == 0:
         return (
-            "All was sealed under MESSOR_SECRET_KEY before. To change it: set it to the new key and "
-            "MESSOR_SECRET_KEY_PREVIOUS to the old one wherever Messor runs, and run this again."
+            "All secrets were already encrypted with MESSOR_SECRET_KEY. To change the key, set "
+            "MESSOR_SECRET_KEY to the new key and MESSOR_SECRET_KEY_PREVIOUS to the old one "
+            "wherever Messor runs, and run this again."
         )
-    return "Everything is sealed under MESSOR_SECRET_KEY."
+    return "All secrets are encrypted with MESSOR_SECRET_KEY."

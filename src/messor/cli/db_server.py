@@ -1,4 +1,4 @@
-"""The server that the commands of `messor db` work on: it need not be at this release's revision."""
+"""Database access for `messor db`, at any revision of the schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from messor.store.session import embedded_server
 
 @asynccontextmanager
 async def server_dsn(settings: Settings) -> AsyncIterator[str]:
-    """The database's DSN, with the embedded server running while it is used."""
+    """Yield the database's DSN and keep the embedded server running meanwhile."""
     if settings.database_url:
         yield settings.database_url
         return

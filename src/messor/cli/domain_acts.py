@@ -1,4 +1,4 @@
-"""`messor domains …`: what a reviewer does about a domain that is known."""
+"""`messor domains …`: decisions and notes on known domains."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from messor.store.database import Connection, Database
 
 
 def _decide(names: tuple[str, ...], act: Act, as_json: bool) -> None:
-    """One domain, or many each for itself."""
-    wanted = [name_of(name) for name in names]
-    if len(wanted) == 1:
+    """Apply the decision to one domain, or to several, each in its own transaction."""
+    targets = [name_of(name) for name in names]
+    if len(targets) == 1:
 
         async def one(connection: Connection) -> Decided:
-            return await act(connection, wanted[0])
+            return await act(connection, targets[0])
 
         print_decided(run(transact(one)), as_json)
         return
 
     async def many(database: Database) -> list[BulkResult]:
-        return await decisions.decide_many(database, wanted, act)
+        return await decisions.decide_many(database, targets, act)
 
     print_verdicts(run(with_database(many)), as_json)
 
@@ -52,9 +52,9 @@ def _decide(names: tuple[str, ...], act: Act, as_json: bool) -> None:
 @click.argument("domains", nargs=-1, required=True)
 @json_option
 def approve(domains: tuple[str, ...], as_json: bool) -> None:
-    """Let domains be harvested; the next worker starts with them.
+    """Approve domains for crawling.
 
-    URLs that waited for a domain are crawled with it.
+    URLs that were waiting for the approval are crawled too.
 
     \b
     Example:
@@ -66,11 +66,11 @@ def approve(domains: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @click.argument("domains", nargs=-1, required=True)
-@click.option("--reason", required=True, help="Why; kept with the domain.")
-@click.option("--notify", is_flag=True, help="Have its submitters told, with the reason.")
+@click.option("--reason", required=True, help="Reason; stored with the domain.")
+@click.option("--notify", is_flag=True, help="Notify the submitters, with the reason.")
 @json_option
 def reject(domains: tuple[str, ...], reason: str, notify: bool, as_json: bool) -> None:
-    """Refuse domains; they may be submitted again with new context.
+    """Reject domains; they can be submitted again with new context.
 
     \b
     Example:
@@ -83,10 +83,10 @@ def reject(domains: tuple[str, ...], reason: str, notify: bool, as_json: bool) -
 
 @click.command()
 @click.argument("domains", nargs=-1, required=True)
-@click.option("--reason", help="Why; kept with the domain.")
+@click.option("--reason", help="Reason; stored with the domain.")
 @json_option
 def suspend(domains: tuple[str, ...], reason: str | None, as_json: bool) -> None:
-    """Pause domains: visits under way end within a flush.
+    """Suspend domains; running visits end at the next flush.
 
     \b
     Example:
@@ -99,7 +99,7 @@ def suspend(domains: tuple[str, ...], reason: str | None, as_json: bool) -> None
 @click.argument("domains", nargs=-1, required=True)
 @json_option
 def resume(domains: tuple[str, ...], as_json: bool) -> None:
-    """Take suspended domains up where they were left.
+    """Resume suspended domains where they stopped.
 
     \b
     Example:
@@ -110,10 +110,10 @@ def resume(domains: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @click.argument("domains", nargs=-1, required=True)
-@click.option("--reason", required=True, help="Why; kept with the domain.")
+@click.option("--reason", required=True, help="Reason; stored with the domain.")
 @json_option
 def blacklist(domains: tuple[str, ...], reason: str, as_json: bool) -> None:
-    """Never process domains again.
+    """Blacklist domains permanently.
 
     \b
     Example:
@@ -124,10 +124,10 @@ def blacklist(domains: tuple[str, ...], reason: str, as_json: bool) -> None:
 
 @click.command(name="review-again")
 @click.argument("domains", nargs=-1, required=True)
-@click.option("--reason", required=True, help="What is not as it was.")
+@click.option("--reason", required=True, help="What has changed.")
 @json_option
 def review_again(domains: tuple[str, ...], reason: str, as_json: bool) -> None:
-    """Take approvals back to the review queue; nothing is fetched until it is decided.
+    """Return approved domains to the review queue; nothing is fetched until the decision.
 
     \b
     Example:
@@ -139,10 +139,10 @@ def review_again(domains: tuple[str, ...], reason: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("domains", nargs=-1, required=True)
-@click.option("--drop-urls", is_flag=True, help="Do not crawl the URLs that waited for this.")
+@click.option("--drop-urls", is_flag=True, help="Discard the URLs that waited for this decision.")
 @json_option
 def keep(domains: tuple[str, ...], drop_urls: bool, as_json: bool) -> None:
-    """Say that approved domains stay as they are, after a look that something asked for.
+    """Confirm approved domains that were flagged for review.
 
     \b
     Example:
@@ -156,7 +156,7 @@ def keep(domains: tuple[str, ...], drop_urls: bool, as_json: bool) -> None:
 @click.argument("domain")
 @json_option
 def trust(domain: str, as_json: bool) -> None:
-    """Take URLs of an approved domain from anyone, new subdomains included.
+    """Trust an approved domain: accept its URLs from anyone, including new subdomains.
 
     \b
     Example:
@@ -169,7 +169,7 @@ def trust(domain: str, as_json: bool) -> None:
 @click.argument("domain")
 @json_option
 def untrust(domain: str, as_json: bool) -> None:
-    """Have URLs on new subdomains of a domain reviewed again.
+    """Stop trusting a domain: URLs on new subdomains need a review again.
 
     \b
     Example:
@@ -184,7 +184,7 @@ def _trust(domain: str, as_json: bool, *, trusted: bool) -> None:
         return await notes.trust(connection, found, actor=LOCAL_ADMIN, trusted=trusted)
 
     found = run(transact(act))
-    say(f"{found.domain} is {'trusted' if trusted else 'not trusted'}.")
+    say(f"{found.domain} is {'now trusted' if trusted else 'no longer trusted'}.")
     show_domain(found, as_json)
 
 
@@ -193,7 +193,7 @@ def _trust(domain: str, as_json: bool, *, trusted: bool) -> None:
 @click.argument("text")
 @json_option
 def note(domain: str, text: str, as_json: bool) -> None:
-    """Keep a note with a domain; `messor domains review` shows them.
+    """Add a note to a domain; `messor domains review` shows the notes.
 
     \b
     Example:
@@ -205,7 +205,7 @@ def note(domain: str, text: str, as_json: bool) -> None:
         return await notes.add(connection, found, text, actor=LOCAL_ADMIN)
 
     made = run(transact(act))
-    say("The note is kept.")
+    say("Note added.")
     if as_json:
         print_json(asdict(made))
 
@@ -213,11 +213,14 @@ def note(domain: str, text: str, as_json: bool) -> None:
 @click.command(name="no-funds")
 @click.argument("domain")
 @click.option(
-    "--year", type=click.IntRange(*NO_FUNDS_YEARS), required=True, help="It returns in the next."
+    "--year",
+    type=click.IntRange(*NO_FUNDS_YEARS),
+    required=True,
+    help="Year without funds; the domain rests until the next.",
 )
 @json_option
 def no_funds(domain: str, year: int, as_json: bool) -> None:
-    """Say that a domain has no funds this year; it rests, and returns in the new year by itself.
+    """Mark a domain as having no funds this year; it rests until the new year.
 
     \b
     Example:
@@ -237,7 +240,7 @@ def no_funds(domain: str, year: int, as_json: bool) -> None:
 @click.argument("domain")
 @json_option
 def revive(domain: str, as_json: bool) -> None:
-    """End a domain's rest: after failures, without funds, or marked as low quality.
+    """End a domain's rest after failures, without funds, or for low quality.
 
     \b
     Example:
@@ -249,19 +252,19 @@ def revive(domain: str, as_json: bool) -> None:
         return await rest.revive(connection, found, actor=LOCAL_ADMIN)
 
     found = run(transact(act))
-    say(f"{found.domain} is worked on again.")
+    say(f"{found.domain} is active again.")
     show_domain(found, as_json)
 
 
 @click.command(name="class")
 @click.argument("domain")
 @click.argument("name", metavar="CLASS", type=click.Choice(CLASSES))
-@click.option("--reason", default="", help="Why; kept with the class.")
+@click.option("--reason", default="", help="Reason; stored with the class.")
 @json_option
 def class_(domain: str, name: str, reason: str, as_json: bool) -> None:
-    """Say which CLASS a domain has; it stands, and domains like it are told by it.
+    """Set the CLASS of a domain, overriding the classifier, which learns from it.
 
-    The domain need not be in the registry: those of result pages have a class, too.
+    The domain need not be registered: domains seen in search results have a class too.
 
     \b
     Example:
@@ -274,7 +277,7 @@ def class_(domain: str, name: str, reason: str, as_json: bool) -> None:
         return await classes.show(connection, known)
 
     decided = run(transact(act))
-    say(f"{decided['domain']} is {name}; by itself it was reckoned as {decided['reckoned']}.")
+    say(f"{decided['domain']} is now {name}; the classifier had said {decided['reckoned']}.")
     if as_json:
         print_json(decided)
 

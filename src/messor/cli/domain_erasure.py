@@ -1,4 +1,4 @@
-"""`messor domains purge` and `messor domains erase`: what was kept is removed."""
+"""`messor domains purge`, `erase` and `mentions`: remove stored data."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ ERASE = {
 
 @click.command()
 @click.argument("domain")
-@click.option("--yes", is_flag=True, help="Do it; without this only what would go is told.")
+@click.option("--yes", is_flag=True, help="Purge; without it only show what would be deleted.")
 @json_option
 def purge(domain: str, yes: bool, as_json: bool) -> None:
-    """Forget all that was kept of a domain that is not approved. The log of requests stays.
+    """Delete all stored pages of a domain that is not approved. The request log is kept.
 
     \b
     Example:
@@ -39,8 +39,8 @@ def purge(domain: str, yes: bool, as_json: bool) -> None:
     """
     kept, left = run(_purge(name_of(domain), yes))
     what = f"{kept.pages} pages and {kept.snapshots} snapshots ({kept.bytes} bytes)"
-    say(f"{what} {'are gone' if yes else 'would go; say --yes to purge them'}.")
-    _tell_of_bytes(left)
+    say(f"{what} {'were deleted' if yes else 'would be deleted; add --yes to purge them'}.")
+    _report_pending(left)
     if as_json:
         print_json({**asdict(kept), "purged": yes, "records_to_blank": left})
 
@@ -59,31 +59,33 @@ async def _purge(name: str, yes: bool) -> tuple[Holdings, int]:
 @click.command()
 @click.argument("kind", type=click.Choice([*ERASE, "again"]))
 @click.argument("what", required=False)
-@click.option("--reason", help="Why; kept in the list of erasures.")
+@click.option("--reason", help="Reason; stored in the list of erasures.")
 @json_option
 def erase(kind: str, what: str | None, reason: str | None, as_json: bool) -> None:
-    """Remove a domain, a page or a person's data, so that it stays removed.
+    """Erase a domain, a page or a person's data permanently, and never collect it again.
 
-    `again` removes everything on the list once more, after a backup was restored.
+    `again` repeats all recorded erasures, for example after restoring a backup.
 
     \b
     Example:
-      messor domains erase url https://example.org/people/jane --reason "asked by Jane"
-      messor domains erase person jane@example.org --reason "asked by Jane"
-      messor domains erase domain example.org --reason "asked by its owner"
+      messor domains erase url https://example.org/people/jane --reason "requested by Jane"
+      messor domains erase person jane@example.org --reason "requested by Jane"
+      messor domains erase domain example.org --reason "requested by its owner"
       messor domains erase again
     """
     if kind == "again":
         erased, left = run(_erase_again())
-        say(f"{erased} erasures were made once more.")
+        say(f"{erased} erasures were repeated.")
     else:
         if not what or not reason:
-            raise UsageError(f"Say which {kind}, and why: messor domains erase {kind} … --reason …")
+            raise UsageError(
+                f"Give the {kind} and a reason: messor domains erase {kind} … --reason …"
+            )
         done, left = run(_erase(kind, what, reason))
         say(done.said)
         if as_json:
             print_json({**asdict(done), "records_to_blank": left})
-    _tell_of_bytes(left)
+    _report_pending(left)
 
 
 async def _erase(kind: str, what: str, reason: str) -> tuple[Erased, int]:
@@ -108,11 +110,11 @@ async def _blank(settings: Settings, session: Session) -> int:
     return await erased_bytes.waiting(session.database)
 
 
-def _tell_of_bytes(left: int) -> None:
+def _report_pending(left: int) -> None:
     if left:
         say(
-            f"{left} records of the archive wait to be blanked: their worker still runs, or they "
-            "lie on another machine. There, later: messor domains erase again"
+            f"{left} archive records are not blanked yet: they are in use by a running worker or on "
+            "another machine. Run there, later: messor domains erase again"
         )
 
 
@@ -120,7 +122,7 @@ def _tell_of_bytes(left: int) -> None:
 @click.argument("text")
 @json_option
 def mentions(text: str, as_json: bool) -> None:
-    """List kept pages that contain a name, before they are erased.
+    """List stored pages that mention a name, for example before erasing them.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`messor domains queue` and what a reviewer reads before deciding."""
+"""`messor domains queue`, `review` and `preflight`: what a reviewer reads before deciding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from messor.cli.actors import Names, names_in, with_names
 from messor.cli.domain_session import LOCAL_ADMIN, name_of, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.governance import preflight as looks
+from messor.governance import preflight as preflight_requests
 from messor.politeness import prospects
 from messor.registry import domains as registry
 from messor.registry import review as reviews
@@ -20,15 +20,29 @@ from messor.registry.review import Dossier, WaitingDomain
 from messor.registry.submissions import SUBMITTERS
 from messor.store.database import Connection, Database
 
-HEAD = ("domain", "asked by", "context", "since", "depth", "urls", "first look", "review because")
+HEAD = (
+    "domain",
+    "submitted by",
+    "context",
+    "since",
+    "depth",
+    "urls",
+    "pre-flight",
+    "review reason",
+)
 
 
 @click.command()
-@click.option("--submitter", type=click.Choice(SUBMITTERS), help="Only what these asked for.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+@click.option(
+    "--submitter",
+    type=click.Choice(SUBMITTERS),
+    help="Only domains submitted by this type of submitter.",
+)
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000),
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def queue(submitter: str | None, limit: int, as_json: bool) -> None:
-    """List what waits for a reviewer, oldest first.
+    """List domains that wait for review, oldest first.
 
     \b
     Example:
@@ -46,14 +60,14 @@ def queue(submitter: str | None, limit: int, as_json: bool) -> None:
         return
     if rows:
         print_table(HEAD, [_row(row) for row in rows])
-    say(f"{waiting} domains wait for a reviewer. Look at one: messor domains review DOMAIN")
+    say(f"{waiting} domains wait for review. Show one: messor domains review DOMAIN")
 
 
 def _row(row: WaitingDomain) -> tuple[object, ...]:
     if row.report is not None:
-        look: str | None = row.report.said
+        preflight: str | None = row.report.said
     else:
-        look = "asked for" if row.preflight_asked_at else None
+        preflight = "requested" if row.preflight_asked_at else None
     return (
         row.domain,
         f"{row.submitted_by} ({row.submitter_type})",
@@ -61,7 +75,7 @@ def _row(row: WaitingDomain) -> tuple[object, ...]:
         row.created_at,
         row.max_crawl_depth,
         row.urls_waiting or None,
-        look,
+        preflight,
         row.review_reason,
     )
 
@@ -70,7 +84,7 @@ def _row(row: WaitingDomain) -> tuple[object, ...]:
 @click.argument("domain")
 @json_option
 def review(domain: str, as_json: bool) -> None:
-    """Show all that a reviewer needs to decide on a domain.
+    """Show everything a reviewer needs to decide on a domain.
 
     \b
     Example:
@@ -79,13 +93,13 @@ def review(domain: str, as_json: bool) -> None:
 
     async def read(database: Database) -> tuple[Dossier, Names]:
         found = await reviews.dossier(database, name_of(domain))
-        said = (
+        actors = (
             *(one.submitted_by for one in found.submissions),
             *(url.submitted_by for url in found.urls),
             *(note.author for note in found.notes),
             *(fact.actor for fact in found.history),
         )
-        return found, await names_in(database, said)
+        return found, await names_in(database, actors)
 
     found, names = run(with_database(read))
     if as_json:
@@ -99,24 +113,24 @@ def _show(dossier: Dossier, names: Names) -> None:
     emit(f"{domain.domain}: {domain.status}, {domain.processing}, starts at {domain.base_url}")
     for reason in (domain.review_reason, domain.rejection_reason, domain.failure_reason):
         if reason:
-            emit(f"  because: {reason}")
-    emit("\nAsked for")
+            emit(f"  reason: {reason}")
+    emit("\nSubmissions")
     for one in dossier.submissions:
         who = f"{with_names(one.submitted_by, names)} ({one.submitter_type})"
         emit(
             f"  {one.created_at:%Y-%m-%d %H:%M} {who}, depth {one.max_crawl_depth}: {one.context or '-'}"
         )
     if dossier.urls:
-        emit("\nURLs that wait for it")
+        emit("\nURLs waiting for approval")
         for url in dossier.urls:
             emit(f"  {url.url}  {with_names(url.submitted_by, names)}")
-    _show_look(dossier.preflight)
-    _show_rest(dossier, names)
+    _show_preflight(dossier.preflight)
+    _show_history(dossier, names)
 
 
-def _show_rest(dossier: Dossier, names: Names) -> None:
+def _show_history(dossier: Dossier, names: Names) -> None:
     if dossier.similar:
-        emit("\nSimilar domains that are known")
+        emit("\nSimilar known domains")
         for alike in dossier.similar:
             emit(f"  {alike.domain}  {alike.status}  {alike.likeness}")
     if dossier.notes:
@@ -125,20 +139,18 @@ def _show_rest(dossier: Dossier, names: Names) -> None:
             emit(
                 f"  {note.created_at:%Y-%m-%d %H:%M} {with_names(note.author, names)}: {note.body}"
             )
-    emit("\nHistory, the newest first")
+    emit("\nHistory, newest first")
     for fact in dossier.history:
         who = with_names(fact.actor, names)
         emit(f"  {fact.occurred_at:%Y-%m-%d %H:%M:%S} {fact.type} by {who}")
 
 
-def _show_look(preflight: Preflight | None) -> None:
-    emit("\nFirst look")
+def _show_preflight(preflight: Preflight | None) -> None:
+    emit("\nPre-flight")
     if preflight is None:
-        emit("  nobody asked for one: messor domains preflight DOMAIN")
+        emit("  none yet; request one: messor domains preflight DOMAIN")
     elif preflight.report is None:
-        emit(
-            f"  asked for at {preflight.requested_at:%Y-%m-%d %H:%M}; a worker has still to take it"
-        )
+        emit(f"  requested at {preflight.requested_at:%Y-%m-%d %H:%M}; waiting for a worker")
     else:
         emit(f"  {preflight.report.said}")
         for name, value in asdict(preflight.report).items():
@@ -149,7 +161,7 @@ def _show_look(preflight: Preflight | None) -> None:
 @click.command()
 @click.argument("domain")
 def preflight(domain: str) -> None:
-    """Have a worker take a first look at a domain that waits: three requests at most.
+    """Request a pre-flight of a domain that waits for review: at most three requests.
 
     \b
     Example:
@@ -158,11 +170,14 @@ def preflight(domain: str) -> None:
 
     async def act(connection: Connection) -> str:
         found = await registry.lock(connection, name_of(domain))
-        if await looks.request_preflight(connection, found, actor=LOCAL_ADMIN) is None:
-            return "A first look is under way already."
-        taken = "A worker takes a first look; messor domains review shows it."
-        held_up = await prospects.hindrance(connection)
-        return taken if held_up is None else f"A first look is asked for. {held_up}"
+        preflight_id = await preflight_requests.request_preflight(
+            connection, found, actor=LOCAL_ADMIN
+        )
+        if preflight_id is None:
+            return "A pre-flight is already in progress."
+        started = "The pre-flight is queued; messor domains review shows its result."
+        obstacle = await prospects.hindrance(connection)
+        return started if obstacle is None else f"The pre-flight was requested. {obstacle}"
 
     say(run(transact(act)))
 

@@ -1,4 +1,4 @@
-"""What the commands about domains share: who acts, one transaction, and how a domain is shown."""
+"""Shared by the `messor domains` commands: the actor, transactions, and output of domains."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from messor.cli.output import print_json, print_table
 from messor.core.terminal import say
-from messor.errors import PartlyTakenError
+from messor.errors import PartiallyRefusedError
 from messor.registry.domains import Domain, Submission
 from messor.settings import Settings
 from messor.store.database import Connection, Database
@@ -17,18 +17,18 @@ from messor.store.session import open_session
 if TYPE_CHECKING:  # most commands start without what decides, and a halt must be quick
     from messor.governance.decisions import BulkResult, Decided
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 LOCAL_ADMIN = "local-admin"
 HEAD = ("domain", "status", "processing", "pages", "depth", "delay", "submitted by", "last crawl")
 
 
 def name_of(text: str) -> str:
-    """The domain that a person means by a name, host or URL."""
+    """Return the domain of a domain name, host or URL."""
     return Submission.understand(text).domain
 
 
-async def transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+async def transact(act: Callable[[Connection], Awaitable[Result]]) -> Result:
     async with (
         open_session(Settings(), pool_size=1) as session,
         session.database.transaction() as connection,
@@ -36,7 +36,7 @@ async def transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
         return await act(connection)
 
 
-async def with_database(act: Callable[[Database], Awaitable[Answer]]) -> Answer:
+async def with_database(act: Callable[[Database], Awaitable[Result]]) -> Result:
     async with open_session(Settings(), pool_size=1) as session:
         return await act(session.database)
 
@@ -69,12 +69,12 @@ def print_decided(decided: Decided, as_json: bool) -> None:
 
 
 def print_verdicts(verdicts: Sequence[BulkResult], as_json: bool) -> None:
-    """Every domain of many, and an exit code that tells when some were refused."""
+    """Print one row per domain and raise when some were refused."""
     if as_json:
         print_json([asdict(verdict) for verdict in verdicts])
     else:
         rows = [(verdict.name, verdict.code, verdict.said) for verdict in verdicts]
-        print_table(("domain", "result", "because"), rows)
+        print_table(("domain", "result", "reason"), rows)
     refused = sum(not verdict.done for verdict in verdicts)
     if refused:
-        raise PartlyTakenError(f"{refused} of {len(verdicts)} domains were left as they are.")
+        raise PartiallyRefusedError(f"{refused} of {len(verdicts)} domains were not changed.")

@@ -1,4 +1,4 @@
-"""`messor domains url` and `messor domains import`: single URLs, and domains by the file."""
+"""`messor domains url` and `messor domains import`: single URLs, and lists of domains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.errors import PartlyTakenError
+from messor.errors import PartiallyRefusedError
 from messor.governance import backfill, intake
 from messor.governance.backfill import BackfillLine
 from messor.governance.intake import SubmittedUrl
@@ -20,11 +20,11 @@ from messor.store.database import Connection, Database
 
 @click.command(name="url")
 @click.argument("url")
-@click.option("--submit", is_flag=True, help="Submit its domain for review if that is needed.")
-@click.option("--context", help="Why its domain should be harvested.")
+@click.option("--submit", is_flag=True, help="Submit its domain for review if necessary.")
+@click.option("--context", help="Why its domain should be crawled.")
 @json_option
 def submit_url(url: str, submit: bool, context: str | None, as_json: bool) -> None:
-    """Submit a single URL: crawled now if its domain is approved, else remembered until it is.
+    """Submit a single URL; it is crawled as soon as its domain is approved.
 
     \b
     Example:
@@ -33,27 +33,27 @@ def submit_url(url: str, submit: bool, context: str | None, as_json: bool) -> No
     """
 
     async def act(connection: Connection) -> SubmittedUrl:
-        asker = Submitter(LOCAL_ADMIN)
+        submitter = Submitter(LOCAL_ADMIN)
         return await intake.submit_url(
-            connection, url, asker, context=context, submit=submit, look=False
+            connection, url, submitter, context=context, submit=submit, look=False
         )
 
-    answer = run(transact(act))
-    say(answer.said)
-    if answer.asks == "submit":
-        say(f"Submit it: messor domains url {answer.url} --submit")
+    submitted = run(transact(act))
+    say(submitted.said)
+    if submitted.asks == "submit":
+        say(f"To submit it: messor domains url {submitted.url} --submit")
     if as_json:
-        print_json(asdict(answer))
+        print_json(asdict(submitted))
 
 
 @click.command(name="import")
 @click.argument("file", type=click.File(encoding="utf-8", errors="replace"))
-@click.option("--no-crawl", is_flag=True, help="Approve them, but fetch only what is asked for.")
+@click.option("--no-crawl", is_flag=True, help="Approve them, but fetch requested pages only.")
 @json_option
 def import_domains(file: TextIO, no_crawl: bool, as_json: bool) -> None:
-    """Take existing domains over as approved: a domain per line, perhaps with depth and context.
+    """Import domains as approved: one per line, optionally with depth and context.
 
-    Domains that somebody decided against stay as they are. - is standard input.
+    Rejected, suspended and blacklisted domains are not changed. Use - for standard input.
 
     \b
     Example:
@@ -70,11 +70,11 @@ def import_domains(file: TextIO, no_crawl: bool, as_json: bool) -> None:
         print_json([asdict(line) for line in lines])
     elif lines:
         rows = [(line.number, line.domain or line.text, line.outcome, line.said) for line in lines]
-        print_table(("line", "domain", "result", "because"), rows)
+        print_table(("line", "domain", "result", "reason"), rows)
     counts = backfill.summary(lines)
     say(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "No lines.")
     if counts.get("refused"):
-        raise PartlyTakenError(f"{counts['refused']} of {len(lines)} lines were not taken over.")
+        raise PartiallyRefusedError(f"{counts['refused']} of {len(lines)} lines were refused.")
 
 
 COMMANDS = (submit_url, import_domains)

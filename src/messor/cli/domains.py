@@ -1,4 +1,4 @@
-"""`messor domains`: what may be harvested."""
+"""`messor domains`: the registry of domains that may be crawled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Unpack
 
 import click
 
-from messor.cli import domain_acts, domain_erasure, domain_queue, domain_urls, portrait
+from messor.cli import domain_acts, domain_details, domain_erasure, domain_queue, domain_urls
 from messor.cli.domain_session import (
     HEAD,
     LOCAL_ADMIN,
@@ -39,7 +39,7 @@ DEPTHS = "; ".join(
 
 @click.group()
 def domains() -> None:
-    """Submit, approve and list the domains that may be harvested.
+    """Submit, review, configure and list the domains that may be crawled.
 
     \b
     Example:
@@ -50,7 +50,7 @@ def domains() -> None:
 
 @domains.command()
 @click.argument("domain")
-@click.option("--context", help="Why it should be harvested.")
+@click.option("--context", help="Why it should be crawled.")
 @click.option(
     "--depth",
     default=3,
@@ -58,8 +58,8 @@ def domains() -> None:
     type=click.IntRange(*RANGES["max_crawl_depth"]),
     help=DEPTHS,
 )
-@click.option("--preflight", is_flag=True, help="Have a worker take a first look for the reviewer.")
-@click.option("--rescrape", is_flag=True, help="Scrape it again if it is approved already.")
+@click.option("--preflight", is_flag=True, help="Request a pre-flight for the reviewer.")
+@click.option("--rescrape", is_flag=True, help="Crawl it again if it is already approved.")
 @json_option
 def submit(
     domain: str,
@@ -70,9 +70,9 @@ def submit(
     rescrape: bool,
     as_json: bool,
 ) -> None:
-    """Ask for a domain; it waits for review.
+    """Submit a domain for review.
 
-    A rejected domain comes back to the queue with context that is new.
+    A rejected domain returns to the review queue when it is submitted with new context.
 
     \b
     Example:
@@ -81,26 +81,28 @@ def submit(
     """
 
     async def act(connection: Connection) -> tuple[Submitted, int | None]:
-        asker = Submitter(LOCAL_ADMIN)
-        answer = await intake.submit_domain(
-            connection, domain, asker, context=context, max_crawl_depth=depth, look=preflight
+        submitter = Submitter(LOCAL_ADMIN)
+        submitted = await intake.submit_domain(
+            connection, domain, submitter, context=context, max_crawl_depth=depth, look=preflight
         )
-        if rescrape and answer.asks == "rescrape":
-            name = answer.domain.domain
-            return answer, await intake.rescrape(connection, name, actor=LOCAL_ADMIN)
-        return answer, None
+        if rescrape and submitted.asks == "rescrape":
+            name = submitted.domain.domain
+            return submitted, await intake.rescrape(connection, name, actor=LOCAL_ADMIN)
+        return submitted, None
 
-    answer, pages = run(transact(act))
+    submitted, pages = run(transact(act))
+    name = submitted.domain.domain
     if pages is not None:
-        say(f"{answer.domain.domain} is scraped again: {pages} known pages are due.")
+        say(f"{name} will be crawled again: {pages} known pages are due.")
     else:
-        say(answer.said)
-        if answer.asks == "rescrape":
-            say(f"Re-scrape it: messor domains submit {answer.domain.domain} --rescrape")
+        say(submitted.said)
+        if submitted.asks == "rescrape":
+            say(f"To crawl it again: messor domains submit {name} --rescrape")
     if as_json:
-        print_json({**asdict(answer.domain), "outcome": answer.outcome, "said": answer.said})
+        outcome = {"outcome": submitted.outcome, "said": submitted.said}
+        print_json({**asdict(submitted.domain), **outcome})
     else:
-        show_domain(answer.domain, as_json)
+        show_domain(submitted.domain, as_json)
 
 
 @domains.command()
@@ -108,114 +110,117 @@ def submit(
 @click.option(
     "--delay",
     type=click.FloatRange(*RANGES["delay"]),
-    help="Seconds between requests to one host; 0 is for one's own sites.",
+    help="Seconds between requests to a host; use 0 for your own sites only.",
 )
 @click.option(
     "--depth",
     "max_crawl_depth",
     type=click.IntRange(*RANGES["max_crawl_depth"]),
-    help="How many links away from the start page.",
+    help="Maximum link distance from the start page.",
 )
 @click.option(
-    "--budget",
-    "page_budget",
+    "--page-budget",
     type=click.IntRange(*RANGES["page_budget"]),
-    help="How many of its pages may be known.",
+    help="Maximum number of known pages.",
 )
 @click.option(
-    "--slots",
-    "max_concurrent_requests",
+    "--max-concurrent-requests",
     type=click.IntRange(*RANGES["max_concurrent_requests"]),
-    help="How many of its hosts are visited at a time.",
+    help="Maximum number of its hosts requested at a time.",
 )
 @click.option(
     "--every",
     "every_hours",
+    metavar="HOURS",
     type=click.IntRange(*RANGES["every_hours"]),
-    help="Hours between two crawls of a page.",
+    help="Crawl frequency: hours between two crawls of a page.",
 )
 @click.option(
     "--on-block",
     type=click.Choice(CHOICES["on_block"]),
-    help="Where HTTP is refused: wait, or let the next provider ask.",
+    help="When plain HTTP is blocked: respect it and wait, or fail over to the next provider.",
 )
 @click.option(
     "--render",
     type=click.Choice(CHOICES["render"]),
-    help="Browser and services where a gate asks for them, or never.",
+    help="Use browser and services for pages that fail a gate, or never.",
 )
 @click.option(
     "--harvest",
     type=click.Choice(CHOICES["harvest"]),
-    help="The whole site, or only pages that somebody asks for.",
+    help="Crawl the whole site, or requested pages only.",
 )
 @click.option(
     "--directives",
     type=click.Choice(CHOICES["directives"]),
-    help="noindex and nofollow of its pages.",
+    help="Respect or ignore noindex and nofollow.",
 )
 @click.option(
     "--reservations",
     type=click.Choice(CHOICES["reservations"]),
-    help="Pages that reserve rights against data mining: keep with a note, or not keep.",
+    help="Pages that reserve rights against data mining: keep them and record the reservation, or do not keep them.",
 )
 @click.option(
     "--robots-forbidden",
     type=click.Choice(CHOICES["robots_forbidden"]),
-    help="What 401 and 403 for robots.txt mean.",
+    help="How to treat 401 and 403 for robots.txt.",
 )
 @click.option(
     "--proxies",
     type=click.Choice(CHOICES["proxies"]),
-    help="Directly, or through the pool of `messor proxies`.",
+    help="Fetch directly, or through the proxies of `messor proxies`.",
 )
-@click.option("--verify-tls/--no-verify-tls", default=None, help="Whether certificates must hold.")
-@click.option("--usual-delay", is_flag=True, help="No delay of its own any more.")
-@click.option("--usual-rhythm", is_flag=True, help="No hours between crawls of its own any more.")
+@click.option(
+    "--verify-tls/--no-verify-tls", default=None, help="Whether TLS certificates must be valid."
+)
+@click.option("--reset-delay", is_flag=True, help="Use the default delay.")
+@click.option("--reset-frequency", is_flag=True, help="Use the default crawl frequency.")
 @json_option
 def configure(
-    domain: str, as_json: bool, *, usual_delay: bool, usual_rhythm: bool, **terms: Unpack[Terms]
+    domain: str, as_json: bool, *, reset_delay: bool, reset_frequency: bool, **terms: Unpack[Terms]
 ) -> None:
-    """Change the terms a domain is crawled by; only what is given changes.
+    """Change the crawl terms of a domain; terms not given stay as they are.
 
-    Visits that begin afterwards go by the new terms.
+    The new terms apply to visits that start afterwards.
 
     \b
     Example:
       messor domains configure foodbank.org --delay 2 --depth 4
       messor domains configure foodbank.org --on-block failover --every 168
-      messor domains configure foodbank.org --usual-delay
+      messor domains configure foodbank.org --reset-delay
     """
-    back = [
-        name for name, wanted in (("delay", usual_delay), ("every_hours", usual_rhythm)) if wanted
-    ]
+    flags = {"delay": reset_delay, "every_hours": reset_frequency}
+    reset = [name for name, is_set in flags.items() if is_set]
     given = any(value is not None for value in terms.values())
-    if not back and not given:
+    if not reset and not given:
         raise UsageError(
-            "Say what to change, such as --delay 2; messor domains show tells what is."
+            "Give at least one term to change, such as --delay 2; "
+            f"current terms: messor domains show {domain}"
         )
 
     async def act(connection: Connection) -> Domain:
         found = await registry.get(connection, name_of(domain))
-        if back:
-            found = await registry.restore(connection, found, back, actor=LOCAL_ADMIN)
+        if reset:
+            found = await registry.restore(connection, found, reset, actor=LOCAL_ADMIN)
         if given:
             found = await registry.configure(connection, found, actor=LOCAL_ADMIN, **terms)
         return found
 
     found = run(transact(act))
-    say(f"{found.domain} has new terms: policy {found.policy_version}.")
+    say(f"The terms of {found.domain} are now at policy version {found.policy_version}.")
     if terms.get("harvest") == "site":
-        say(f"Pages that nobody had asked for become due with: messor crawl {found.base_url}")
+        say(f"To start crawling the whole site: messor crawl {found.base_url}")
     if as_json:
         print_json(found)
     else:
-        print_table(("term", "value"), portrait.terms(found))
+        print_table(("term", "value"), domain_details.terms(found))
 
 
 @domains.command(name="list")
-@click.option("--status", type=click.Choice(sorted(TRANSITIONS)), help="Only these.")
-@click.option("--processing", type=click.Choice(sorted(PROCESSING)), help="Only these.")
+@click.option("--status", type=click.Choice(sorted(TRANSITIONS)), help="Only this status.")
+@click.option(
+    "--processing", type=click.Choice(sorted(PROCESSING)), help="Only this processing state."
+)
 @json_option
 def list_domains(status: str | None, processing: str | None, as_json: bool) -> None:
     """List domains, oldest first.
@@ -242,24 +247,24 @@ def list_domains(status: str | None, processing: str | None, as_json: bool) -> N
 @click.argument("domain")
 @json_option
 def show(domain: str, as_json: bool) -> None:
-    """Show all that is known of a domain: terms, hosts, risk, robots, sitemaps, pages.
+    """Show a domain in detail: terms, hosts, risk, robots, sitemaps, pages.
 
     \b
     Example:
       messor domains show foodbank.org
     """
 
-    async def read() -> portrait.DomainDetails:
+    async def read() -> domain_details.DomainDetails:
         settings = Settings()
         async with open_session(settings, pool_size=1) as session:
             found = await registry.get(session.database, name_of(domain))
-            return await portrait.of(session.database, found, settings.default_delay)
+            return await domain_details.of(session.database, found, settings.default_delay)
 
     found = run(read())
     if as_json:
-        print_json(portrait.as_data(found))
+        print_json(domain_details.as_data(found))
     else:
-        portrait.show(found)
+        domain_details.show(found)
 
 
 for command in (

@@ -1,4 +1,4 @@
-"""`messor events`: the ledger, as it grows."""
+"""`messor events`: print the event log."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from messor.ledger.events import Cursor, RecordedEvent, read_after
 from messor.settings import Settings
 from messor.store.session import open_session
 
-PAUSE_SECONDS = 0.5
+POLL_SECONDS = 0.5
 
 
 @click.command()
-@click.option("--follow", "-f", is_flag=True, help="Keep printing new ones until Ctrl-C.")
+@click.option("--follow", "-f", is_flag=True, help="Keep printing new events until Ctrl-C.")
 @json_option
 def events(follow: bool, as_json: bool) -> None:
-    """Print what happened, in the order it was committed.
+    """Print events in commit order.
 
     \b
     Example:
@@ -51,7 +51,7 @@ async def _events(*, follow: bool, as_json: bool) -> None:
                 continue
             if not follow:
                 return
-            await asyncio.sleep(PAUSE_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
 
 def _data(recorded: RecordedEvent) -> dict[str, Any]:

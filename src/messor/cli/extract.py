@@ -1,4 +1,4 @@
-"""`messor extract` and `messor replay`: records from what lies in the archive, without a request."""
+"""`messor extract` and `messor replay`: extract records from archived pages, without requests."""
 
 from __future__ import annotations
 
@@ -28,19 +28,23 @@ from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
 
-CONNECTIONS = 8  # of the batches under way, and of the questions to a model
+CONNECTIONS = 8  # for batches in progress and model requests
 
 PROCESSES = click.option(
-    "--processes", type=click.IntRange(1, 256), help="Reading processes; as many as cores if unset."
+    "--processes",
+    type=click.IntRange(1, 256),
+    help="Number of reader processes; default: one per core.",
 )
 
 
 @click.command()
-@click.option("--once/--follow", default=True, help="End when nothing waits, or go on waiting.")
+@click.option(
+    "--once/--follow", default=True, help="Exit when no page is waiting, or keep waiting for more."
+)
 @PROCESSES
 @json_option
 def extract(once: bool, processes: int | None, as_json: bool) -> None:
-    """Extract records from pages that were crawled; nothing is fetched.
+    """Extract records from crawled pages; nothing is fetched.
 
     \b
     Example:
@@ -52,10 +56,12 @@ def extract(once: bool, processes: int | None, as_json: bool) -> None:
 
 @click.command()
 @click.option("--domain", help="Only pages of this domain.")
-@click.option("--parser", help="Only pages this parser reads; NAME=VERSION to read them by one.")
-@click.option("--since", metavar="DATE", help="Only pages seen since then, such as 2026-05-01.")
-@click.option("--resume", is_flag=True, help="Go on with what an earlier replay left.")
-@click.option("--dry-run", is_flag=True, help="Tell what would change, and change nothing.")
+@click.option(
+    "--parser", help="Only pages read by this parser; NAME=VERSION re-reads them with that version."
+)
+@click.option("--since", metavar="DATE", help="Only pages fetched since then, such as 2026-05-01.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted replay.")
+@click.option("--dry-run", is_flag=True, help="Show what would change without changing it.")
 @PROCESSES
 @json_option
 def replay(
@@ -68,10 +74,10 @@ def replay(
     processes: int | None,
     as_json: bool,
 ) -> None:
-    """Read pages in the archive anew, with the parsers of today or a version you name.
+    """Extract archived pages again, with the current parsers or a given version.
 
-    What is found replaces what was read before; changes are marked as the reader's, not the web's.
-    Stop it at any time: --resume goes on.
+    The result replaces the earlier extraction; changes are attributed to the parser, not to the
+    site. It can be stopped at any time and continued with --resume.
 
     \b
     Example:
@@ -80,29 +86,31 @@ def replay(
       messor replay --resume
     """
     if resume and (domain or parser or since or dry_run):
-        raise UsageError("--resume goes on with what was left, and takes nothing else to go by.")
+        raise UsageError("--resume cannot be combined with filters or --dry-run.")
     name, _, version = (parser or "").partition("=")
     if parser is not None:
-        installed_parsers().get(name, version or None)  # says so if there is none
-    chosen = Chosen(domain, _moment(since), name or None, parser if version else None)
+        installed_parsers().get(name, version or None)  # raises if it is not installed
+    selection = ReplaySelection(
+        domain, _parse_date(since), name or None, parser if version else None
+    )
     if not dry_run:
-        _show(run(_replay(chosen, resume=resume, processes=processes)), as_json)
+        _show(run(_replay(selection, resume=resume, processes=processes)), as_json)
         return
-    report = run(_compare(chosen, processes))
+    report = run(_compare(selection, processes))
     if as_json:
         print_json(report)
     else:
-        print_comparison(report, candidate=chosen.pin)
+        print_comparison(report, candidate=selection.pin)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """Which pages are read anew, and by whom."""
+class ReplaySelection:
+    """The pages to extract again, and the parser to use."""
 
     domain: str | None
     since: datetime | None
     parser: str | None
-    pin: str | None  # of a version that was named, as NAME=VERSION
+    pin: str | None  # NAME=VERSION when a version was given
 
 
 async def _extract(*, follow: bool, processes: int | None) -> ExtractionResult:
@@ -110,50 +118,52 @@ async def _extract(*, follow: bool, processes: int | None) -> ExtractionResult:
     async with open_session(settings, pool_size=CONNECTIONS) as session:
         caught = await queue.catch_up(session.database)
         if caught:
-            say(f"{caught} pages that were never extracted wait now.")
+            say(f"{caught} pages that were never extracted were queued.")
         return await _work(settings, session, processes, follow=follow)
 
 
-async def _replay(chosen: Chosen, *, resume: bool, processes: int | None) -> ExtractionResult:
+async def _replay(
+    selection: ReplaySelection, *, resume: bool, processes: int | None
+) -> ExtractionResult:
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
         database = session.database
         if not resume:
-            # All pages of a domain are read by a named version; others only where it reads already.
+            # A pinned version reads all selected pages, not only those its parser reads now.
             queued = await queue.replay(
                 database,
-                domain_id=await _domain_id(database, chosen.domain),
-                since=chosen.since,
-                parser=None if chosen.pin else chosen.parser,
-                pin=chosen.pin,
+                domain_id=await _domain_id(database, selection.domain),
+                since=selection.since,
+                parser=None if selection.pin else selection.parser,
+                pin=selection.pin,
             )
-            say(f"{queued} pages are read anew.")
+            say(f"{queued} pages were queued for extraction.")
         done = await _work(settings, session, processes, follow=False)
         left = (await queue.waiting(database)).replayed
     if left:
-        say(f"{left} pages are left. To go on: messor replay --resume")
+        say(f"{left} pages remain. To continue: messor replay --resume")
     return done
 
 
-async def _compare(chosen: Chosen, processes: int | None) -> dict[str, Any]:
+async def _compare(selection: ReplaySelection, processes: int | None) -> dict[str, Any]:
     settings = Settings()
     async with open_session(settings) as session:
         report = await compare_archive(
             session.database,
             settings.data_dir / "archive",
             processes=processes,
-            domain_id=await _domain_id(session.database, chosen.domain),
-            since=chosen.since,
-            kinds=_compared(settings, chosen.parser),
-            pin=chosen.pin,
+            domain_id=await _domain_id(session.database, selection.domain),
+            since=selection.since,
+            kinds=_kinds_to_compare(settings, selection.parser),
+            pin=selection.pin,
             progress=progress_line(lambda pages: f"{pages} pages compared"),
         )
     end_line()
     return report.as_json()
 
 
-def _compared(settings: Settings, name: str | None) -> frozenset[str] | None:
-    """Kinds of records that are compared: a parser's, or all that are read."""
+def _kinds_to_compare(settings: Settings, name: str | None) -> frozenset[str] | None:
+    """Return the parser's record kinds, or all enabled ones without a parser."""
     if name is not None:
         return frozenset(installed_parsers().get(name).kinds)
     return wanted_kinds(settings.record_kinds)
@@ -178,8 +188,8 @@ async def _work(
     left = (await queue.waiting(session.database)).waiting
     if interruptible.was_interrupted and not follow and left:
         raise InterruptedRunError(
-            f"Interrupted: {left} pages are still to be read. The same command goes on with them; "
-            "after messor replay it is: messor replay --resume"
+            f"Interrupted: {left} pages remain. To continue, run messor extract again, or "
+            "messor replay --resume after a replay."
         )
     return done
 
@@ -190,7 +200,7 @@ async def _domain_id(database: Database, domain: str | None) -> Any:
     return (await registry.get(database, Submission.understand(domain).domain)).id
 
 
-def _moment(since: str | None) -> datetime | None:
+def _parse_date(since: str | None) -> datetime | None:
     if since is None:
         return None
     try:
@@ -204,20 +214,20 @@ def _progress(waiting: int) -> Callable[[Tally], None]:
     started = time.monotonic()
 
     def line(tally: Tally) -> str:
-        pace = tally.pages / max(time.monotonic() - started, 0.001)
+        rate = tally.pages / max(time.monotonic() - started, 0.001)
         left = max(waiting - tally.pages, 0)
         return (
             f"{tally.pages} of {max(waiting, tally.pages)} pages, {tally.records} records,"
-            f" {pace:.0f} pages/s, {left / pace if pace else 0:.0f} s left"
+            f" {rate:.0f} pages/s, {left / rate if rate else 0:.0f} s left"
         )
 
     return progress_line(line)
 
 
 def _show(done: ExtractionResult, as_json: bool) -> None:
-    tally, asked = done.tally, done.asked
+    tally, model_requests = done.tally, done.asked
     if as_json:
-        print_json({**asdict(tally), "asked": dict(asked)})
+        print_json({**asdict(tally), "asked": dict(model_requests)})
         return
     say(
         f"{tally.pages} pages read: {tally.records} records,"
@@ -225,8 +235,8 @@ def _show(done: ExtractionResult, as_json: bool) -> None:
     )
     if tally.put_off or tally.set_aside:
         say(
-            f"{tally.put_off} readings put off, {tally.set_aside} pages set aside (see error_logs)."
+            f"{tally.put_off} pages will be retried, {tally.set_aside} failed for good (see the table error_logs)."
         )
-    if asked:
-        counted = ", ".join(f"{count} {state}" for state, count in sorted(asked.items()))
-        say(f"Put to the model: {counted} (see: messor jobs list --type extract_ai).")
+    if model_requests:
+        counts = ", ".join(f"{count} {state}" for state, count in sorted(model_requests.items()))
+        say(f"Sent to the model: {counts} (see messor jobs list --type extract_ai).")

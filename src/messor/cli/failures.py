@@ -1,7 +1,7 @@
-"""What libraries raise past everybody else, in one sentence; the entry point prints it.
+"""One-sentence messages for library errors that no package handled; the entry point prints them.
 
-Rooms translate what they expect. What is left comes from outside: the database, files, sockets.
-A fault of Messor's own is not dressed up: it keeps its trace.
+Packages translate the errors they expect. The rest comes from the database, files and sockets.
+A bug in Messor keeps its traceback.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ import sys
 from messor.core.full_disk import is_full
 
 
-def in_words(error: Exception) -> str | None:
-    """What went wrong and what to do; None for a fault of ours."""
+def describe(error: Exception) -> str | None:
+    """Return what went wrong and what to do; None for a bug in Messor."""
     if is_full(error):
         return (
-            f"a disk is full ({error}). Free some space and run the command again; a file that it "
-            "was writing is incomplete."
+            f"a disk is full ({error}). Free some space and run the command again; the file it was "
+            "writing is incomplete."
         )
-    return _of_the_database(error) or _of_the_system(error)
+    return _describe_database_error(error) or _describe_system_error(error)
 
 
-def _of_the_database(error: Exception) -> str | None:
+def _describe_database_error(error: Exception) -> str | None:
     asyncpg = sys.modules.get("asyncpg")  # not loaded for commands that need no database
     if asyncpg is None:
         return None
     if isinstance(error, asyncpg.PostgresError):
-        said = str(error).partition("\n")[0].rstrip(".")
-        return f"The database could not do this: {said}. Look at it: messor doctor"
+        message = str(error).partition("\n")[0].rstrip(".")
+        return f"The database returned an error: {message}. To check it: messor doctor"
     if isinstance(error, (asyncpg.InterfaceError, asyncpg.InternalClientError)):
-        return "The connection to the database was lost. Try again, or look: messor doctor"
+        return "The connection to the database was lost. Try again, or check it: messor doctor"
     return None
 
 
-def _of_the_system(error: Exception) -> str | None:
+def _describe_system_error(error: Exception) -> str | None:
     if isinstance(error, BrokenPipeError):
-        return "Whoever read the output has gone."
+        return "The output was closed by its reader."
     if isinstance(error, TimeoutError):
-        return "No answer came in time. Try again, or look: messor doctor"
+        return "The operation timed out. Try again, or check the system: messor doctor"
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}."

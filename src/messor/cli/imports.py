@@ -1,4 +1,4 @@
-"""`messor import`: pages saved by hand become snapshots, without a request to their site."""
+"""`messor import`: turn saved pages into snapshots, without requests to their sites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.errors import NothingHarvestedError, UsageError
+from messor.errors import NoPagesError, UsageError
 from messor.imports.import_run import ImportReport, import_pages
 from messor.imports.sources import Source
 from messor.registry.domains import Submission
@@ -26,18 +26,18 @@ HEAD = ("outcome", "file", "url", "reason")
 
 @click.command(name="import")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--url", help="Where the page is from, or the address of the folder.")
+@click.option("--url", help="URL of the page, or base URL of the folder.")
 @click.option("--domain", "domains", multiple=True, help="Only pages of this domain; repeatable.")
-@click.option("--approve", is_flag=True, help="Approve the domain that --domain or --url names.")
+@click.option("--approve", is_flag=True, help="Approve the domain given by --domain or --url.")
 @json_option
 def import_(
     paths: tuple[str, ...], url: str | None, domains: tuple[str, ...], approve: bool, as_json: bool
 ) -> None:
-    """Import pages that were saved by hand: HTML, MHTML, WARC and HAR files, and folders.
+    """Import saved pages: HTML, MHTML, WARC and HAR files, and folders of them.
 
-    Nothing is asked of the site. A saved page says itself where it is from, or --url does; "-"
+    No request is sent to the site. The URL is read from the saved page or given by --url; "-"
     reads one file from standard input. Pages of domains that are not approved are refused; with
-    --approve the named domain is approved for its imported pages alone.
+    --approve the given domain is approved for its imported pages only.
 
     \b
     Example:
@@ -49,19 +49,19 @@ def import_(
     sources = _sources(paths, url)
     allowed = [*named, *([Submission.understand(url)] if url else [])]
     if approve and not allowed:
-        raise UsageError("--approve needs --domain or --url: say whose pages are approved.")
+        raise UsageError("--approve requires --domain or --url to name the domain.")
     only = {submission.domain for submission in named}
     report = run(_import(sources, only, allowed if approve else []))
     _show(report, as_json)
     if not report.has_pages:
-        raise NothingHarvestedError(f"Nothing was imported: {_why(report)}.")
+        raise NoPagesError(f"No page was imported: {_first_reason(report)}.")
 
 
 def _sources(paths: tuple[str, ...], url: str | None) -> list[Source]:
     if url is not None and parse(url) is None:
-        raise UsageError(f"{url[:200]!r} is not a web address such as https://example.org/page.")
+        raise UsageError(f"{url[:200]!r} is not a URL such as https://example.org/page.")
     if url is not None and len(paths) > 1:
-        raise UsageError("--url names one page or one folder: give one path with it.")
+        raise UsageError("--url applies to one page or folder; give a single path.")
     return [
         Source(BufferedReader(sys.stdin.buffer), url, "stdin")  # type: ignore[arg-type]
         if path == "-"
@@ -91,7 +91,7 @@ def _progress_line(report: ImportReport) -> None:
 def _counts(report: ImportReport) -> str:
     parts = [f"{count} {outcome}" for outcome, count in sorted(report.counts.items())]
     if report.passed_over:
-        parts.append(f"{report.passed_over} passed over")
+        parts.append(f"{report.passed_over} skipped")
     return ", ".join(parts) or "nothing yet"
 
 
@@ -104,7 +104,7 @@ def _show(report: ImportReport, as_json: bool) -> None:
         print_json(_as_data(report))
         return
     print_table(HEAD, [(r.outcome, r.origin, r.url, r.reason) for r in report.results])
-    say(f"Imported without a request: {_counts(report)}.")
+    say(f"Import finished: {_counts(report)}.")
 
 
 def _as_data(report: ImportReport) -> dict[str, Any]:
@@ -116,8 +116,8 @@ def _as_data(report: ImportReport) -> dict[str, Any]:
     }
 
 
-def _why(report: ImportReport) -> str:
-    """The first reason there is, for the sentence that ends a fruitless import."""
+def _first_reason(report: ImportReport) -> str:
+    """Return the first reason for an import without any page."""
     for result in report.results:
         if result.reason:
             return f"{result.origin}: {result.reason}"

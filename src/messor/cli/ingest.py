@@ -1,4 +1,4 @@
-"""Ingestion from the command line: a worker of its own, a line of progress, tiles and evidence."""
+"""Ingestion for `messor crawl --mode`: runs a worker and prints progress, tiles and evidence."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TextIO
 import click
 
 from messor.cli.output import emit, print_json, print_table
-from messor.cli.run_workers import require_able
+from messor.cli.run_workers import require_ready
 from messor.core.terminal import say
 from messor.crawl.worker import Worker
-from messor.errors import NothingHarvestedError, UsageError
+from messor.errors import NoPagesError, UsageError
 from messor.ingest import Ingestion, IngestRequest, Progress, ingest
 from messor.ingest.result import PlannedPageResult, RunOutcome
 from messor.runtime.components import watching_clock
@@ -27,26 +27,26 @@ LAST_WORDS = 2  # sentences of guidance that tell why nothing came
 
 
 def read_pages(file: TextIO | None) -> list[str]:
-    """One page per line; blank lines and comments are passed over."""
+    """Read one page per line, skipping blank lines and comments."""
     if file is None:
         return []
     try:
         lines = [line.strip() for line in file]
     except UnicodeDecodeError as error:
-        raise UsageError(f"{file.name} is not a text file with a page per line.") from error
+        raise UsageError(f"{file.name} is not a UTF-8 text file with one page per line.") from error
     return [line for line in lines if line and not line.startswith("#")]
 
 
 async def ingest_here(request: IngestRequest) -> Ingestion:
-    """Run a worker in this process for as long as the ingestion takes."""
+    """Run the ingestion with a worker in this process."""
     settings = Settings()
     async with open_session(settings) as session:
-        space = await require_able(settings, session)
+        space = await require_ready(settings, session)
         worker = Worker(settings, session.database, repair=session.repair, space=space)
         async with stopping_on_signals(worker), watching_clock(settings, session):
             working = asyncio.create_task(worker.run())
             ingesting = asyncio.create_task(
-                ingest(session.database, settings, request, watch=_tell)
+                ingest(session.database, settings, request, watch=_show_progress)
             )
             await asyncio.wait([working, ingesting], return_when=asyncio.FIRST_COMPLETED)
             interrupted = not ingesting.done()
@@ -63,7 +63,7 @@ async def ingest_here(request: IngestRequest) -> Ingestion:
         return ingesting.result()
 
 
-def _tell(progress: Progress) -> None:
+def _show_progress(progress: Progress) -> None:
     line = f"{progress.stage}: {progress.planned} pages planned, {progress.fetched} fetched"
     if sys.stderr.isatty():
         click.echo(f"\r\x1b[K{line}", nl=False, err=True)
@@ -72,14 +72,14 @@ def _tell(progress: Progress) -> None:
 
 
 def show_ingestion(ingestion: Ingestion, as_json: bool) -> None:
-    """The answer as specified, or for people; nothing used is an error of its own."""
+    """Print the result as JSON or text; raise if no page was used."""
     if as_json:
         print_json(ingestion.as_response())
     else:
         _show(ingestion)
     if not ingestion.is_success:
-        why = " ".join(ingestion.guidance[:LAST_WORDS]) or "nothing came of its pages."
-        raise NothingHarvestedError(f"Nothing was read of {ingestion.domain}: {why}")
+        why = " ".join(ingestion.guidance[:LAST_WORDS]) or "no page could be used."
+        raise NoPagesError(f"No content was read from {ingestion.domain}: {why}")
 
 
 def _show(ingestion: Ingestion) -> None:

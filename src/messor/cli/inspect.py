@@ -1,4 +1,4 @@
-"""`messor inspect`: the web's rules as Messor reads them, for people and scripts."""
+"""`messor inspect`: show how Messor interprets URLs, robots.txt, sitemaps and pages."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from messor.errors import MessorError, UsageError
 from messor.explain.inspect import DEFAULT_AGENT, SUBJECTS
 
 JSONL = click.option(
-    "--jsonl", is_flag=True, help="Read one JSON object per line from stdin, answer one per line."
+    "--jsonl", is_flag=True, help="Read one JSON object per line from stdin and print one per line."
 )
 
 
 @click.group()
 def inspect() -> None:
-    """Ask what Messor's rules say; nothing is fetched or stored.
+    """Show how Messor interprets its input; nothing is fetched or stored.
 
     \b
     Example:
@@ -34,85 +34,85 @@ def inspect() -> None:
 
 @inspect.command()
 @click.argument("text", required=False)
-@click.option("--base", help="What a relative URL refers to.")
+@click.option("--base", help="Base URL for a relative URL.")
 @JSONL
 def url(text: str | None, base: str | None, jsonl: bool) -> None:
-    """How a URL is read: its canonical form, its hash, its domain.
+    """Show a URL's canonical form, hash and domain.
 
     \b
     Example:
       messor inspect url ../b?utm_source=x --base https://example.com/a/
     """
-    _answer("url", jsonl, {"input": text, "base": base})
+    _inspect("url", jsonl, {"input": text, "base": base})
 
 
 @inspect.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("address", required=False)
-@click.option("--agent", default=DEFAULT_AGENT, show_default=True, help="The robots token.")
+@click.option(
+    "--agent", default=DEFAULT_AGENT, show_default=True, help="Product token of the crawler."
+)
 @JSONL
 def robots(file: Path | None, address: str | None, agent: str, jsonl: bool) -> None:
-    """Whether a robots.txt lets an agent fetch a URL, and by which rule.
+    """Show whether a robots.txt allows an agent to fetch a URL, and by which rule.
 
     \b
     Example:
       messor inspect robots robots.txt https://example.com/private/
     """
     text = _read(file).decode("utf-8", "replace") if file else None
-    _answer("robots", jsonl, {"robots_txt": text, "url": address, "user_agent": agent})
+    _inspect("robots", jsonl, {"robots_txt": text, "url": address, "user_agent": agent})
 
 
 @inspect.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--url", "address", help="Where the sitemap was found.")
+@click.option("--url", "address", help="URL of the sitemap.")
 @JSONL
 def sitemap(file: Path | None, address: str | None, jsonl: bool) -> None:
-    """What a sitemap lists: XML, gz, text, RSS or Atom.
+    """List the entries of a sitemap: XML, gzip, text, RSS or Atom.
 
     \b
     Example:
       messor inspect sitemap sitemap.xml.gz
     """
-    _answer("sitemap", jsonl, {"body_b64": _encoded(file), "url": address})
+    _inspect("sitemap", jsonl, {"body_b64": _encoded(file), "url": address})
 
 
 @inspect.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--content-type", help="The Content-Type header it came with.")
+@click.option("--content-type", help="Content-Type header of the response.")
 @JSONL
 def encoding(file: Path | None, content_type: str | None, jsonl: bool) -> None:
-    """In which encoding a page is written.
+    """Detect the character encoding of a page.
 
     \b
     Example:
       messor inspect encoding page.html --content-type "text/html; charset=latin1"
     """
-    _answer("encoding", jsonl, {"body_b64": _encoded(file), "content_type_header": content_type})
+    _inspect("encoding", jsonl, {"body_b64": _encoded(file), "content_type_header": content_type})
 
 
 @inspect.command()
 @click.argument("address", required=False)
-@click.option("--dns", multiple=True, help="An address the name resolves to; may be repeated.")
+@click.option("--dns", multiple=True, help="IP address the host name resolves to; repeatable.")
 @JSONL
 def address(address: str | None, dns: tuple[str, ...], jsonl: bool) -> None:
-    """Whether the address guard would let a request go out.
+    """Show whether the address guard would allow a request.
 
     \b
     Example:
       messor inspect address http://metadata.example/ --dns 169.254.169.254
     """
-    _answer("address", jsonl, {"url": address, "dns": list(dns)})
+    _inspect("address", jsonl, {"url": address, "dns": list(dns)})
 
 
 @inspect.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--url", "address", default="https://example.invalid/page", help="Where it was found."
-)
-@click.option("--generic", is_flag=True, help="Leave out the parsers made for a site.")
+@click.option("--url", "address", default="https://example.invalid/page", help="URL of the page.")
+@click.option("--generic", is_flag=True, help="Do not use site-specific parsers.")
 @JSONL
 def page(file: Path | None, address: str, generic: bool, jsonl: bool) -> None:
-    """What is made of a page: main content, type, records with evidence, links, hashes.
+    """Extract a page: main content, type, records with evidence, links, hashes.
 
     \b
     Example:
@@ -120,29 +120,29 @@ def page(file: Path | None, address: str, generic: bool, jsonl: bool) -> None:
       messor inspect page --generic --jsonl < pages.jsonl
     """
     own: dict[str, Any] = {"generic": True} if generic else {}
-    _answer("page", jsonl, {"body_b64": _encoded(file), "url": address}, own)
+    _inspect("page", jsonl, {"body_b64": _encoded(file), "url": address}, own)
 
 
-def _answer(
+def _inspect(
     subject: str, jsonl: bool, given: dict[str, Any], always: Mapping[str, Any] | None = None
 ) -> None:
-    """Answer the one given thing or each of stdin's; what is `always` so goes for all."""
+    """Inspect the given input, or each line of stdin; `always` is merged into all of them."""
     if jsonl:
-        _answer_lines(subject, always or {})
+        _inspect_lines(subject, always or {})
     else:
         print_json(SUBJECTS[subject]({**given, **(always or {})}))
 
 
-def _answer_lines(subject: str, always: Mapping[str, Any]) -> None:
-    """One answer per line, in order; a bad line gets an error and the next one its turn."""
+def _inspect_lines(subject: str, always: Mapping[str, Any]) -> None:
+    """Print one result per line, in order; an invalid line yields an error object."""
     examine = SUBJECTS[subject]
     output = sys.stdout.buffer
     for line in sys.stdin.buffer:
         try:
-            # Not the fastest decoder but the one that takes lone surrogates, as scripts send them.
+            # Slower than other decoders, but accepts the lone surrogates that scripts send.
             given = json.loads(line)
             if not isinstance(given, dict):
-                raise UsageError("a JSON object is needed")
+                raise UsageError("each line must be a JSON object")
             found = examine({**given, **always})
         except (MessorError, ValueError, RecursionError) as error:
             found = {"error": str(error) or type(error).__name__}

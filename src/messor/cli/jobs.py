@@ -1,4 +1,4 @@
-"""`messor jobs`: background work, its errors, and its dead letters."""
+"""`messor jobs`: background jobs, their errors, and dead letters."""
 
 from __future__ import annotations
 
@@ -26,36 +26,40 @@ from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import open_session
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 LOCAL_ADMIN = "local-admin"
 HEAD = ("id", "type", "state", "priority", "attempts", "key", "worker", "available", "finished")
 DEAD_HEAD = ("id", "type", "category", "error", "attempts", "died", "reason")
-STATS_HEAD = ("type", "queued", "due", "running", "left behind", "done", "dead", "cancelled", "oldest wait", "mean run")  # fmt: skip
+STATS_HEAD = ("type", "queued", "due", "running", "abandoned", "done", "dead", "cancelled", "oldest wait", "mean run")  # fmt: skip
 ERRORS_HEAD = ("times", "category", "error", "first", "last", "pattern")
 REASON_WIDTH = 80
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 _AGE = re.compile(r"(\d{1,5})([smhdw])", re.ASCII)
 _limit = click.option(
-    "--limit", default=50, show_default=True, type=click.IntRange(1, 100_000), help="Show so many."
+    "--limit",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1, 100_000),
+    help="Maximum number of rows.",
 )
-_yes = click.option("--yes", is_flag=True, help="Do it, when more than one job is meant.")
+_yes = click.option("--yes", is_flag=True, help="Confirm an action on more than one job.")
 _category = click.option("--category", type=click.Choice(CATEGORIES), help="Only errors of this category.")  # fmt: skip
 
 
-def choosing(command: Command) -> Command:
-    """The options that choose dead letters."""
-    age = click.option("--older-than", metavar="AGE", help="Only those dead for so long: 90m, 12h, 7d.")  # fmt: skip
-    pattern = click.option("--pattern", help="Only those whose reason has this pattern, or a part of it.")  # fmt: skip
+def selection_options(command: Command) -> Command:
+    """Add the options that select dead letters."""
+    age = click.option("--older-than", metavar="AGE", help="Only jobs that died at least this long ago: 90m, 12h, 7d.")  # fmt: skip
+    pattern = click.option("--pattern", help="Only jobs whose reason contains this error pattern.")  # fmt: skip
     job_type = click.option("--type", "job_type", help="Only jobs of this type.")
     return job_type(_category(pattern(age(command))))
 
 
 @click.group()
 def jobs() -> None:
-    """Look at background work, and decide about what failed.
+    """Show background jobs, and requeue, purge or cancel them.
 
     \b
     Example:
@@ -88,14 +92,14 @@ def list_jobs(state: str | None, job_type: str | None, limit: int, as_json: bool
     elif found:
         print_table(HEAD, [_row(line) for line in found])
     else:
-        say("No such jobs.")
+        say("No matching jobs.")
 
 
 @jobs.command()
 @click.argument("job_id", type=click.UUID)
 @json_option
 def show(job_id: UUID, as_json: bool) -> None:
-    """Show all that is known of a job, its latest errors included.
+    """Show a job in detail, with its latest errors.
 
     \b
     Example:
@@ -111,15 +115,15 @@ def show(job_id: UUID, as_json: bool) -> None:
     for name, value in found.items():
         emit(_printable(f"{name:24} {value if value is not None else '-'}"))
     for error in errors:
-        said = f"{error['category']} {error['error_type']}: {error['error_message']}"
-        emit(_printable(f"\n{error['occurred_at']:%Y-%m-%d %H:%M:%S} {said}"))
+        message = f"{error['category']} {error['error_type']}: {error['error_message']}"
+        emit(_printable(f"\n{error['occurred_at']:%Y-%m-%d %H:%M:%S} {message}"))
         emit(_printable((error["stack_trace"] or "").rstrip()))
 
 
 @jobs.command()
 @json_option
 def stats(as_json: bool) -> None:
-    """Count jobs by type and state; done ones leave when their window has ended.
+    """Count jobs by type and state; done jobs are counted until their window ends.
 
     \b
     Example:
@@ -135,7 +139,7 @@ def stats(as_json: bool) -> None:
 
 
 @jobs.command()
-@choosing
+@selection_options
 @_limit
 @json_option
 def dead(limit: int, as_json: bool, **chosen: Any) -> None:
@@ -153,17 +157,17 @@ def dead(limit: int, as_json: bool, **chosen: Any) -> None:
     elif found:
         print_table(DEAD_HEAD, [_letter(letter) for letter in found])
     else:
-        say("No such dead letters.")
+        say("No matching dead letters.")
 
 
 @jobs.command()
 @click.argument("job_ids", nargs=-1, type=click.UUID)
-@choosing
-@click.option("--all", "everything", is_flag=True, help="All dead letters.")
+@selection_options
+@click.option("--all", "everything", is_flag=True, help="Select all dead letters.")
 @_yes
 @json_option
 def requeue(job_ids: tuple[UUID, ...], as_json: bool, **options: Any) -> None:
-    """Give dead letters all their attempts again: one, several, or those chosen by options.
+    """Requeue dead letters with all their attempts, by id or by filter.
 
     \b
     Example:
@@ -171,33 +175,33 @@ def requeue(job_ids: tuple[UUID, ...], as_json: bool, **options: Any) -> None:
       messor jobs requeue --type serp --category network --yes
     """
     done = _decide(dead_letters.requeue, "requeue", job_ids, **options)
-    _tell("requeued", done, as_json)
+    _report("requeued", done, as_json)
 
 
 @jobs.command()
 @click.argument("job_ids", nargs=-1, type=click.UUID)
-@choosing
-@click.option("--all", "everything", is_flag=True, help="All dead letters.")
+@selection_options
+@click.option("--all", "everything", is_flag=True, help="Select all dead letters.")
 @_yes
 @json_option
 def purge(job_ids: tuple[UUID, ...], as_json: bool, **options: Any) -> None:
-    """Move dead letters to the history: they cannot be requeued, and their keys are free again.
+    """Move dead letters to the history; they cannot be requeued, and their keys can be reused.
 
     \b
     Example:
       messor jobs purge --older-than 30d --yes
     """
     done = _decide(dead_letters.purge, "purge", job_ids, **options)
-    _tell("purged", done, as_json)
+    _report("purged", done, as_json)
 
 
 @jobs.command()
 @click.argument("job_ids", nargs=-1, type=click.UUID)
-@click.option("--type", "job_type", help="All jobs of this type that wait or run.")
+@click.option("--type", "job_type", help="Cancel all queued and running jobs of this type.")
 @_yes
 @json_option
 def cancel(job_ids: tuple[UUID, ...], job_type: str | None, yes: bool, as_json: bool) -> None:
-    """Call off jobs that wait or run; a worker stops one at its next heartbeat.
+    """Cancel queued or running jobs; a worker stops a running job at its next heartbeat.
 
     \b
     Example:
@@ -205,30 +209,30 @@ def cancel(job_ids: tuple[UUID, ...], job_type: str | None, yes: bool, as_json: 
       messor jobs cancel --type export --yes
     """
     if bool(job_ids) == (job_type is not None):
-        raise UsageError("Name jobs by their ids, or all of a type with --type.")
+        raise UsageError("Give either job ids or --type.")
     done = run(_with_database(lambda database: _cancel(database, job_ids, job_type, yes=yes)))
     if len(job_ids) == 1 and not done:
-        raise NotFoundError(f"No job {job_ids[0]} waits or runs.")
-    _tell("cancelled", done, as_json)
+        raise NotFoundError(f"No job {job_ids[0]} is queued or running.")
+    _report("cancelled", done, as_json)
 
 
 @jobs.command()
-@click.option("--since", metavar="AGE", default="7d", show_default=True, help="Not older than: 90m, 12h, 7d.")  # fmt: skip
-@click.option("--error", "error_type", help="Only errors of this type, such as TimeoutError.")
+@click.option("--since", metavar="AGE", default="7d", show_default=True, help="Only errors of the last 90m, 12h, 7d.")  # fmt: skip
+@click.option("--error-type", help="Only errors of this type, such as TimeoutError.")
 @_category
 @_limit
 @json_option
 def errors(
     since: str, error_type: str | None, category: str | None, limit: int, as_json: bool
 ) -> None:
-    """Group logged errors, of jobs and of crawl tasks, by what their messages have in common.
+    """Group logged errors of jobs and crawl tasks by message pattern.
 
     \b
     Example:
       messor jobs errors --since 24h
       messor jobs errors --category network --json
     """
-    within = understand_age("--since", since)
+    within = parse_age("--since", since)
 
     async def read(database: Database) -> list[ErrorPattern]:
         return await patterns(
@@ -241,14 +245,14 @@ def errors(
     elif found:
         print_table(ERRORS_HEAD, [_pattern(pattern) for pattern in found])
     else:
-        say("No such errors.")
+        say("No matching errors.")
 
 
-def understand_age(option: str, text: str) -> timedelta:
-    """A time span such as 90m, 12h or 7d."""
+def parse_age(option: str, text: str) -> timedelta:
+    """Parse a duration such as 90m, 12h or 7d."""
     age = _AGE.fullmatch(text.strip())
     if age is None:
-        raise UsageError(f"{option} {text[:50]!r} is not a time span: give 90m, 12h, 7d or 2w.")
+        raise UsageError(f"{option} {text[:50]!r} is not a duration; use 90m, 12h, 7d or 2w.")
     return timedelta(**{UNITS[age[2]]: int(age[1])})
 
 
@@ -259,7 +263,7 @@ def _choice(
     pattern: str | None,
     older_than: str | None,
 ) -> DeadLetterFilter:
-    age = None if older_than is None else understand_age("--older-than", older_than)
+    age = None if older_than is None else parse_age("--older-than", older_than)
     return DeadLetterFilter(list(job_ids) or None, job_type, category, pattern, age)
 
 
@@ -272,26 +276,26 @@ def _decide(
     yes: bool,
     **chosen: Any,
 ) -> int:
-    """Do something about dead letters; more than one only when that was said."""
+    """Act on dead letters; on more than one only with --yes."""
     choice = _choice(job_ids, **chosen)
     if (choice == DeadLetterFilter()) != everything:
-        raise UsageError("Say which dead letters: ids, --type, --category, --pattern, --older-than, or --all alone.")  # fmt: skip
+        raise UsageError("Select dead letters by id, --type, --category, --pattern or --older-than, or give --all alone.")  # fmt: skip
 
     async def decide(database: Database) -> int:
         found = await dead_letters.count(database, choice)
         if found and len(job_ids) != 1:
-            _ask(f"{verb} {found:,} dead letters ({choice})", yes=yes)
+            _require_confirmation(f"{verb} {found:,} dead letters ({choice})", yes=yes)
         return await act(database, choice, actor=LOCAL_ADMIN) if found else 0
 
     done = run(_with_database(decide))
     if len(job_ids) == 1 and not done:
-        raise NotFoundError(f"{job_ids[0]} is no dead letter.")
+        raise NotFoundError(f"{job_ids[0]} is not a dead letter.")
     return done
 
 
-def _ask(what: str, *, yes: bool) -> None:
+def _require_confirmation(what: str, *, yes: bool) -> None:
     if not yes:
-        raise UsageError(f"This would {what}. Add --yes to do it.")
+        raise UsageError(f"This would {what}. Add --yes to confirm.")
     say(f"About to {what}.")
 
 
@@ -301,11 +305,11 @@ async def _cancel(
     if job_type is not None:
         counts = (await queue.counts(database)).get(job_type, {})
         found = counts.get("queued", 0) + counts.get("running", 0)
-        _ask(f"cancel {found:,} jobs (of type {job_type})", yes=yes)
+        _require_confirmation(f"cancel {found:,} jobs of type {job_type}", yes=yes)
         done = await queue.cancel_type(database, job_type)
     else:
         if len(job_ids) > 1:
-            _ask(f"cancel up to {len(job_ids):,} jobs (named by id)", yes=yes)
+            _require_confirmation(f"cancel up to {len(job_ids):,} jobs", yes=yes)
         async with database.transaction() as connection:
             done = len(await queue.cancel(connection, job_ids))
     if done:
@@ -315,16 +319,16 @@ async def _cancel(
     return done
 
 
-async def _with_database(act: Callable[[Database], Awaitable[Answer]]) -> Answer:
+async def _with_database(act: Callable[[Database], Awaitable[Result]]) -> Result:
     async with open_session(Settings(), pool_size=1) as session:
         return await act(session.database)
 
 
-def _tell(done_to: str, count: int, as_json: bool) -> None:
+def _report(outcome: str, count: int, as_json: bool) -> None:
     if as_json:
-        print_json({done_to: count})
+        print_json({outcome: count})
     else:
-        say(f"{count:,} {'job' if count == 1 else 'jobs'} {done_to}.")
+        say(f"{count:,} {'job' if count == 1 else 'jobs'} {outcome}.")
 
 
 def _row(line: lists.JobRow) -> tuple[object, ...]:
@@ -349,8 +353,8 @@ def _pattern(found: ErrorPattern) -> tuple[object, ...]:
 
 
 def _printable(text: str) -> str:
-    """What came from elsewhere must not steer a terminal."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text)  # fmt: skip
+    """Replace control characters, which could steer the terminal."""
+    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)  # fmt: skip
 
 
 def _short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`messor keys`: what programs show instead of a login."""
+"""`messor keys`: API keys, with which programs authenticate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 SCOPES = sorted(act.value for act in key_acts_of(Role.ADMIN))
 HEAD = ("prefix", "name", "member", "scopes", "state", "expires", "last used")
@@ -28,7 +28,7 @@ HEAD = ("prefix", "name", "member", "scopes", "state", "expires", "last used")
 
 @click.group()
 def keys() -> None:
-    """Make, list and revoke API keys. A key is shown once, when it is made.
+    """Create, list and revoke API keys. A key is shown only once, when it is created.
 
     \b
     Example:
@@ -40,7 +40,7 @@ def keys() -> None:
 
 @keys.command()
 @click.argument("name")
-@click.option("--member", required=True, help="The e-mail address of the member it acts for.")
+@click.option("--member", required=True, help="E-mail address of the member it acts for.")
 @click.option(
     "--scope",
     "scopes",
@@ -48,18 +48,18 @@ def keys() -> None:
     default=[Act.READ.value],
     show_default=True,
     type=click.Choice(SCOPES),
-    help="What it may do, at most what the member may; repeat it for more.",
+    help="Permitted action, within the member's own permissions; repeatable.",
 )
 @click.option(
     "--days",
     default=USUAL_DAYS,
     show_default=True,
     type=click.IntRange(1, MOST_DAYS),
-    help="How long it holds.",
+    help="Days until it expires.",
 )
 @json_option
 def create(name: str, member: str, scopes: tuple[str, ...], days: int, as_json: bool) -> None:
-    """Make a key for a member and print it, this once.
+    """Create a key for a member and print it once.
 
     \b
     Example:
@@ -82,15 +82,15 @@ def create(name: str, member: str, scopes: tuple[str, ...], days: int, as_json: 
     if as_json:
         print_json({**asdict(key), "key": secret.reveal()})
     else:
-        say(f"Keep it now: it is not shown again. It holds until {key.expires_at:%Y-%m-%d}.")
+        say(f"Save it now: it is not shown again. It expires on {key.expires_at:%Y-%m-%d}.")
         emit(secret.reveal())
 
 
 @keys.command(name="list")
-@click.option("--member", help="Only those of this member, by e-mail address.")
+@click.option("--member", help="Only keys of the member with this e-mail address.")
 @json_option
 def list_keys(member: str | None, as_json: bool) -> None:
-    """List the keys, newest first.
+    """List API keys, newest first.
 
     \b
     Example:
@@ -109,14 +109,16 @@ def list_keys(member: str | None, as_json: bool) -> None:
     elif found:
         print_table(HEAD, [_row(key) for key in found])
     else:
-        say("No keys. Make one: messor keys create NAME --member ada@example.org")
+        say("No keys. Create one: messor keys create NAME --member ada@example.org")
 
 
 @keys.command()
 @click.argument("prefix")
 @json_option
 def revoke(prefix: str, as_json: bool) -> None:
-    """End a key now; its prefix stands in the list, and in the key after messor_.
+    """Revoke a key immediately.
+
+    Its PREFIX is shown by messor keys list, and follows messor_ in the key itself.
 
     \b
     Example:
@@ -134,7 +136,7 @@ def revoke(prefix: str, as_json: bool) -> None:
         print_table(HEAD, [_row(key)])
 
 
-async def _transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+async def _transact(act: Callable[[Connection], Awaitable[Result]]) -> Result:
     async with (
         open_session(Settings(), pool_size=1) as session,
         session.database.transaction() as connection,
@@ -157,4 +159,4 @@ def _row(key: ApiKey) -> tuple[object, ...]:
 def _state(key: ApiKey) -> str:
     if key.is_good:
         return "active"
-    return "revoked" if key.revoked_at is not None else "run out or member disabled"
+    return "revoked" if key.revoked_at is not None else "expired or member disabled"

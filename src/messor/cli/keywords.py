@@ -1,4 +1,4 @@
-"""`messor keywords`: what is searched for, where it came from and what it is worth."""
+"""`messor keywords`: search keywords, their sources and tiers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from messor.scout.tiers import Retiered, TierChange
 from messor.store.database import Connection, Database
 from messor.verticals import verticals
 
+PREVIEW_ONLY = "Nothing was saved; add --write to save."
+
 
 @click.group()
 def keywords() -> None:
-    """Make, grow and weigh the keywords of a vertical.
+    """Generate, expand and rank the keywords of a vertical.
 
     \b
     Example:
@@ -32,13 +34,11 @@ def keywords() -> None:
 
 @keywords.command()
 @click.argument("vertical")
-@click.option(
-    "--profile", "profiles", multiple=True, help="For this profile only; may be repeated."
-)
-@click.option("--write", is_flag=True, help="Write them; without it they are only previewed.")
+@click.option("--profile", "profiles", multiple=True, help="Only for this profile; repeatable.")
+@click.option("--write", is_flag=True, help="Save the result; without it only a preview is shown.")
 @json_option
 def generate(vertical: str, profiles: tuple[str, ...], write: bool, as_json: bool) -> None:
-    """Fill the templates of a vertical with its services, synonyms and places.
+    """Generate keywords from a vertical's templates, services, synonyms and places.
 
     \b
     Example:
@@ -48,27 +48,30 @@ def generate(vertical: str, profiles: tuple[str, ...], write: bool, as_json: boo
 
     async def act(database: Database) -> tuple[Preview, int | None]:
         applied = await verticals.get(database, vertical)
-        seen = await words.preview(database, applied, profiles)
+        preview = await words.preview(database, applied, profiles)
         if not write:
-            return seen, None
-        return seen, await words.write(database, applied, profiles, actor=LOCAL_ADMIN)
+            return preview, None
+        return preview, await words.write(database, applied, profiles, actor=LOCAL_ADMIN)
 
-    seen, written = run(with_database(act))
+    preview, written = run(with_database(act))
     if as_json:
-        print_json({**asdict(seen), "new": seen.new, "written": written})
+        print_json({**asdict(preview), "new": preview.new, "written": written})
         return
-    print_table(("template", "texts"), list(seen.by_template.items()))
-    emit(f"{seen.texts} texts for {seen.profiles} profiles: {seen.new} new, {seen.known} known.")
-    emit("For example: " + "; ".join(seen.sample[:5]))
-    say(f"{written} keywords were written." if write else "Nothing was written: add --write.")
+    print_table(("template", "keywords"), list(preview.by_template.items()))
+    emit(
+        f"{preview.texts} keywords for {preview.profiles} profiles: "
+        f"{preview.new} new, {preview.known} known."
+    )
+    emit("For example: " + "; ".join(preview.sample[:5]))
+    say(f"{written} keywords were saved." if write else PREVIEW_ONLY)
 
 
 @keywords.command()
 @click.argument("vertical")
-@click.option("--write", is_flag=True, help="Write them; without it they are only previewed.")
+@click.option("--write", is_flag=True, help="Save the result; without it only a preview is shown.")
 @json_option
 def expand(vertical: str, write: bool, as_json: bool) -> None:
-    """Take up what result pages suggest, as far as it stays with the topic.
+    """Add keywords suggested by result pages, as far as they stay on topic.
 
     \b
     Example:
@@ -87,20 +90,20 @@ def expand(vertical: str, write: bool, as_json: bool) -> None:
         print_json(found)
         return
     table = [(o.text, o.seed, o.drift, "yes" if o.taken else "no", o.said) for o in found]
-    print_table(("text", "seed", "drift", "taken", "because"), table)
+    print_table(("text", "seed", "drift", "accepted", "reason"), table)
     taken = sum(one.taken for one in found)
     say(
-        f"{taken} of {len(found)} are taken."
-        + ("" if write else " Nothing was written: add --write.")
+        f"{taken} of {len(found)} suggestions were accepted."
+        + ("" if write else f" {PREVIEW_ONLY}")
     )
 
 
 @keywords.command(name="tiers")
 @click.argument("vertical")
-@click.option("--write", is_flag=True, help="Write them; without it they are only previewed.")
+@click.option("--write", is_flag=True, help="Save the result; without it only a preview is shown.")
 @json_option
 def tiers_(vertical: str, write: bool, as_json: bool) -> None:
-    """Give keywords their tiers by what they were measured to be worth, and rest the worthless.
+    """Assign tiers to keywords by their measured value, and prune worthless ones.
 
     \b
     Example:
@@ -123,9 +126,9 @@ def tiers_(vertical: str, write: bool, as_json: bool) -> None:
         (one.text, one.profile, one.before, "pruned" if one.prune else one.after, one.why)
         for one in changes
     ]
-    print_table(("text", "profile", "before", "after", "because"), table)
+    print_table(("text", "profile", "before", "after", "reason"), table)
     if done is None:
-        say("Nothing was written: add --write.")
+        say(PREVIEW_ONLY)
     else:
         say(f"{done.measured} measured, {done.changed} changed, {done.pruned} pruned.")
 
@@ -133,13 +136,17 @@ def tiers_(vertical: str, write: bool, as_json: bool) -> None:
 @keywords.command()
 @click.argument("vertical")
 @click.argument("text")
-@click.option("--tier", type=click.Choice(["A", "B", "C"]), default="C", show_default=True)
 @click.option(
-    "--profile", "profiles", multiple=True, help="For this profile only; may be repeated."
+    "--tier",
+    type=click.Choice(["A", "B", "C"]),
+    default="C",
+    show_default=True,
+    help="Tier of the keyword.",
 )
+@click.option("--profile", "profiles", multiple=True, help="Only for this profile; repeatable.")
 @json_option
 def add(vertical: str, text: str, tier: str, profiles: tuple[str, ...], as_json: bool) -> None:
-    """Add a keyword by hand; it is never pruned.
+    """Add a keyword manually; it is never pruned.
 
     \b
     Example:
@@ -158,15 +165,16 @@ def add(vertical: str, text: str, tier: str, profiles: tuple[str, ...], as_json:
 
 @keywords.command(name="list")
 @click.argument("vertical")
-@click.option("--tier", type=click.Choice(["A", "B", "C"]))
-@click.option("--profile")
-@click.option("--pruned", is_flag=True, help="Those that rest, too.")
-@click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, show_default=True)
+@click.option("--tier", type=click.Choice(["A", "B", "C"]), help="Only this tier.")
+@click.option("--profile", help="Only this profile.")
+@click.option("--pruned", is_flag=True, help="Include pruned keywords.")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, show_default=True,
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def list_(  # noqa: PLR0917 - one for each option
     vertical: str, tier: str | None, profile: str | None, pruned: bool, limit: int, as_json: bool
 ) -> None:
-    """List keywords, the highest tier first.
+    """List keywords, highest tier first.
 
     \b
     Example:
@@ -184,4 +192,4 @@ def list_(  # noqa: PLR0917 - one for each option
         print_json(found)
         return
     table = [(o.text, o.profile, o.tier, o.source, o.value, o.last_snapshot_at) for o in found]
-    print_table(("text", "profile", "tier", "source", "value", "last seen"), table)
+    print_table(("text", "profile", "tier", "source", "value", "last search"), table)

@@ -1,7 +1,8 @@
-"""The entry point: finds the command, and turns every known error into one sentence.
+"""The entry point: finds the command and prints every known error as one sentence.
 
-Exit codes: 0 done, 1 failed, 2 bad input, 4 not found, 5 not allowed as things stand,
-6 a server or folder cannot be used, 7 a crawl brought no page at all, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 invalid input, 3 part of a batch was refused, 4 not found,
+5 conflict with the current state, 6 a server or folder cannot be used, 7 a crawl or import
+returned no page, 8 an audit found a violation, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from messor import __version__
-from messor.cli.failures import in_words
+from messor.cli.failures import describe
 from messor.cli.output import show_error
 from messor.core.logs import configure_logs
 from messor.core.terminal import guard_terminal, say
@@ -67,65 +68,67 @@ COMMANDS = {
 }
 
 
-# Commands of other packages register by this group; without simweb these two tell how to get it.
-PLUGGED = entry_points(group="messor.commands")
-OF_SIMWEB = {
-    "demo": "Crawl a simulated web on loopback, in a throw-away folder.",
+# Other packages register commands by this group; without simweb these two say how to install it.
+PLUGINS = entry_points(group="messor.commands")
+SIMWEB_COMMANDS = {
+    "demo": "Crawl a simulated web on loopback, in a temporary folder.",
     "rehearse": "Rehearse search-led discovery on a simulated web.",
 }
 
 
 class LazyGroup(click.Group):
-    """Loads a command's module when it is called, so that the others cost nothing."""
+    """Imports a command's module only when it is called, to keep start-up fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return sorted({*COMMANDS, *PLUGGED.names, *OF_SIMWEB})
+        return sorted({*COMMANDS, *PLUGINS.names, *SIMWEB_COMMANDS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name in PLUGGED.names:
-            plugged: click.Command = PLUGGED[cmd_name].load()
-            return plugged
-        if cmd_name in OF_SIMWEB:
-            return _without_simweb(cmd_name)
-        place = COMMANDS.get(cmd_name)
-        if place is None:
+        if cmd_name in PLUGINS.names:
+            plugin: click.Command = PLUGINS[cmd_name].load()
+            return plugin
+        if cmd_name in SIMWEB_COMMANDS:
+            return _missing_simweb(cmd_name)
+        target = COMMANDS.get(cmd_name)
+        if target is None:
             return None
-        module, _, name = place.partition(":")
+        module, _, name = target.partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """`messor URL` is `messor crawl URL`: what has a dot or a scheme is no command's name."""
+        """Treat `messor URL` as `messor crawl URL`: a URL has a dot or a scheme, a command has not."""
         if args and args[0] not in COMMANDS and ("." in args[0] or "://" in args[0]):
             args = ["crawl", *args]
         return super().resolve_command(ctx, args)
 
 
-def _without_simweb(name: str) -> click.Command:
-    """A command whose package is not installed: it says so, whatever it is given."""
+def _missing_simweb(name: str) -> click.Command:
+    """Return a command that accepts any arguments and says how to install simweb."""
 
     def refuse() -> None:
         raise UnavailableError(
-            f"messor {name} needs the simulated web, which is not installed. In a checkout of "
-            "Messor: pip install ./packages/simweb (make demo does it by itself)."
+            f"messor {name} requires the package simweb, which is not installed. In a checkout of "
+            "Messor run: pip install ./packages/simweb (make demo does this itself)."
         )
 
     settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(name, callback=refuse, help=OF_SIMWEB[name], context_settings=settings)
+    return click.Command(
+        name, callback=refuse, help=SIMWEB_COMMANDS[name], context_settings=settings
+    )
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="messor")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """A governed web crawler: you say which domains may be harvested, it keeps proof.
+    """A governed web crawler: crawls approved domains only and keeps evidence of every decision.
 
     \b
     Example:
-      messor demo --once            watch it harvest a simulated web
-      messor https://example.org/   harvest a domain (short for: messor crawl …)
+      messor demo --once            crawl a simulated web
+      messor https://example.org/   crawl a domain (short for: messor crawl …)
       messor why https://example.org/private/
     """
     _write_logs(context.invoked_subcommand)
@@ -140,7 +143,7 @@ def _write_logs(command: str | None) -> None:
 
 
 def main() -> None:
-    """Run a command whose files are nobody else's business: exports, dumps, archive, keys."""
+    """Run a command with a umask that keeps exports, dumps, archive and keys private."""
     guard_terminal()
     before = os.umask(0o077)
     try:
@@ -150,11 +153,11 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Print one sentence and exit with a fitting code when the command cannot be done."""
+    """Run the command; on a known error print one sentence and exit with its code."""
     try:
-        done = cli(standalone_mode=False)  # the code of an early exit, if there was one
-        if isinstance(done, int):
-            sys.exit(done)
+        code = cli(standalone_mode=False)  # the code of an early exit, if there was one
+        if isinstance(code, int):
+            sys.exit(code)
     except click.Abort:
         say("messor: interrupted")
         sys.exit(130)
@@ -164,12 +167,12 @@ def _run() -> None:
     except ValidationError as error:
         first = error.errors()[0]
         name = "_".join(str(part) for part in first["loc"]).upper()
-        say(f"messor: setting MESSOR_{name} is wrong: {first['msg']}")
+        say(f"messor: setting MESSOR_{name} is invalid: {first['msg']}")
         sys.exit(2)
     except SettingsError as error:
         found = re.search(r'field "(\w+)"', str(error))
         name = found[1].upper() if found else "*"
-        say(f"messor: setting MESSOR_{name} cannot be read: it must be JSON")
+        say(f"messor: setting MESSOR_{name} is invalid: it must be JSON")
         sys.exit(2)
     except tomllib.TOMLDecodeError as error:
         say(f"messor: {toml_file()} is not valid TOML: {error}")
@@ -178,8 +181,8 @@ def _run() -> None:
         say(f"messor: {error}")
         sys.exit(error.exit_code)
     except Exception as error:
-        told = in_words(error)
-        if told is None:
-            raise  # a fault of ours: its trace is what helps
-        say(f"messor: {told}")
+        message = describe(error)
+        if message is None:
+            raise  # a bug in Messor: the traceback is needed
+        say(f"messor: {message}")
         sys.exit(UnavailableError.exit_code)

@@ -1,4 +1,4 @@
-"""`messor members`: who may come in, and as what."""
+"""`messor members`: accounts and their roles."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 HEAD = ("e-mail", "name", "role", "state", "password", "last login", "created by")
 ROLES = [role.value for role in Role]
-_LONGEST_LINE = 8192
+_MAX_LINE_BYTES = 8192
 
 password_option = click.option(
     "--password-stdin",
     is_flag=True,
-    help="Read the password from standard input: it stays out of the shell's history.",
+    help="Read the password from standard input, to keep it out of the shell history.",
 )
 url_option = click.option(
-    "--url", help="Where the console is reached; where `messor up` serves it if unset."
+    "--url", help="Public URL of the console; default: the address `messor up` serves."
 )
 
 
 @click.group()
 def members() -> None:
-    """Take in members, give them roles, and make links that let them in.
+    """Add members, set their roles, and create login links.
 
     \b
     Roles:
       admin      everything
-      reviewer   decides about domains, their terms and their crawls
-      submitter  asks for domains and starts ingestions
-      viewer     reads
+      reviewer   reviews domains, sets their terms and controls crawls
+      submitter  submits domains and starts ingestions
+      viewer     read-only
 
     \b
     Example:
@@ -62,12 +62,13 @@ def members() -> None:
 
 @members.command()
 @click.argument("email")
-@click.option("--name", required=True, help="What people call them.")
-@click.option("--role", type=click.Choice(ROLES), default=Role.VIEWER.value, show_default=True)
+@click.option("--name", required=True, help="Display name.")
+@click.option("--role", type=click.Choice(ROLES), default=Role.VIEWER.value, show_default=True,
+              help="Role of the member.")  # fmt: skip
 @password_option
 @json_option
 def add(email: str, name: str, role: str, password_stdin: bool, as_json: bool) -> None:
-    """Take in a member; without a password they come in by a link first.
+    """Add a member; without a password they log in by a link first.
 
     \b
     Example:
@@ -94,14 +95,17 @@ def add(email: str, name: str, role: str, password_stdin: bool, as_json: bool) -
 
     member = run(act())
     if not member.has_password:
-        say(f"{member.email} has no password yet. Let them in: messor members link {member.email}")
+        say(
+            f"{member.email} has no password yet. "
+            f"Create a login link: messor members link {member.email}"
+        )
     _show(member, as_json)
 
 
 @members.command(name="list")
 @json_option
 def list_members(as_json: bool) -> None:
-    """List the members, oldest first.
+    """List members, oldest first.
 
     \b
     Example:
@@ -118,7 +122,7 @@ def list_members(as_json: bool) -> None:
     elif found:
         print_table(HEAD, [_row(member) for member in found])
     else:
-        say("No members yet. Make the first admin: messor members link")
+        say("No members yet. Create the first admin: messor members link")
 
 
 @members.command()
@@ -126,7 +130,7 @@ def list_members(as_json: bool) -> None:
 @click.argument("role", type=click.Choice(ROLES))
 @json_option
 def role(email: str, role: str, as_json: bool) -> None:
-    """Change a member's role; they have to log in again.
+    """Change a member's role; they must log in again.
 
     \b
     Example:
@@ -144,7 +148,7 @@ def role(email: str, role: str, as_json: bool) -> None:
 @click.argument("email")
 @json_option
 def disable(email: str, as_json: bool) -> None:
-    """Shut a member out: sessions, links and keys stop working at once.
+    """Deactivate a member; their sessions, links and keys stop working immediately.
 
     \b
     Example:
@@ -162,7 +166,7 @@ def disable(email: str, as_json: bool) -> None:
 @click.argument("email")
 @json_option
 def reset_two_factor(email: str, as_json: bool) -> None:
-    """Turn a member's two-factor login off, for who lost phone and recovery codes.
+    """Turn off two-factor login for a member who lost phone and recovery codes.
 
     \b
     Example:
@@ -172,7 +176,7 @@ def reset_two_factor(email: str, as_json: bool) -> None:
     async def act(connection: Connection) -> Member:
         member = await registry.get(connection, email)
         if not await second_factor.remove(connection, member, by=LOCAL_ADMIN):
-            raise ConflictError(f"{member.email} has no two-factor login.")
+            raise ConflictError(f"Two-factor login is not enabled for {member.email}.")
         return member
 
     _show(run(_transact(act)), as_json)
@@ -182,7 +186,7 @@ def reset_two_factor(email: str, as_json: bool) -> None:
 @click.argument("email")
 @json_option
 def enable(email: str, as_json: bool) -> None:
-    """Let a member in again, as what they were.
+    """Reactivate a member with their previous role.
 
     \b
     Example:
@@ -201,14 +205,14 @@ def enable(email: str, as_json: bool) -> None:
 @password_option
 @json_option
 def password(email: str, password_stdin: bool, as_json: bool) -> None:
-    """Set a member's password; they have to log in again.
+    """Set a member's password; they must log in again.
 
     \b
     Example:
       messor members password ada@example.org
       messor members password ada@example.org --password-stdin < password.txt
     """
-    typed = None if password_stdin else _ask_password()
+    typed = None if password_stdin else _prompt_password()
 
     async def act() -> Member:
         async with open_session(Settings(), pool_size=1) as session:
@@ -220,7 +224,7 @@ def password(email: str, password_stdin: bool, as_json: bool) -> None:
                 return await registry.set_password(connection, member, hashed, by=LOCAL_ADMIN)
 
     member = run(act())
-    say(f"{member.email} has a new password; all their sessions have ended.")
+    say(f"{member.email} has a new password; all their sessions were ended.")
     _show(member, as_json)
 
 
@@ -229,10 +233,10 @@ def password(email: str, password_stdin: bool, as_json: bool) -> None:
 @url_option
 @json_option
 def link(email: str | None, url: str | None, as_json: bool) -> None:
-    """Print a link that logs a member in, once, within an hour.
+    """Print a one-time login link for a member, valid for an hour.
 
-    Without an address it is the link that makes the first admin; it holds for a day, and only
-    until there is one.
+    Without EMAIL, print the link that creates the first admin; it is valid for a day, and only
+    while there is no admin.
 
     \b
     Example:
@@ -248,29 +252,32 @@ def link(email: str | None, url: str | None, as_json: bool) -> None:
         return await links.make_login(connection, member, by=LOCAL_ADMIN)
 
     made = run(_transact(act))
-    whole = made.url(url or console_url(Settings()))
+    login_url = made.url(url or console_url(Settings()))
     if as_json:
-        print_json({"url": whole, "expires_at": made.expires_at})
+        print_json({"url": login_url, "expires_at": made.expires_at})
     else:
-        say(f"Works once, until {made.expires_at:%Y-%m-%d %H:%M} UTC. Whoever has it can use it.")
-        emit(whole)
+        say(
+            f"Valid once, until {made.expires_at:%Y-%m-%d %H:%M} UTC. "
+            "Keep it secret: anyone who has it can use it."
+        )
+        emit(login_url)
 
 
-def _ask_password() -> str:
+def _prompt_password() -> str:
     if not sys.stdin.isatty():
-        raise UsageError("There is no terminal to ask for the password; use --password-stdin.")
+        raise UsageError("No terminal to prompt for the password; use --password-stdin.")
     typed: str = click.prompt("New password", hide_input=True, confirmation_prompt=True, err=True)
     return typed
 
 
 def _read_password() -> str:
-    line = sys.stdin.buffer.readline(_LONGEST_LINE)
+    line = sys.stdin.buffer.readline(_MAX_LINE_BYTES)
     try:
         given = line.rstrip(b"\r\n").decode()
     except UnicodeDecodeError as error:
         raise UsageError("The password on standard input is not UTF-8.") from error
     if not given:
-        raise UsageError("There is no password on standard input.")
+        raise UsageError("Standard input contains no password.")
     return given
 
 
@@ -284,7 +291,7 @@ async def _hash(password: str | None, email: str, name: str) -> PasswordHash | N
         passwords.close()
 
 
-async def _transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+async def _transact(act: Callable[[Connection], Awaitable[Result]]) -> Result:
     async with (
         open_session(Settings(), pool_size=1) as session,
         session.database.transaction() as connection,

@@ -1,4 +1,4 @@
-"""`messor model`: what a model was asked and what it cost, and what of its answers is not believed."""
+"""`messor model`: model calls, their cost, and values the pages do not confirm."""
 
 from __future__ import annotations
 
@@ -16,16 +16,22 @@ from messor.core.terminal import say
 from messor.settings import Settings
 from messor.store.database import Database
 
-SPENT = ("for", "calls", "tokens", "cost", "most tokens", "most cost")
-CALLS = ("call", "asked", "domain", "purpose", "ending", "tokens", "cost", "url")
-DOUBTS = ("kind", "field", "value", "because")
-ENDINGS = ["asked", "lost", *(ending.value for ending in ReplyStatus if ending not in NOT_ASKED)]
-_limit = click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
+SPENT = ("scope", "calls", "tokens", "cost", "max tokens", "max cost")
+CALLS = ("call", "sent", "domain", "purpose", "status", "tokens", "cost", "url")
+UNVERIFIED = ("kind", "field", "value", "reason")
+STATUSES = ["asked", "lost", *(ending.value for ending in ReplyStatus if ending not in NOT_ASKED)]
+_limit = click.option(
+    "--limit",
+    type=click.IntRange(1, 100_000),
+    default=50,
+    show_default=True,
+    help="Maximum number of rows.",
+)
 
 
 @click.group()
 def model() -> None:
-    """See what a model was asked, what it cost, and what of its answers is not believed.
+    """Show model calls, their cost, and values that the pages do not confirm.
 
     \b
     Example:
@@ -38,7 +44,7 @@ def model() -> None:
 @_limit
 @json_option
 def spent(limit: int, as_json: bool) -> None:
-    """Tell what this month came to, in all and by domain, and the most that may be spent.
+    """Show this month's usage, in total and by domain, and the limits.
 
     \b
     Example:
@@ -55,42 +61,42 @@ def spent(limit: int, as_json: bool) -> None:
         settings = Settings()
         print_table(SPENT, [_spent_row(one, settings) for one in found])
     else:
-        say("Nothing was spent this month.")
+        say("The model was not used this month.")
 
 
 @model.command()
-@click.option("--domain", help="Only about pages of this domain.")
-@click.option("--ending", type=click.Choice(ENDINGS), help="Only those that ended so.")
+@click.option("--domain", help="Only calls about pages of this domain.")
+@click.option("--status", type=click.Choice(STATUSES), help="Only calls with this status.")
 @click.option(
-    "--unverified", is_flag=True, help="Only those with values that the page does not say."
+    "--unverified", is_flag=True, help="Only calls with values that the page does not confirm."
 )
 @_limit
 @json_option
 def calls(
-    domain: str | None, ending: str | None, unverified: bool, limit: int, as_json: bool
+    domain: str | None, status: str | None, unverified: bool, limit: int, as_json: bool
 ) -> None:
-    """List questions to the model, the newest first, with what of their answers is not believed.
+    """List model calls, newest first; with --unverified, the values that were not confirmed.
 
     \b
     Example:
-      messor model calls --ending refused
+      messor model calls --status refused
       messor model calls --domain example.org --unverified
     """
     name = name_of(domain) if domain else None
 
     async def act(database: Database) -> list[ModelCall]:
         return await usage.calls(
-            database, domain=name, ending=ending, is_doubted=unverified, limit=limit
+            database, domain=name, ending=status, is_doubted=unverified, limit=limit
         )
 
     found = run(with_database(act))
     if as_json:
         print_json([asdict(one) for one in found])
     elif not found:
-        say("No such question was put to a model.")
+        say("No matching model calls.")
     elif unverified:
         for one in found:
-            _emit_doubts(one)
+            _emit_unverified(one)
     else:
         print_table(CALLS, [_call_row(one) for one in found])
 
@@ -102,8 +108,8 @@ def _spent_row(one: Spent, settings: Settings) -> tuple[Any, ...]:
         if is_month
         else (settings.ai_domain_tokens, settings.ai_domain_budget)
     )
-    whose = f"{one.month:%Y-%m}" if is_month else one.key
-    return (whose, one.calls, one.tokens, one.cost, *caps)
+    scope = f"{one.month:%Y-%m}" if is_month else one.key
+    return (scope, one.calls, one.tokens, one.cost, *caps)
 
 
 def _call_row(one: ModelCall) -> tuple[Any, ...]:
@@ -113,18 +119,18 @@ def _call_row(one: ModelCall) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _emit_doubts(one: ModelCall) -> None:
+def _emit_unverified(one: ModelCall) -> None:
     emit(f"Call {one.id}: {one.url or one.domain}")
     rows = [
-        (doubt["kind"], doubt["field"] or None, _short(doubt["value"]), doubt["reason"])
-        for doubt in one.unverified
+        (value["kind"], value["field"] or None, _short(value["value"]), value["reason"])
+        for value in one.unverified
     ]
-    print_table(DOUBTS, rows)
+    print_table(UNVERIFIED, rows)
     emit("")
 
 
 def _short(value: Any) -> str | None:
-    """A value on one line; of a whole record what it states."""
+    """Return a value, or the fields of a record, on one line."""
     if isinstance(value, dict):
         value = "; ".join(f"{name}: {text}" for name, text in value.items() if text)
     text = " ".join(str(value or "").split())

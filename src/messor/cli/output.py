@@ -1,8 +1,7 @@
-"""Output: data on stdout for machines or people, everything else on stderr.
+"""Output: data on stdout as text or JSON, everything else on stderr.
 
-Much of what is printed was written by strangers. What a terminal would obey instead of showing it
-is replaced wherever people read. JSON has it escaped instead, so that its data stay the same; log
-lines and tracebacks go the same way.
+Much of the output is untrusted text from the web. Terminal control characters are replaced in
+text output, log lines and tracebacks; in JSON they are escaped, so that the data stay the same.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from messor.errors import UsageError
 OUTPUT = "messor.output"
 _BREAKS = re.compile(r"\s*[\n\t]\s*")
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def json_option(command: Command) -> Command:
-    """The options of every command that prints data: `--json`, and `-o FILE`."""
+    """Add the options of every command that prints data: `--json` and `-o FILE`."""
     to_file = click.option(
         "-o",
         "--output",
@@ -39,9 +38,9 @@ def json_option(command: Command) -> Command:
         expose_value=False,
         is_eager=True,
         callback=_print_to,
-        help="Write the data to a file instead of stdout.",
+        help="Write the output to a file instead of stdout.",
     )
-    as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     return as_json(to_file(command))
 
 
@@ -51,30 +50,30 @@ def _print_to(context: click.Context, _: click.Parameter, path: str | None) -> N
     try:
         file = open(path, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - closed with the context
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-    tell_if_shared(file.fileno(), path)
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
+    warn_if_readable(file.fileno(), path)
     context.find_root().meta[OUTPUT] = file
     context.call_on_close(file.close)
 
 
-def tell_if_shared(fd: int, path: str) -> None:
-    """New files are their owner's alone; one that was there keeps the rights it was given."""
+def warn_if_readable(fd: int, path: str) -> None:
+    """Warn if others can read the file: an existing file keeps its permissions."""
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
         return
     if found.st_uid != os.geteuid():
-        say(f"{path} was there before and belongs to another user, who can read it.")
+        say(f"{path} already existed and belongs to another user, who can read it.")
     elif found.st_mode & 0o044:
-        say(f"{path} was there before and can be read by others. To close it: chmod 600 {path}")
+        say(f"{path} already existed and other users can read it. To restrict it: chmod 600 {path}")
 
 
 def emit(line: str, *, bold: str = "") -> None:
-    """A line of data for people, after its `bold` beginning: to stdout, or to the file given by `-o`."""
+    """Print a line of text, with `bold` before it, to stdout or the file given by `-o`."""
     _write(f"{click.style(shown(bold), bold=True) if bold else ''}{shown(line)}")
 
 
 def emit_json(value: Any) -> None:
-    """One JSON value as one line, for streams of them."""
+    """Print a JSON value on one line, for streams."""
     _write(_as_json(value))
 
 
@@ -84,17 +83,17 @@ def _write(line: str) -> None:
     click.echo(line, file=file)
 
 
-def run(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Run a command's coroutine on the fastest loop there is."""
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a command's coroutine, on uvloop where it is available."""
     if sys.platform == "win32":
         return asyncio.run(work)
-    import uvloop  # noqa: PLC0415 - not made for every platform
+    import uvloop  # noqa: PLC0415 - not available on every platform
 
     return uvloop.run(work)
 
 
 def print_json(value: Any) -> None:
-    """One JSON value on stdout."""
+    """Print a JSON value, indented."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     _write(msgspec.json.format(_as_json(value), indent=2))
@@ -105,7 +104,7 @@ def _as_json(value: Any) -> str:
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Columns as wide as they need to be."""
+    """Print a table with columns as wide as their widest cell."""
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [
         max([len(name), *(len(row[index]) for row in cells)]) for index, name in enumerate(head)
@@ -116,10 +115,10 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 
 def show_error(error: click.ClickException) -> None:
-    """What click says of a wrong call: it repeats what was typed or pasted."""
-    told = io.StringIO()
-    error.show(file=told)
-    say(told.getvalue().rstrip("\n"))
+    """Print click's message through `say`: it repeats what was typed or pasted."""
+    message = io.StringIO()
+    error.show(file=message)
+    say(message.getvalue().rstrip("\n"))
 
 
 def _cell(value: Any) -> str:
@@ -127,5 +126,5 @@ def _cell(value: Any) -> str:
         return "-"
     if hasattr(value, "strftime"):
         return f"{value:%Y-%m-%d %H:%M:%S}"
-    # A line end within a cell would pass for another row.
+    # A line break within a cell would look like another row.
     return shown(_BREAKS.sub(" ", str(value)))

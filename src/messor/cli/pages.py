@@ -1,4 +1,4 @@
-"""`messor pages`: what is known of a domain's pages."""
+"""`messor pages`: list the pages of a domain."""
 
 from __future__ import annotations
 
@@ -22,38 +22,39 @@ HEAD = (
     "outcome", "status", "gate", "provider", "category", "depth", "words", "last crawl",
     "next crawl", "url",
 )  # fmt: skip
-BARREN_HEAD = ("last crawl", "last record", "next crawl", "url")
+UNPRODUCTIVE_HEAD = ("last crawl", "last record", "next crawl", "url")
 
 
 @click.command()
 @click.argument("domain")
-@click.option("--outcome", help="Only pages that ended so: ok, robots, blocked, error …")
+@click.option("--outcome", help="Only pages with this outcome: ok, robots, blocked, error …")
 @click.option("--category", type=click.Choice(CATEGORIES), metavar="CATEGORY",
-              help=f"Only pages that seem to be: {', '.join(CATEGORIES)}.")  # fmt: skip
-@click.option("--barren", is_flag=True,
-              help="Only pages that led to no record in 90 days; they are looked at rarely.")  # fmt: skip
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
+              help=f"Only pages of this category: {', '.join(CATEGORIES)}.")  # fmt: skip
+@click.option("--unproductive", "only_unproductive", is_flag=True,
+              help="Only pages that yielded no record in 90 days; they are crawled rarely.")  # fmt: skip
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000),
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def pages(  # noqa: PLR0917 - one for each option
     domain: str,
     outcome: str | None,
     category: str | None,
-    barren: bool,
+    only_unproductive: bool,
     limit: int,
     as_json: bool,
 ) -> None:
-    """List the pages of a domain and what came of them.
+    """List the pages of a domain and their outcomes.
 
     \b
     Example:
       messor pages foodbank.org --outcome blocked
       messor pages foodbank.org --category contact
-      messor pages foodbank.org --barren
+      messor pages foodbank.org --unproductive
     """
-    if barren:
+    if only_unproductive:
         if outcome or category:
-            raise UsageError("--barren stands alone: such pages were all read well.")
-        _list_barren(domain, limit, as_json=as_json)
+            raise UsageError("--unproductive cannot be combined with --outcome or --category.")
+        _list_unproductive(domain, limit, as_json=as_json)
         return
     rows = run(_pages(Submission.understand(domain).domain, outcome, category, limit))
     if as_json:
@@ -61,21 +62,21 @@ def pages(  # noqa: PLR0917 - one for each option
     elif rows:
         print_table(HEAD, [_row(row) for row in rows])
     else:
-        say(f"No such pages of {domain} are known.")
+        say(f"No matching pages of {domain}.")
 
 
-def _list_barren(domain: str, limit: int, *, as_json: bool) -> None:
-    found = run(_barren(Submission.understand(domain).domain, limit))
+def _list_unproductive(domain: str, limit: int, *, as_json: bool) -> None:
+    found = run(_unproductive(Submission.understand(domain).domain, limit))
     if as_json:
         print_json([asdict(one) for one in found])
     elif found:
         rows = [(one.last_fetched_at, one.last_record_at, one.due_at, one.url) for one in found]
-        print_table(BARREN_HEAD, rows)
+        print_table(UNPRODUCTIVE_HEAD, rows)
     else:
-        say(f"No page of {domain} led to nothing for 90 days.")
+        say(f"{domain} has no unproductive pages.")
 
 
-async def _barren(domain: str, limit: int) -> list[UnproductivePage]:
+async def _unproductive(domain: str, limit: int) -> list[UnproductivePage]:
     async with open_session(Settings(), pool_size=1) as session:
         found = await registry.get(session.database, domain)
         return await unproductive(session.database, domain_id=found.id, most=limit)

@@ -1,4 +1,4 @@
-"""Parsers as they are chosen on the command line: NAME=VERSION, everywhere or for one domain."""
+"""Parser arguments of the command line: NAME=VERSION, for all domains or one."""
 
 from __future__ import annotations
 
@@ -15,26 +15,24 @@ from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import open_session
 
-RESTART = (
-    "If it was installed while workers run, start them again: they know what was there before."
-)
+RESTART = "If the parser was installed while workers were running, restart them: they load parsers at start."
 
-DOMAIN = click.option("--domain", help="Only for pages of this domain; otherwise everywhere.")
+DOMAIN = click.option("--domain", help="Only for pages of this domain; default: all domains.")
 
 
-def named(parser: str) -> tuple[str, str]:
-    """The name and the version, if there is such a parser."""
+def parse_parser(parser: str) -> tuple[str, str]:
+    """Split NAME=VERSION and check that this parser is installed."""
     name, _, version = parser.partition("=")
     if not version:
-        raise UsageError(f"Name a version as well: {name}=VERSION.")
+        raise UsageError(f"The version is missing; give {name}=VERSION.")
     installed_parsers().get(name, version)
     return name, version
 
 
-async def with_database(look: Any) -> Any:
-    """What one look into the database tells."""
+async def with_database(query: Any) -> Any:
+    """Run one query on the database."""
     async with open_session(Settings(), pool_size=1) as session:
-        return await look(session.database)
+        return await query(session.database)
 
 
 async def domain_id_of(database: Database, domain: str | None) -> UUID | None:

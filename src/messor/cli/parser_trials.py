@@ -1,4 +1,4 @@
-"""`messor parsers compare` and what follows: candidates that are compared, and people's decisions."""
+"""`messor parsers compare`, `shadow`, `trials`, `promote`, `reject` and `roll-back`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from messor.cli.comparison import print_comparison
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run
-from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, named, with_database
+from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, parse_parser, with_database
 from messor.cli.progress_line import end_line, progress_line
 from messor.core.terminal import say
 from messor.errors import NotFoundError
@@ -22,71 +22,72 @@ from messor.settings import Settings
 from messor.store.session import open_session
 
 TRIALS = (
-    "trial", "parser", "version", "where", "state", "pages", "agreement", "values lost", "gained",
+    "trial", "parser", "version", "domain", "state", "pages", "agreement", "values lost", "gained",
 )  # fmt: skip
-MOST = click.option(
-    "--most",
+MAX_PAGES = click.option(
+    "--max-pages",
     default=1000,
     show_default=True,
     type=click.IntRange(1, 10_000_000),
-    help="Pages to compare at most.",
+    help="Maximum number of pages to compare.",
 )
 
 
 @click.command()
 @click.argument("parser")
 @DOMAIN
-@MOST
-@click.option("--processes", type=click.IntRange(1, 256), help="Reading processes.")
+@MAX_PAGES
+@click.option("--processes", type=click.IntRange(1, 256), help="Number of reader processes.")
 @json_option
 def compare(
-    parser: str, domain: str | None, most: int, processes: int | None, as_json: bool
+    parser: str, domain: str | None, max_pages: int, processes: int | None, as_json: bool
 ) -> None:
-    """Read stored pages with a candidate, NAME=VERSION, and compare; nothing changes.
+    """Compare a candidate, NAME=VERSION, with the current parsers on stored pages; nothing changes.
 
     \b
     Example:
       messor parsers compare products=2rc1 --domain shop.example
     """
-    name, version = named(parser)
-    found = run(_compare(name, version, domain, most, processes))
+    name, version = parse_parser(parser)
+    found = run(_compare(name, version, domain, max_pages, processes))
     if as_json:
         print_json(found)
         return
     _print_trials([found])
     print_comparison(found["report"], candidate=parser)
-    say(f"To decide: messor parsers promote {found['id']}, or reject it.")
+    trial = found["id"]
+    say(f"To decide: messor parsers promote {trial}, or messor parsers reject {trial}")
 
 
 @click.command()
 @click.argument("parser")
 @DOMAIN
-@MOST
+@MAX_PAGES
 @json_option
-def shadow(parser: str, domain: str | None, most: int, as_json: bool) -> None:
-    """Have a candidate, NAME=VERSION, read pages as they come in; nothing changes.
+def shadow(parser: str, domain: str | None, max_pages: int, as_json: bool) -> None:
+    """Run a candidate, NAME=VERSION, on incoming pages beside the current parsers.
 
-    It reads each page right after the parsers in use, and is compared with them. Everywhere or on a
-    domain, until it has read --most pages or is promoted or rejected.
+    Its results are compared with theirs and not stored as records. The trial ends after
+    --max-pages pages, or when the candidate is promoted or rejected.
 
     \b
     Example:
-      messor parsers shadow products=2rc1 --domain shop.example --most 500
+      messor parsers shadow products=2rc1 --domain shop.example --max-pages 500
     """
-    name, version = named(parser)
-    found = run(_shadow(name, version, domain, most))
+    name, version = parse_parser(parser)
+    found = run(_shadow(name, version, domain, max_pages))
     if as_json:
         print_json(found)
         return
     _print_trials([found])
     say(RESTART)
-    say(f"How it fares: messor parsers trials. To decide: messor parsers promote {found['id']}.")
+    say(f"Results: messor parsers trials. To decide: messor parsers promote {found['id']}")
 
 
 @click.command(name="trials")
 @json_option
 def list_trials(as_json: bool) -> None:
-    """List candidates that were compared, or shadow what reads, the newest first.
+    """List comparison and shadow trials, newest first.
 
     \b
     Example:
@@ -99,8 +100,8 @@ def list_trials(as_json: bool) -> None:
         _print_trials(found)
 
 
-def _deciding(name: str, state: str, words: str) -> click.Command:
-    """A command by which a person decides on a trial."""
+def _decision_command(name: str, state: str, summary: str) -> click.Command:
+    """Build a command that decides on a trial."""
 
     def command(trial: UUID, reason: str | None) -> None:
         decided = run(_decide(trial, state, reason))
@@ -108,14 +109,16 @@ def _deciding(name: str, state: str, words: str) -> click.Command:
         if state == "promoted":
             say(RESTART)
 
-    command.__doc__ = f'{words}\n\n\b\nExample:\n  messor parsers {name} TRIAL --reason "..."'
-    option = click.option("--reason", help="Why, for the record.")
+    command.__doc__ = f'{summary}\n\n\b\nExample:\n  messor parsers {name} TRIAL --reason "..."'
+    option = click.option("--reason", help="Reason; stored with the decision.")
     return click.command(name=name)(click.argument("trial", type=click.UUID)(option(command)))
 
 
-promote = _deciding("promote", "promoted", "Have a candidate of a trial read from now on.")
-reject = _deciding("reject", "rejected", "Have nothing more to do with a candidate.")
-roll_back = _deciding("roll-back", "rolled_back", "Undo a promotion: what read before reads again.")
+promote = _decision_command("promote", "promoted", "Use the candidate of a trial from now on.")
+reject = _decision_command("reject", "rejected", "Reject the candidate of a trial.")
+roll_back = _decision_command(
+    "roll-back", "rolled_back", "Undo a promotion and return to the previous version."
+)
 
 
 def _print_trials(rows: list[dict[str, Any]]) -> None:
@@ -129,7 +132,7 @@ def _trial_row(row: dict[str, Any]) -> tuple[Any, ...]:
     )
     agreement = f"{same / (same + other):.3f}" if same + other else None
     return (
-        row["id"], row["parser"], row["version"], row["domain"] or "everywhere", row["state"],
+        row["id"], row["parser"], row["version"], row["domain"] or "all", row["state"],
         _pages(row), agreement, lost, gained,
     )  # fmt: skip
 
@@ -138,18 +141,18 @@ def _pages(row: dict[str, Any]) -> str:
     return f"{row['pages']} of {row['most']}" if row["state"] == "shadowing" else str(row["pages"])
 
 
-async def _shadow(name: str, version: str, domain: str | None, most: int) -> dict[str, Any]:
+async def _shadow(name: str, version: str, domain: str | None, max_pages: int) -> dict[str, Any]:
     async with open_session(Settings(), pool_size=1) as session:
         domain_id = await domain_id_of(session.database, domain)
         async with session.database.transaction() as connection:
             await shadow_trials.begin(
-                connection, name, version, domain_id=domain_id, most=most, actor=LOCAL_ADMIN
+                connection, name, version, domain_id=domain_id, most=max_pages, actor=LOCAL_ADMIN
             )
             return (await trials.listing(connection, 1))[0]
 
 
 async def _compare(
-    name: str, version: str, domain: str | None, most: int, processes: int | None
+    name: str, version: str, domain: str | None, max_pages: int, processes: int | None
 ) -> dict[str, Any]:
     settings = Settings()
     async with open_session(settings) as session:
@@ -162,12 +165,12 @@ async def _compare(
             domain_id=domain_id,
             kinds=frozenset(installed_parsers().get(name, version).kinds),
             pin=f"{name}={version}",
-            most=most,
+            most=max_pages,
             progress=progress_line(lambda pages: f"{pages} pages compared"),
         )
         end_line()
         if not report.looked_at:
-            raise NotFoundError("There is nothing to compare: no page there was extracted yet.")
+            raise NotFoundError("There is nothing to compare: no page was extracted yet.")
         async with database.transaction() as connection:
             await trials.add(
                 connection, name, version, report.as_json(), domain_id=domain_id, actor=LOCAL_ADMIN

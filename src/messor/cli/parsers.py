@@ -1,4 +1,4 @@
-"""`messor parsers`: which parsers there are, new ones, and which version reads what."""
+"""`messor parsers`: installed parsers, pinned versions, health, and new parsers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from messor.archive.snapshot_content import read_body
 from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run
-from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, named, with_database
+from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, parse_parser, with_database
 from messor.cli.parser_trials import compare, list_trials, promote, reject, roll_back, shadow
 from messor.core.terminal import say
 from messor.errors import NotFoundError
@@ -33,11 +33,11 @@ from messor.settings import Settings
 from messor.store.session import open_session
 from messor.web.encodings import decode
 
-HEAD = ("parser", "version", "reads", "kinds", "from")
-PINS = ("parser", "version", "where", "before", "by", "since")
-HEALTH = ("domain", "parser", "kind", "held", "lost", "sure", "state")
+HEAD = ("parser", "version", "in use", "kinds", "module")
+PINS = ("parser", "version", "domain", "previous", "by", "since")
+HEALTH = ("domain", "parser", "kind", "current", "lost", "confidence", "state")
 
-# The page of a domain that says most, of those that were seen and hold.
+# The domain's current page with the most content, product pages first.
 SAMPLE = """
 SELECT p.url, s.content_type, g.name, s.segment_offset, s.segment_length
   FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
@@ -51,7 +51,7 @@ SELECT p.url, s.content_type, g.name, s.segment_offset, s.segment_length
 
 @click.group()
 def parsers() -> None:
-    """See and choose the parsers that make records of pages.
+    """Show and select the parsers that extract records from pages.
 
     \b
     Example:
@@ -64,7 +64,7 @@ def parsers() -> None:
 @parsers.command(name="list")
 @json_option
 def list_parsers(as_json: bool) -> None:
-    """List the parsers at hand, in the order in which they are asked.
+    """List installed parsers, in the order in which they are tried.
 
     \b
     Example:
@@ -72,10 +72,10 @@ def list_parsers(as_json: bool) -> None:
     """
     pinned = run(with_database(pins.listing))
     known = list(installed_parsers())
-    reading = parser_figures.versions(
+    versions = parser_figures.versions(
         installed_parsers(), {pin.parser: pin.version for pin in pinned if pin.domain is None}
     )
-    rows = [_described(*each, pinned) for each in zip(known, reading, strict=True)]
+    rows = [_describe(*each, pinned) for each in zip(known, versions, strict=True)]
     if as_json:
         print_json(rows)
     else:
@@ -85,15 +85,17 @@ def list_parsers(as_json: bool) -> None:
 @parsers.command()
 @click.argument("domain")
 @click.option(
-    "--folder", type=click.Path(file_okay=False, path_type=Path), help="Where to write it."
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Target folder; default: messor-parser-DOMAIN.",
 )
 @click.option(
     "--snapshot",
     type=click.IntRange(1, 2**63 - 1),
-    help="The snapshot its test is made of; otherwise that of the page that says most.",
+    help="Snapshot used as test fixture; default: the page with the most content.",
 )
 def new(domain: str, folder: Path | None, snapshot: int | None) -> None:
-    """Begin a parser for a domain: a package with a test on a page that was crawled.
+    """Create a parser package for a domain, with a test on a crawled page.
 
     \b
     Example:
@@ -106,7 +108,8 @@ def new(domain: str, folder: Path | None, snapshot: int | None) -> None:
     for path in scaffold(folder, name, url, html):
         say(f"wrote {path}")
     say(
-        f"It reads as the generic parser does. To go on: pip install -e {folder} && pytest {folder}"
+        "It works like the generic parser until you change it. "
+        f"Next: pip install -e {folder} && pytest {folder}"
     )
 
 
@@ -114,15 +117,15 @@ def new(domain: str, folder: Path | None, snapshot: int | None) -> None:
 @click.argument("parser")
 @DOMAIN
 def pin(parser: str, domain: str | None) -> None:
-    """Have one version read from now on: NAME=VERSION.
+    """Pin a parser to a version: NAME=VERSION.
 
     \b
     Example:
       messor parsers pin products=1 --domain shop.example
     """
-    name, version = named(parser)
+    name, version = parse_parser(parser)
     run(_pin(name, version, domain))
-    say(f"{name} {version} reads from now on. To read what is stored again: messor replay")
+    say(f"{name} {version} is used from now on. To apply it to stored pages: messor replay")
     say(RESTART)
 
 
@@ -130,14 +133,14 @@ def pin(parser: str, domain: str | None) -> None:
 @click.argument("parser")
 @DOMAIN
 def unpin(parser: str, domain: str | None) -> None:
-    """Go back to the version that was pinned before, or to the newest.
+    """Remove a pin: return to the previously pinned version, or to the newest.
 
     \b
     Example:
       messor parsers unpin products --domain shop.example
     """
     version = run(_unpin(parser, domain))
-    say(f"{parser}: {version or 'the newest version'} reads from now on.")
+    say(f"{parser}: {version or 'the newest version'} is used from now on.")
 
 
 @parsers.command(name="pins")
@@ -156,17 +159,23 @@ def list_pins(as_json: bool) -> None:
     print_table(
         PINS,
         [
-            (n.parser, n.version, n.domain or "everywhere", n.previous, n.pinned_by, n.pinned_at)
+            (n.parser, n.version, n.domain or "all", n.previous, n.pinned_by, n.pinned_at)
             for n in found
         ],
     )
 
 
 @parsers.command(name="health")
-@click.option("--hours", default=24, show_default=True, type=click.IntRange(1, 8760))
+@click.option(
+    "--hours",
+    default=24,
+    show_default=True,
+    type=click.IntRange(1, 8760),
+    help="Time window in hours.",
+)
 @json_option
 def show_health(hours: int, as_json: bool) -> None:
-    """Show what parsers still find, what they lost on pages that are still there, and where they fail.
+    """Show records that parsers find, records lost on pages that still exist, and parser errors.
 
     \b
     Example:
@@ -179,19 +188,21 @@ def show_health(hours: int, as_json: bool) -> None:
     print_table(HEALTH, [_health_row(each) for each in found])
     for each in found:
         if each.is_alarming:
-            say(f"{each.domain}: {each.parser} lost {each.lost} of its {each.noun}; look there.")
+            say(
+                f"{each.domain}: {each.parser} lost {each.lost} of its {each.noun}; check the site."
+            )
     for one in failing:
-        say(f"{one.domain}: {one.said} (see error_logs).")
+        say(f"{one.domain}: {one.said} (see the table error_logs).")
 
 
 @parsers.command()
 @click.argument("domain")
 @json_option
 def repair(domain: str, as_json: bool) -> None:
-    """Propose where products of DOMAIN stand now that its parser lost; nothing changes.
+    """Propose selectors for product fields of DOMAIN that its parser lost; nothing changes.
 
-    The values that were read last are looked for on the pages as they are today. What is proposed
-    belongs into PLACES of a parser of the domain's own (messor parsers new DOMAIN).
+    Searches today's pages for the values that were extracted last. Copy the proposed lines into
+    PLACES of a parser for the domain (messor parsers new DOMAIN).
 
     \b
     Example:
@@ -202,14 +213,14 @@ def repair(domain: str, as_json: bool) -> None:
         print_json([{**asdict(each), "line": each.line} for each in found])
     elif not found:
         say(
-            f"Nothing to propose: {domain} lost no product and no field, or its values stand nowhere."
+            f"Nothing to propose: {domain} lost no product field, or its last values are on no page."
         )
     else:
         rows = [(each.field, f"{each.found} of {each.pages}", each.line) for each in found]
         print_table(("field", "pages", "line for PLACES"), rows)
 
 
-def _described(parser: Parser, one: Version, pinned: Sequence[Pin]) -> dict[str, Any]:
+def _describe(parser: Parser, one: Version, pinned: Sequence[Pin]) -> dict[str, Any]:
     where = [
         pin.domain
         for pin in pinned
@@ -231,9 +242,9 @@ def _described(parser: Parser, one: Version, pinned: Sequence[Pin]) -> dict[str,
 
 
 def _health_row(each: Health) -> tuple[Any, ...]:
-    sure = None if each.sure is None else f"{each.sure:.2f}"
-    state = "alarming" if each.is_alarming else "fine"
-    return each.domain, each.parser, each.kind, each.held, each.lost, sure, state
+    confidence = None if each.sure is None else f"{each.sure:.2f}"
+    state = "alarming" if each.is_alarming else "ok"
+    return each.domain, each.parser, each.kind, each.held, each.lost, confidence, state
 
 
 async def _sample(domain: str, snapshot: int | None) -> tuple[str, str]:
@@ -242,11 +253,13 @@ async def _sample(domain: str, snapshot: int | None) -> tuple[str, str]:
         found = await registry.get(session.database, domain)
         row = await session.database.fetchrow(SAMPLE, found.id, snapshot)
     if row is None and snapshot is not None:
-        raise NotFoundError(f"There is no snapshot {snapshot} that a page of {domain} shows now.")
+        raise NotFoundError(
+            f"Snapshot {snapshot} is not the current snapshot of a page of {domain}."
+        )
     if row is None:
-        raise NotFoundError(f"No page of {domain} is stored: crawl it first.")
-    place = row["name"], row["segment_offset"], row["segment_length"]
-    body = await asyncio.to_thread(read_body, settings.data_dir / "archive", *place)
+        raise NotFoundError(f"No page of {domain} is stored. Crawl it first: messor crawl {domain}")
+    location = row["name"], row["segment_offset"], row["segment_length"]
+    body = await asyncio.to_thread(read_body, settings.data_dir / "archive", *location)
     return row["url"], decode(body, row["content_type"])[0]
 
 

@@ -1,4 +1,4 @@
-"""One line that tells how far a command is."""
+"""A progress line for long-running commands."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ import click
 
 from messor.core.terminal import say, shown
 
-# Between lines where nobody watches: soon at first, for most runs are short.
-FIRST_TELL_SECONDS, TELL_SECONDS = 0.5, 5.0
+# Pause between lines without a terminal: short at first, because most runs are short.
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 5.0
 
 
 def progress_line(text: Callable[[Any], str]) -> Callable[[Any], None]:
-    """One line that is written over on a terminal; elsewhere a line now and then."""
-    told, pause = time.monotonic(), FIRST_TELL_SECONDS
+    """Return a callback that updates one line on a terminal, or prints occasional lines."""
+    printed_at, pause = time.monotonic(), FIRST_PAUSE_SECONDS
 
-    def tell(given: Any) -> None:
-        nonlocal told, pause
-        if _is_live():
+    def report(given: Any) -> None:
+        nonlocal printed_at, pause
+        if _is_terminal():
             click.echo(f"\r\x1b[K{shown(text(given))}"[:160], nl=False, err=True)
-        elif time.monotonic() - told >= pause:
-            told, pause = time.monotonic(), min(2 * pause, TELL_SECONDS)
+        elif time.monotonic() - printed_at >= pause:
+            printed_at, pause = time.monotonic(), min(2 * pause, MAX_PAUSE_SECONDS)
             say(text(given))
 
-    return tell
+    return report
 
 
 def end_line() -> None:
-    """Leave the line as it is; what is said next stands below it."""
-    if _is_live():
+    """End the progress line, so that further output starts below it."""
+    if _is_terminal():
         click.echo(err=True)
 
 
-def _is_live() -> bool:
+def _is_terminal() -> bool:
     return sys.stderr.isatty()

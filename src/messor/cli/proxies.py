@@ -1,4 +1,4 @@
-"""`messor proxies`: other ways to the sites whose domains ask for them."""
+"""`messor proxies`: the proxy pool."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 LOCAL_ADMIN = "local-admin"
-HEAD = ("id", "proxy", "user", "state", "successes", "failures", "in a row", "ms", "cost", "last used")  # fmt: skip
-_LONGEST_LINE = 4096
+HEAD = ("id", "proxy", "user", "state", "successes", "failures", "consecutive", "ms", "cost", "last used")  # fmt: skip
+_MAX_LINE_BYTES = 4096
 
 
 @click.group()
 def proxies() -> None:
-    """Name the proxies that domains with the policy `pool` are reached through.
+    """Manage the proxies used for domains configured with --proxies pool.
 
-    Without that policy a domain is always reached directly. A proxy never raises the rate at
-    which a host is asked, and it is told addresses that passed the guard, never names.
+    All other domains are fetched directly. Proxies never raise the request rate to a host, and
+    receive only IP addresses that passed the address guard, never host names.
 
     \b
     Example:
@@ -48,11 +48,11 @@ def proxies() -> None:
 @proxies.command()
 @click.argument("url")
 @click.option("--password-stdin", is_flag=True,
-              help="Read the password from standard input: it stays out of the shell's history.")  # fmt: skip
-@click.option("--cost", help="What one request through it costs, in your currency.")
+              help="Read the password from standard input, to keep it out of the shell history.")  # fmt: skip
+@click.option("--cost", help="Cost per request, in your currency.")
 @json_option
 def add(url: str, password_stdin: bool, cost: str | None, as_json: bool) -> None:
-    """Put a proxy into the pool; its password is encrypted.
+    """Add a proxy to the pool; its password is stored encrypted.
 
     \b
     Example:
@@ -64,12 +64,14 @@ def add(url: str, password_stdin: bool, cost: str | None, as_json: bool) -> None
     price = _price(cost)
     if password is not None and not password_stdin:
         say(
-            "The password was on the command line, where other users of this machine can read it "
-            "while the command runs: use --password-stdin."
+            "Other users of this machine can read a password on the command line; "
+            "use --password-stdin instead."
         )
     if password_stdin:
         if password is not None:
-            raise UsageError("Give the password in the URL or on standard input, not both.")
+            raise UsageError(
+                "The password is both in the URL and on standard input; give only one."
+            )
         password = _password_from_stdin()
         check_password(endpoint, password)
     settings = Settings()
@@ -88,7 +90,7 @@ def add(url: str, password_stdin: bool, cost: str | None, as_json: bool) -> None
         )
 
     known = run(_transact(act))
-    say(f"{endpoint.name} is in the pool. Try it: messor proxies probe {known.id}")
+    say(f"{endpoint.name} was added to the pool. Test it: messor proxies probe {known.id}")
     _show(known, as_json)
 
 
@@ -100,25 +102,25 @@ def _price(text: str | None) -> Decimal | None:
     except InvalidOperation:
         price = Decimal("NaN")
     if not price.is_finite() or not 0 <= price < 1_000_000:
-        raise UsageError("The cost of a request is a number such as 0.0004.")
+        raise UsageError("--cost must be a number from 0 to 1,000,000, such as 0.0004.")
     return price
 
 
 def _password_from_stdin() -> str:
-    line = sys.stdin.buffer.readline(_LONGEST_LINE)
+    line = sys.stdin.buffer.readline(_MAX_LINE_BYTES)
     try:
         password = line.rstrip(b"\r\n").decode()
     except UnicodeDecodeError as error:
         raise UsageError("The password on standard input is not UTF-8.") from error
     if not password:
-        raise UsageError("There is no password on standard input.")
+        raise UsageError("Standard input contains no password.")
     return password
 
 
 @proxies.command(name="list")
 @json_option
 def list_proxies(as_json: bool) -> None:
-    """List the proxies and how they did.
+    """List the proxies and their success counts.
 
     \b
     Example:
@@ -142,7 +144,7 @@ def list_proxies(as_json: bool) -> None:
 @click.argument("proxy")
 @json_option
 def show(proxy: str, as_json: bool) -> None:
-    """Show all that is known of a proxy, named by its number or its URL.
+    """Show a proxy in detail, by id or URL.
 
     \b
     Example:
@@ -164,7 +166,7 @@ def show(proxy: str, as_json: bool) -> None:
 @proxies.command()
 @click.argument("proxy")
 def remove(proxy: str) -> None:
-    """Forget a proxy and its password.
+    """Delete a proxy and its password.
 
     \b
     Example:
@@ -177,14 +179,14 @@ def remove(proxy: str) -> None:
         return known
 
     known = run(_transact(act))
-    say(f"{known.endpoint.name} is removed; workers let go of it within half a minute.")
+    say(f"{known.endpoint.name} was removed; workers stop using it within 30 seconds.")
 
 
 @proxies.command()
 @click.argument("proxy")
 @json_option
 def enable(proxy: str, as_json: bool) -> None:
-    """Use a proxy again, with its failures forgotten.
+    """Enable a proxy and reset its consecutive failures.
 
     \b
     Example:
@@ -197,7 +199,7 @@ def enable(proxy: str, as_json: bool) -> None:
 @click.argument("proxy")
 @json_option
 def disable(proxy: str, as_json: bool) -> None:
-    """Leave a proxy out until it is enabled; no probe brings it back.
+    """Disable a proxy until it is enabled again; probes do not re-enable it.
 
     \b
     Example:
@@ -216,34 +218,34 @@ def _switcher(name: str, *, active: bool) -> Callable[[Connection], Awaitable[Kn
 
 @proxies.command()
 @click.argument("proxy")
-@click.option("--target", help="Where to connect to, such as example.org:443; by default the host of your contact page.")  # fmt: skip
+@click.option("--target", help="host:port to connect to, such as example.org:443; default: the host of MESSOR_CONTACT.")  # fmt: skip
 @json_option
 def probe(proxy: str, target: str | None, as_json: bool) -> None:
-    """Open a tunnel through a proxy; one that failures had disabled is used again if it stands.
+    """Test a proxy by opening a tunnel; re-enables one that was disabled by failures.
 
     The tunnel leads to --target, MESSOR_PROXY_PROBE_TARGET or the host of MESSOR_CONTACT, and is
-    closed without a request. That shows what a fetch would meet: whether the proxy is there, takes
-    the login and connects.
+    closed without a request. This checks that the proxy is reachable, accepts the login and
+    connects.
 
     \b
     Example:
       messor proxies probe 1
       messor proxies probe 1 --target example.org:443
     """
-    finding, known = run(_probe(proxy, target))
-    if finding.error is not None:
-        raise UnavailableError(finding.error)
-    say(f"{finding.endpoint.name} answers, takes the login and connects.")
+    result, known = run(_probe(proxy, target))
+    if result.error is not None:
+        raise UnavailableError(result.error)
+    say(f"{result.endpoint.name} is reachable, accepts the login and connects.")
     _show(known, as_json)
 
 
-async def _probe(name: str, place: str | None) -> tuple[ProbeResult, KnownProxy]:
+async def _probe(name: str, address: str | None) -> tuple[ProbeResult, KnownProxy]:
     settings = Settings()
-    target = target_of(settings) if place is None else Target.understand(place)
+    target = target_of(settings) if address is None else Target.understand(address)
     if target is None:
         raise UsageError(
-            "Say where the proxy is to connect to: --target example.org:443, or set "
-            "MESSOR_PROXY_PROBE_TARGET. A page of your own is best."
+            "No probe target; give --target example.org:443 or set MESSOR_PROXY_PROBE_TARGET, "
+            "preferably to a server of your own."
         )
     guard = AddressGuard(settings.allowed_networks)
     await target.places(guard)
@@ -251,13 +253,13 @@ async def _probe(name: str, place: str | None) -> tuple[ProbeResult, KnownProxy]
     prober = Prober(guard, seconds=seconds, ca_file=authorities, target=target)
     async with open_session(settings, pool_size=1) as session:
         known = await registry.get(session.database, name)
-        finding = await prober.probe_known(session.database, seal_for(settings), known)
-        if finding.error is None:
+        result = await prober.probe_known(session.database, seal_for(settings), known)
+        if result.error is None:
             known = await registry.get(session.database, str(known.id))
-        return finding, known
+        return result, known
 
 
-async def _transact(act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+async def _transact(act: Callable[[Connection], Awaitable[Result]]) -> Result:
     async with (
         open_session(Settings(), pool_size=1) as session,
         session.database.transaction() as connection,
@@ -290,4 +292,4 @@ def _row(known: KnownProxy) -> tuple[object, ...]:
 def _state(known: KnownProxy) -> str:
     if known.is_active:
         return "active"
-    return "disabled" if known.probe_at is None else f"failed, probed {known.probe_at:%H:%M}"
+    return "disabled" if known.probe_at is None else f"failed, next probe {known.probe_at:%H:%M}"

@@ -1,4 +1,4 @@
-"""`messor records` and `messor products`: what pages state, since when, and what proves it."""
+"""`messor records` and `messor products`: extracted data with evidence and history."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import open_session
 
-RECORDS = ("id", "kind", "sure", "state", "parser", "last seen", "says", "url")
+RECORDS = ("id", "kind", "confidence", "state", "parser", "last seen", "data", "url")
 PRODUCTS = ("id", "price", "currency", "availability", "sku", "updated", "name", "url")
 PRICES = ("seen", "price", "currency", "availability", "cause")
 HISTORY = ("when", "state", "cause", "field", "before", "after")
-FIELDS = ("field", "value", "sure", "method", "quote")
+FIELDS = ("field", "value", "confidence", "method", "quote")
 
 STATE = click.option(
     "--state", type=click.Choice(("current", "removed", "all")), default="current",
-    show_default=True, help="What stands on the page, or what went.",
+    show_default=True, help="Records currently on their page, removed ones, or all.",
 )  # fmt: skip
-LIMIT = click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
+LIMIT = click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000),
+                     help="Maximum number of rows.")  # fmt: skip
 ID = click.IntRange(1, 2**63 - 1)
-AFTER = click.option(
-    "--after", default=0, type=click.IntRange(0, 2**63 - 1), help="Go on after this id."
-)
+AFTER = click.option("--after", default=0, metavar="ID", type=click.IntRange(0, 2**63 - 1),
+                     help="Continue after this id.")  # fmt: skip
 
 
 @click.group()
 def records() -> None:
-    """Look at the records that were extracted.
+    """Show extracted records.
 
     \b
     Example:
@@ -47,19 +47,25 @@ def records() -> None:
 
 
 @records.command(name="list")
-@click.option("--domain", help="Only of this domain.")
-@click.option("--kind", help="Only of this kind: product, contact, offer, event …")
-@click.option("--least", default=0.0, type=click.FloatRange(0, 1), help="The least confidence.")
+@click.option("--domain", help="Only this domain.")
+@click.option("--kind", help="Only this kind: product, contact, offer, event …")
+@click.option(
+    "--min-confidence",
+    "least",
+    default=0.0,
+    type=click.FloatRange(0, 1),
+    help="Minimum confidence, 0 to 1.",
+)
 @STATE
 @AFTER
 @LIMIT
 @json_option
 def list_records(domain: str | None, state: str, as_json: bool, **filters: Any) -> None:
-    """List records, the oldest first.
+    """List records, oldest first.
 
     \b
     Example:
-      messor records list --kind funding_program --least 0.8
+      messor records list --kind funding_program --min-confidence 0.8
     """
     rows = run(_listed(lists.records, domain, state, filters))
     if as_json:
@@ -67,7 +73,7 @@ def list_records(domain: str | None, state: str, as_json: bool, **filters: Any) 
     elif rows:
         print_table(RECORDS, [_record_row(row) for row in rows])
     else:
-        say("There are no such records.")
+        say("No matching records.")
 
 
 @records.command(name="show")
@@ -86,7 +92,7 @@ def show_record(record_id: int, as_json: bool) -> None:
         return
     emit(f"{found['kind']} {found['id']}: {found['url']}")
     emit(
-        f"{found['state']}, {found['confidence']:.2f} sure, by {found['parser']}"
+        f"{found['state']}, confidence {found['confidence']:.2f}, by {found['parser']}"
         f" {found['parser_version']}, snapshot {found['snapshot_id']}"
     )
     print_table(FIELDS, [_field_row(name, field) for name, field in found["fields"].items()])
@@ -97,7 +103,7 @@ def show_record(record_id: int, as_json: bool) -> None:
 
 @click.group()
 def products() -> None:
-    """Look at the products that were extracted.
+    """Show extracted products.
 
     \b
     Example:
@@ -107,15 +113,15 @@ def products() -> None:
 
 
 @products.command(name="list")
-@click.option("--domain", help="Only of this domain.")
-@click.option("--availability", help="Only in this state: in_stock, out_of_stock …")
-@click.option("--name", help="Only those whose name has this in it.")
+@click.option("--domain", help="Only this domain.")
+@click.option("--availability", help="Only this availability: in_stock, out_of_stock …")
+@click.option("--name", help="Only products whose name contains this text.")
 @STATE
 @AFTER
 @LIMIT
 @json_option
 def list_products(domain: str | None, state: str, as_json: bool, **filters: Any) -> None:
-    """List products, the oldest first.
+    """List products, oldest first.
 
     \b
     Example:
@@ -127,7 +133,7 @@ def list_products(domain: str | None, state: str, as_json: bool, **filters: Any)
     elif rows:
         print_table(PRODUCTS, [_product_row(row) for row in rows])
     else:
-        say("There are no such products.")
+        say("No matching products.")
 
 
 @products.command(name="show")
@@ -158,17 +164,17 @@ def show_product(product_id: int, as_json: bool) -> None:
             for line in found["prices"]
         ],
     )
-    for picture in found["images"]:
-        emit(_picture_line(picture))
+    for image in found["images"]:
+        emit(_image_line(image))
 
 
 @products.command(name="image")
 @click.argument("image_id", type=ID)
 @click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path),
-              help="Write the picture itself to this file.")  # fmt: skip
+              help="Write the image to this file.")  # fmt: skip
 @json_option
 def show_image(image_id: int, save: Path | None, as_json: bool) -> None:
-    """Show what is known of a product's picture, by its number, and save it.
+    """Show or save a product image by its id.
 
     \b
     Example:
@@ -177,36 +183,36 @@ def show_image(image_id: int, save: Path | None, as_json: bool) -> None:
     found = run(_with_database(image_rows.image, image_id))
     if save is not None:
         if found["segment"] is None:
-            raise NotFoundError(f"Picture {image_id} was not downloaded, or not kept.")
-        place = (found["segment"], found["segment_offset"], found["segment_length"])
-        save.write_bytes(read_body(Settings().data_dir / "archive", *place))
+            raise NotFoundError(f"Image {image_id} was not downloaded, or not kept.")
+        location = (found["segment"], found["segment_offset"], found["segment_length"])
+        save.write_bytes(read_body(Settings().data_dir / "archive", *location))
     if as_json:
         print_json(found)
         return
-    emit(_picture_line(found))
+    emit(_image_line(found))
 
 
-def _picture_line(picture: dict[str, Any]) -> str:
-    line = f"{picture['image_type']} {picture['id']}: {picture['image_url']}"
-    if picture["width"] is not None:
-        size = f"{picture['width']}x{picture['height']}"
-        return f"{line} ({picture['media_type']}, {size}, {picture['file_size']} bytes)"
-    return f"{line} ({picture['refusal']})" if picture["refusal"] else line
+def _image_line(image: dict[str, Any]) -> str:
+    line = f"{image['image_type']} {image['id']}: {image['image_url']}"
+    if image["width"] is not None:
+        size = f"{image['width']}x{image['height']}"
+        return f"{line} ({image['media_type']}, {size}, {image['file_size']} bytes)"
+    return f"{line} ({image['refusal']})" if image["refusal"] else line
 
 
 async def _listed(
-    look: Any, domain: str | None, state: str, filters: dict[str, Any]
+    query: Any, domain: str | None, state: str, filters: dict[str, Any]
 ) -> list[dict[str, Any]]:
     async with open_session(Settings(), pool_size=1) as session:
         filters["domain_id"] = await _domain_id(session.database, domain)
         filters["state"] = None if state == "all" else state
-        found: list[dict[str, Any]] = await look(session.database, **filters)
+        found: list[dict[str, Any]] = await query(session.database, **filters)
         return found
 
 
-async def _with_database(look: Any, number: int) -> dict[str, Any]:
+async def _with_database(query: Any, number: int) -> dict[str, Any]:
     async with open_session(Settings(), pool_size=1) as session:
-        found: dict[str, Any] = await look(session.database, number)
+        found: dict[str, Any] = await query(session.database, number)
         return found
 
 
@@ -217,10 +223,10 @@ async def _domain_id(database: Database, domain: str | None) -> Any:
 
 
 def _record_row(row: dict[str, Any]) -> tuple[Any, ...]:
-    says = ", ".join(str(value) for value in list(row["data"].values())[:3])
+    data = ", ".join(str(value) for value in list(row["data"].values())[:3])
     return (
         row["id"], row["kind"], f"{row['confidence']:.2f}", row["state"],
-        f"{row['parser']} {row['parser_version']}", row["last_seen"], _cut(says), row["url"],
+        f"{row['parser']} {row['parser_version']}", row["last_seen"], _cut(data), row["url"],
     )  # fmt: skip
 
 
@@ -232,15 +238,15 @@ def _product_row(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _field_row(name: str, field: dict[str, Any]) -> tuple[Any, ...]:
-    proof = field.get("evidence", {})
+    evidence = field.get("evidence", {})
     return (
-        name, _cut(field["value"]), f"{field.get('confidence', 0):.2f}", proof.get("method"),
-        _cut(proof.get("quote")),
+        name, _cut(field["value"]), f"{field.get('confidence', 0):.2f}", evidence.get("method"),
+        _cut(evidence.get("quote")),
     )  # fmt: skip
 
 
 def _cut(value: Any) -> Any:
-    """One line of at most sixty characters; times and nothing stay as they are."""
+    """Shorten a value to one line of at most sixty characters; None and times stay."""
     if value is None or hasattr(value, "strftime"):
         return value
     text = " ".join(str(value).split())

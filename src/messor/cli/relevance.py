@@ -1,4 +1,4 @@
-"""`messor relevance`: whether pages are about a vertical's topic, and what reviewers teach about it."""
+"""`messor relevance`: relevance of pages to a vertical's topic, review and training."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from messor.insight.relevance.review import FlagRow, Reviewed, State
 from messor.insight.relevance.topics import topic_named
 from messor.store.database import Connection, Database
 
-FLAGS = ("page", "flag", "score", "by", "decided by", "because", "url")
-VERSIONS = ("version", "state", "decisions", "balanced", "the rules'", "trained", "because")
+FLAGS = ("page", "flag", "score", "by", "decided by", "reason", "url")
+VERSIONS = ("version", "state", "decisions", "balanced accuracy", "rules", "trained", "reason")
 
 VERTICAL = click.argument("vertical")
 PAGE = click.argument("page")
 AS = click.option(
     "--as", "verdict", type=click.Choice(("relevant", "irrelevant")),
-    help="What the page is, where the flag is undecided.",
+    help="The correct flag; required for undecided pages.",
 )  # fmt: skip
-REASON = click.option("--reason", default="", help="Why; kept with the decision.")
+REASON = click.option("--reason", default="", help="Reason; stored with the decision.")
 
 
 @click.group()
 def relevance() -> None:
-    """See which pages are about a vertical's topic, and say where that is wrong.
+    """Review which pages are relevant to a vertical's topic, and train the classifier.
 
     \b
     Example:
@@ -44,12 +44,13 @@ def relevance() -> None:
 @relevance.command(name="list")
 @VERTICAL
 @click.option("--state", type=click.Choice(("undecided", "relevant", "irrelevant", "all")),
-              default="all", show_default=True, help="Only flags of this sort.")  # fmt: skip
+              default="all", show_default=True, help="Only flags in this state.")  # fmt: skip
 @click.option("--domain", help="Only pages of this domain.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000),
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def list_(vertical: str, state: State, domain: str | None, limit: int, as_json: bool) -> None:
-    """List flags, those first on which a reviewer's word would teach most.
+    """List flags, those most useful to review first.
 
     \b
     Example:
@@ -58,8 +59,8 @@ def list_(vertical: str, state: State, domain: str | None, limit: int, as_json: 
 
     async def act(database: Database) -> list[FlagRow]:
         topic = await topic_named(database, vertical)
-        wanted = None if domain is None else name_of(domain)
-        return await review.listing(database, topic, state=state, domain=wanted, limit=limit)
+        name = None if domain is None else name_of(domain)
+        return await review.listing(database, topic, state=state, domain=name, limit=limit)
 
     found = run(with_database(act))
     if as_json:
@@ -67,7 +68,7 @@ def list_(vertical: str, state: State, domain: str | None, limit: int, as_json: 
     elif found:
         print_table(FLAGS, [_row(flag) for flag in found])
     else:
-        say("There are no such flags.")
+        say("No matching flags.")
 
 
 @relevance.command()
@@ -77,7 +78,7 @@ def list_(vertical: str, state: State, domain: str | None, limit: int, as_json: 
 @REASON
 @json_option
 def confirm(vertical: str, page: str, verdict: str | None, reason: str, as_json: bool) -> None:
-    """Say that a PAGE, by number or URL, is flagged rightly; of an undecided one say what it is.
+    """Confirm the flag of a PAGE, by id or URL; an undecided page needs --as.
 
     \b
     Example:
@@ -94,7 +95,7 @@ def confirm(vertical: str, page: str, verdict: str | None, reason: str, as_json:
 @REASON
 @json_option
 def overturn(vertical: str, page: str, verdict: str | None, reason: str, as_json: bool) -> None:
-    """Say that a PAGE, by number or URL, is flagged wrongly; your word stands from then on.
+    """Overturn the flag of a PAGE, by id or URL; your decision overrides the classifier.
 
     \b
     Example:
@@ -107,7 +108,7 @@ def overturn(vertical: str, page: str, verdict: str | None, reason: str, as_json
 @VERTICAL
 @json_option
 def learn(vertical: str, as_json: bool) -> None:
-    """Learn from all decisions; what was learnt judges only if it beats the rules on the same pages.
+    """Train a classifier on all decisions; it is used only if it beats the rules.
 
     \b
     Example:
@@ -123,8 +124,8 @@ def learn(vertical: str, as_json: bool) -> None:
         facts |= {"learnt": trained.learnt, "rules": trained.rules, "decisions": trained.decisions}
         print_json(facts | {"strongest": trained.classifier.strongest()})
         return
-    judges = "judges from now on" if trained.may_judge else "does not judge"
-    emit(f"Version {version}, of {trained.decisions} decisions, {judges}. {trained.reason}")
+    use = "is used from now on" if trained.may_judge else "is not used"
+    emit(f"Version {version}, trained on {trained.decisions} decisions, {use}. {trained.reason}")
     _emit_terms(trained.classifier.strongest())
 
 
@@ -132,7 +133,7 @@ def learn(vertical: str, as_json: bool) -> None:
 @VERTICAL
 @json_option
 def versions(vertical: str, as_json: bool) -> None:
-    """Tell what was learnt so far, how it was measured, and which version judges.
+    """List trained versions with their balanced accuracy, and mark the one in use.
 
     \b
     Example:
@@ -149,10 +150,10 @@ def versions(vertical: str, as_json: bool) -> None:
         print_table(VERSIONS, [_version_row(row) for row in found])
         for row in found:
             if row["state"] == "on":
-                emit(f"\nVersion {row['version']} judges by these terms above all:")
+                emit(f"\nStrongest terms of version {row['version']}:")
                 _emit_terms(row["measured"]["strongest"])
     else:
-        say("Nothing was learnt yet; the rules judge.")
+        say("No classifier was trained yet; the rules are used.")
 
 
 @relevance.command()
@@ -160,7 +161,7 @@ def versions(vertical: str, as_json: bool) -> None:
 @click.argument("version")
 @json_option
 def switch(vertical: str, version: str, as_json: bool) -> None:
-    """Let another VERSION judge, or `rules`; one that is no better than the rules is refused.
+    """Use another VERSION, or `rules`; versions no better than the rules are refused.
 
     \b
     Example:
@@ -168,7 +169,7 @@ def switch(vertical: str, version: str, as_json: bool) -> None:
       messor relevance switch funding rules
     """
     if version != "rules" and not (version.isascii() and version.isdigit() and len(version) < 10):
-        raise UsageError(f"{version[:50]!r} is neither the number of a version nor 'rules'.")
+        raise UsageError(f"{version[:50]!r} is neither a version number nor `rules`.")
     number = None if version == "rules" else int(version)
 
     async def act(database: Database) -> None:
@@ -179,7 +180,7 @@ def switch(vertical: str, version: str, as_json: bool) -> None:
     if as_json:
         print_json({"vertical": vertical, "version": number})
         return
-    say(f"{'The rules judge' if number is None else f'Version {number} judges'} from now on.")
+    say(f"{'The rules are' if number is None else f'Version {number} is'} used from now on.")
 
 
 def _review(
@@ -204,11 +205,11 @@ def _review(
 
 
 def _row(flag: FlagRow) -> tuple[Any, ...]:
-    said = {True: "relevant", False: "irrelevant", None: "undecided"}[flag.relevant]
-    because = "; ".join(flag.reasons)
-    because = because if len(because) <= 60 else f"{because[:59]}…"
+    state = {True: "relevant", False: "irrelevant", None: "undecided"}[flag.relevant]
+    reason = "; ".join(flag.reasons)
+    reason = reason if len(reason) <= 60 else f"{reason[:59]}…"
     return (
-        flag.page_id, said, f"{flag.score:.2f}", flag.model_version, flag.decided_by, because,
+        flag.page_id, state, f"{flag.score:.2f}", flag.model_version, flag.decided_by, reason,
         flag.url,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Running workers from a command: signals, a live line of progress, and a summary."""
+"""Run a worker inside a command: signals, a progress line, and the end condition."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 from messor.store.session import Session
 from messor.store.space import Space
 
-SEEN_SECONDS = 5.0  # how often a run is marked as alive
+HEARTBEAT_SECONDS = 5.0  # how often a run is marked as alive
 SETTLED_SECONDS = 0.6  # idle for this long means done: longer than a flush and a claim
 
 
-Look = Callable[[], Awaitable[bool]]  # whether nothing is to be done soon
+IdleCheck = Callable[[], Awaitable[bool]]  # whether nothing is due soon
 
 
-async def require_able(settings: Settings, session: Session) -> Space:
-    """Refuse what could fetch nothing, before it begins: traffic is halted, or a disk is low."""
+async def require_ready(settings: Settings, session: Session) -> Space:
+    """Raise before starting when nothing could be fetched: traffic halted, or a disk is low."""
     await traffic.require_running(session.database)
     space = Space.of(settings, session.database)
-    if (lack := space.said) is not None:
-        raise UnavailableError(f"Nothing is fetched: {lack}.")
+    if (shortage := space.said) is not None:
+        raise UnavailableError(f"Nothing can be fetched: {shortage}.")
     return space
 
 
 async def work_until_stopped(settings: Settings, session: Session) -> None:
-    """Run a worker in this process until a signal ends it."""
+    """Run a worker in this process until a signal stops it."""
     worker = Worker(settings, session.database, repair=session.repair)
     async with stopping_on_signals(worker), watching_clock(settings, session):
         await worker.run()
@@ -60,28 +60,28 @@ async def crawl_until_idle(
     *,
     patience: float = progress.PATIENCE_SECONDS,
 ) -> dict[str, int]:
-    """Run a worker in this process until nothing is due soon; answers pages by outcome.
+    """Run a worker in this process until nothing is due soon; returns pages by outcome.
 
-    A host that asked for silence is waited for when it is over within `patience` seconds.
+    Cool-downs of hosts are waited for if they end within `patience` seconds.
     """
 
-    async def look() -> bool:
+    async def is_idle() -> bool:
         return (await progress.standing(session.database, domain_ids, patience)).idle
 
-    if await _work(settings, session, look):
-        raise InterruptedRunError("Interrupted: what was fetched is kept, the rest stays due.")
+    if await _work(settings, session, is_idle):
+        raise InterruptedRunError("Interrupted: fetched pages are kept, the rest stays due.")
     return await progress.outcomes(session.database, domain_ids)
 
 
 async def carry_out(settings: Settings, session: Session, run: CrawlRun, domain: str) -> bool:
-    """Work for one run until nothing of it is due soon; whether a signal came before that."""
+    """Work for one run until nothing of it is due soon; returns whether it was interrupted."""
     database, archive = session.database, settings.data_dir / "archive"
-    seen_at = 0.0
+    beat_at = 0.0
 
-    async def look() -> bool:
-        nonlocal seen_at
-        if time.monotonic() - seen_at > SEEN_SECONDS:
-            seen_at = time.monotonic()
+    async def is_idle() -> bool:
+        nonlocal beat_at
+        if time.monotonic() - beat_at > HEARTBEAT_SECONDS:
+            beat_at = time.monotonic()
             await runs.see(database, run.id)
         if not run.bounded:
             standing = await progress.standing(database, [run.domain_id], progress.PATIENCE_SECONDS)
@@ -90,32 +90,33 @@ async def carry_out(settings: Settings, session: Session, run: CrawlRun, domain:
             return False
         return (await runs.standing(database, run.id, progress.PATIENCE_SECONDS)).waiting == 0
 
-    errand = WorkScope(run.domain_id, run.id if run.bounded else None)
+    scope = WorkScope(run.domain_id, run.id if run.bounded else None)
     with log_ids(run=run.id):
-        return await _work(settings, session, look, errand)
+        return await _work(settings, session, is_idle, scope)
 
 
 async def _work(
-    settings: Settings, session: Session, look: Look, errand: WorkScope = EVERYTHING
+    settings: Settings, session: Session, is_idle: IdleCheck, scope: WorkScope = EVERYTHING
 ) -> bool:
-    """Run a worker until a look finds nothing to do, for a while; whether a signal came first."""
-    space = await require_able(settings, session)
-    worker = Worker(settings, session.database, repair=session.repair, errand=errand, space=space)
+    """Run a worker until it has been idle for a while; returns whether it was interrupted."""
+    space = await require_ready(settings, session)
+    worker = Worker(settings, session.database, repair=session.repair, errand=scope, space=space)
     interruptible = Interruptible(worker)
     async with stopping_on_signals(interruptible), watching_clock(settings, session) as clock:
         running = asyncio.create_task(worker.run())
-        watching = asyncio.create_task(_watch(worker, session, look, _Room(space), clock))
+        notice = _DiskNotice(space)
+        watching = asyncio.create_task(_watch(worker, session, is_idle, notice, clock))
         await asyncio.wait([running, watching], return_when=asyncio.FIRST_COMPLETED)
         worker.stop()
         await running
         watching.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await watching  # raises when traffic was halted meanwhile
+            await watching  # raises if traffic was halted meanwhile
     return interruptible.was_interrupted
 
 
 async def _watch(
-    worker: Worker, session: Session, look: Look, room: _Room, clock: ClockWatch
+    worker: Worker, session: Session, is_idle: IdleCheck, notice: _DiskNotice, clock: ClockWatch
 ) -> None:
     """Return when the crawl has been idle for a while."""
     started = time.monotonic()
@@ -126,13 +127,13 @@ async def _watch(
         try:
             is_settled = idle_since is not None and now - idle_since >= SETTLED_SECONDS
             if is_settled:
-                await clock.look()  # what waits for long may do so by a step of it
-            idle = await look()
+                await clock.look()  # long waits may come from a step of the clock
+            idle = await is_idle()
             await traffic.require_running(session.database)
-        except LOST_CONNECTION + TRY_AGAIN:  # the worker brings it back; or a flush was in the way
+        except LOST_CONNECTION + TRY_AGAIN:  # the worker reconnects; or a flush conflicted
             await asyncio.sleep(0.5)
             continue
-        room.tell()
+        notice.update()
         if live:
             _progress_line(worker, now - started)
         if idle and is_settled:
@@ -143,25 +144,25 @@ async def _watch(
         click.echo(err=True)
 
 
-class _Room:
-    """Tells once when a low disk pauses the worker, and once when it goes on."""
+class _DiskNotice:
+    """Prints one message when a low disk pauses the worker, and one when it continues."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
         self._was_low = False
 
-    def tell(self) -> None:
-        lack = self._space.said
-        if lack is not None and not self._was_low:
-            say(paused(lack))
-        elif lack is None and self._was_low:
+    def update(self) -> None:
+        shortage = self._space.said
+        if shortage is not None and not self._was_low:
+            say(paused(shortage))
+        elif shortage is None and self._was_low:
             say(GOES_ON)
-        self._was_low = lack is not None
+        self._was_low = shortage is not None
 
 
 def _progress_line(worker: Worker, seconds: float) -> None:
     held = worker.shift.visits if worker.shift else 0
     pages = sum(worker.outcomes.values())
     parts = ", ".join(f"{count} {name}" for name, count in worker.outcomes.most_common(5))
-    line = f"\r\x1b[K{pages} pages in {seconds:.0f} s, {held} hosts at work: {parts}"
+    line = f"\r\x1b[K{pages} pages in {seconds:.0f} s, {held} hosts being visited: {parts}"
     click.echo(line[:160], nl=False, err=True)

@@ -1,4 +1,4 @@
-"""`messor schedule`: what runs by itself, when and why; and how a person changes that."""
+"""`messor schedule`: show and change the scheduled orchestrators."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
 
-AT_ONCE = timedelta(minutes=1)  # what is due no longer than this is on time
-HEAD = ("name", "cadence", "next run", "why", "last run", "outcome")
+ON_TIME = timedelta(minutes=1)  # overdue by less than this counts as on time
+HEAD = ("name", "cadence", "next run", "reason", "last run", "outcome")
 
 
 @click.group()
 def schedule() -> None:
-    """See and change what runs by itself. All times are UTC.
+    """Show and change the schedule of automatic runs. All times are UTC.
 
     \b
     Example:
@@ -40,7 +40,7 @@ def schedule() -> None:
 @schedule.command()
 @json_option
 def show(as_json: bool) -> None:
-    """Tell what runs next and why, how it went last time, and who leads.
+    """Show next and last runs, and which process is the leader.
 
     \b
     Example:
@@ -70,7 +70,7 @@ def show(as_json: bool) -> None:
 @click.argument("cadence")
 @json_option
 def set_cadence(name: str, cadence: str, as_json: bool) -> None:
-    """Run NAME by another CADENCE: five cron fields in UTC, @daily, or @every 90m.
+    """Set the CADENCE of NAME: five cron fields in UTC, @daily, or @every 90m.
 
     \b
     Example:
@@ -88,7 +88,7 @@ def set_cadence(name: str, cadence: str, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def reset(name: str, as_json: bool) -> None:
-    """Run NAME by its usual cadence again.
+    """Reset NAME to its default cadence.
 
     \b
     Example:
@@ -105,7 +105,7 @@ def reset(name: str, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def enable(name: str, as_json: bool) -> None:
-    """Let NAME run by itself again; what it did not run meanwhile is not caught up.
+    """Enable automatic runs of NAME; missed runs are not made up.
 
     \b
     Example:
@@ -118,7 +118,7 @@ def enable(name: str, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def disable(name: str, as_json: bool) -> None:
-    """Keep NAME from running by itself; it can still be run by hand.
+    """Disable automatic runs of NAME; it can still be run manually.
 
     \b
     Example:
@@ -131,7 +131,7 @@ def disable(name: str, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def run_now(name: str, as_json: bool) -> None:
-    """Run NAME now, in this process, and tell what it did.
+    """Run NAME now, in this process, and print what it did.
 
     \b
     Example:
@@ -152,9 +152,9 @@ def run_now(name: str, as_json: bool) -> None:
     if as_json:
         print_json({"name": orchestrator.name, "outcome": outcome, "detail": detail})
         return
-    for what, count in detail.items():
-        emit(f"{what:20} {count}")
-    say(f"{orchestrator.name} ran.")
+    for label, count in detail.items():
+        emit(f"{label:20} {count}")
+    say(f"{orchestrator.name} finished.")
 
 
 def _switch(name: str, enabled: bool, as_json: bool) -> None:
@@ -167,7 +167,7 @@ def _switch(name: str, enabled: bool, as_json: bool) -> None:
 def _change(
     name: str, act: Callable[[Connection, Orchestrator], Awaitable[None]], as_json: bool
 ) -> None:
-    """Change a schedule, and show how it stands then."""
+    """Change a schedule and print its new state."""
     orchestrator = standard_registry(Settings()).get(name)
 
     async def change() -> Plans:
@@ -212,7 +212,7 @@ def _why(found: Plan, next_run: datetime | None, now: datetime) -> str:
         why = f"set by {found.overridden_by} since {found.overridden_at:%Y-%m-%d %H:%M}"
     if next_run > now:
         return why
-    late = "due now" if now - next_run < AT_ONCE else f"catching up, due {next_run:%Y-%m-%d %H:%M}"
+    late = "due now" if now - next_run < ON_TIME else f"catching up, due {next_run:%Y-%m-%d %H:%M}"
     return f"{why}; {late}"
 
 
@@ -237,10 +237,11 @@ def _row(facts: dict[str, Any]) -> tuple[Any, ...]:
 
 def _leader_line(led: Leader | None) -> str:
     if led is None:
-        return "Nobody has led yet: the schedule is kept while messor up runs."
+        return "No leader yet: the schedule runs only while messor up runs."
     until = f"{led.expires_at:%Y-%m-%d %H:%M:%S}"
     if led.leads:
-        return f"{led.holder} leads until {until}, and renews that while it runs."
+        return f"Leader: {led.holder}, lease until {until}, renewed while it runs."
     return (
-        f"Nobody leads: {led.holder} did until {until}. The schedule is kept while messor up runs."
+        f"No leader: the lease of {led.holder} ended at {until}. "
+        "The schedule runs only while messor up runs."
     )

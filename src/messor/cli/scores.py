@@ -1,4 +1,4 @@
-"""`messor scores`: what domains and organisations are worth, why, and what other weights would do."""
+"""`messor scores`: scores of domains and organisations, simulation and calibration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from messor.verticals import verticals
 
 @click.group()
 def scores() -> None:
-    """Look at scores, try other weights, and give domains their track levels.
+    """Show scores, simulate other weights, and assign track levels.
 
     \b
     Example:
@@ -34,7 +34,7 @@ def scores() -> None:
 @click.argument("name")
 @json_option
 def show(name: str, as_json: bool) -> None:
-    """Show the scores of a domain or an organisation, with their parts.
+    """Show the scores of a domain or organisation, with their parts.
 
     \b
     Example:
@@ -57,17 +57,17 @@ def show(name: str, as_json: bool) -> None:
             (p["name"], _figure(p["value"]), p["weight"], f"{p['contribution']:.3f}", p["sentence"])
             for p in one["parts"]
         ]
-        print_table(("part", "value", "weight", "adds", "because"), table)
+        print_table(("part", "value", "weight", "contribution", "reason"), table)
 
 
 @scores.command()
 @click.argument("vertical")
 @click.option(
-    "--weight", "weights", multiple=True, help="Another weight, as PART=NUMBER; may be repeated."
+    "--weight", "weights", multiple=True, help="Weight to simulate, as PART=NUMBER; repeatable."
 )
 @json_option
 def simulate(vertical: str, weights: tuple[str, ...], as_json: bool) -> None:
-    """Show what other weights would change; nothing is written.
+    """Show what other weights would change; nothing is saved.
 
     \b
     Example:
@@ -86,10 +86,11 @@ def simulate(vertical: str, weights: tuple[str, ...], as_json: bool) -> None:
         (o.domain, o.level_now, o.level_then, _figure(o.score_now), _figure(o.score_then))
         for o in found.rows
     ]
-    print_table(("domain", "level", "would be", "score", "would be"), table)
+    print_table(("domain", "level", "new level", "score", "new score"), table)
     say(
         f"{len(found.changed)} of {len(found.rows)} levels would change;"
-        f" {found.looks_per_day_now:.1f} looks a day would become {found.looks_per_day_then:.1f}."
+        f" crawls per day would change from {found.looks_per_day_now:.1f}"
+        f" to {found.looks_per_day_then:.1f}."
     )
 
 
@@ -97,7 +98,7 @@ def simulate(vertical: str, weights: tuple[str, ...], as_json: bool) -> None:
 @click.argument("vertical")
 @json_option
 def apply(vertical: str, as_json: bool) -> None:
-    """Score a vertical now, and give its domains their track levels.
+    """Score a vertical now and assign track levels to its domains.
 
     \b
     Example:
@@ -113,7 +114,7 @@ def apply(vertical: str, as_json: bool) -> None:
         print_json(done)
     say(
         f"{done.domains} domains and {done.organisations} organisations were scored;"
-        f" {done.levels_changed} track levels changed, of {done.unknown} domains nothing is known."
+        f" {done.levels_changed} track levels changed, {done.unknown} domains have no data yet."
     )
 
 
@@ -121,7 +122,7 @@ def apply(vertical: str, as_json: bool) -> None:
 @click.argument("vertical")
 @json_option
 def calibrate(vertical: str, as_json: bool) -> None:
-    """Hold judges and scores against what reviewers decided.
+    """Compare judges and scores with reviewers' decisions.
 
     \b
     Example:
@@ -148,15 +149,15 @@ def calibrate(vertical: str, as_json: bool) -> None:
     ]
     print_table(("judge", "decisions", "precision", "recall", "brier", "suggestion"), table)
     if not found:
-        say("Reviewers have not decided anything yet.")
+        say("There are no reviewers' decisions yet.")
 
 
 def _weight(text: str) -> tuple[str, float]:
-    name, sign, number = text.partition("=")
+    name, equals, number = text.partition("=")
     try:
-        return name.strip(), float(number if sign else "")
+        return name.strip(), float(number if equals else "")
     except ValueError:
-        raise UsageError(f"A weight is PART=NUMBER; {text!r} is not.") from None
+        raise UsageError(f"--weight {text!r} is not of the form PART=NUMBER.") from None
 
 
 def _figure(value: float | None) -> str | None:

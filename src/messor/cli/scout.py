@@ -1,4 +1,4 @@
-"""`messor scout`: searching, discovery sessions, and the candidates they bring."""
+"""`messor scout`: search, discovery sessions, and candidates."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from messor.store.database import Connection, Database
 from messor.store.session import open_session
 from messor.verticals import verticals
 
-MOST_SAID = 5  # sentences about searches that failed
+MAX_MESSAGES = 5  # about failed searches
 
 Act = Callable[[Connection, Candidate], Awaitable[Candidate]]
 
 
 @click.group()
 def scout() -> None:
-    """Search for more, and review what was found.
+    """Search for new sites, and review the candidates found.
 
-    Engines are set in messor.toml, for example:
+    Search engines are configured in messor.toml, for example:
 
     \b
       [search_engines.searxng]
@@ -52,10 +52,11 @@ def scout() -> None:
 
 @scout.command()
 @click.argument("vertical")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True,
+              help="Maximum number of keywords to search for.")  # fmt: skip
 @json_option
 def search(vertical: str, limit: int, as_json: bool) -> None:
-    """Search for the keywords that are due, judge what is found, and keep the candidates.
+    """Search for the keywords that are due, judge the results, and store candidates.
 
     \b
     Example:
@@ -64,7 +65,8 @@ def search(vertical: str, limit: int, as_json: bool) -> None:
     settings = Settings()
     if not settings.search_engines:
         raise UsageError(
-            f"No search engine is configured. Set search_engines in messor.toml: {', '.join(known())}."
+            "No search engine is configured; set search_engines in messor.toml. "
+            f"Available: {', '.join(known())}."
         )
 
     async def act() -> Explored:
@@ -79,27 +81,29 @@ def search(vertical: str, limit: int, as_json: bool) -> None:
                 await searcher.close()
 
     done = run(act())
-    for sentence in done.said[:MOST_SAID]:
+    for sentence in done.said[:MAX_MESSAGES]:
         say(sentence)
     if as_json:
         print_json(done)
     else:
-        emit(f"Session {done.session_id}: {done.paid_for} searches were made now.")
+        emit(f"Session {done.session_id}: {done.paid_for} searches sent.")
         print_table(("searches", "count"), list(done.searches.items()))
         print_table(("figure", "value"), list(done.statistics.items()))
     if done.searches and not done.searches.get("answered"):
         waiting = done.searches.get("waiting", 0)
         raise UnavailableError(
-            f"No search brought a result page; {waiting} stay due. Check the engines: messor doctor"
+            f"No search returned a result page; {waiting} are still due. "
+            "Check the engines: messor doctor"
         )
 
 
 @scout.command()
-@click.option("--vertical")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@click.option("--vertical", help="Only this vertical.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True,
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def sessions(vertical: str | None, limit: int, as_json: bool) -> None:
-    """List discovery sessions and what they brought, the latest first.
+    """List discovery sessions and their results, newest first.
 
     \b
     Example:
@@ -125,15 +129,16 @@ def sessions(vertical: str | None, limit: int, as_json: bool) -> None:
 
 
 @scout.command()
-@click.option("--vertical")
-@click.option("--status", type=click.Choice(list(rows.TRANSITIONS)))
-@click.option("--session", "session_id", type=click.UUID)
-@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
+@click.option("--vertical", help="Only this vertical.")
+@click.option("--status", type=click.Choice(list(rows.TRANSITIONS)), help="Only this status.")
+@click.option("--session", "session_id", type=click.UUID, help="Only this discovery session.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True,
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def candidates(
     vertical: str | None, status: str | None, session_id: UUID | None, limit: int, as_json: bool
 ) -> None:
-    """List candidates, the most trusted first.
+    """List candidates, highest confidence first.
 
     \b
     Example:
@@ -157,7 +162,7 @@ def candidates(
 @click.argument("candidate", type=click.UUID)
 @json_option
 def why(candidate: UUID, as_json: bool) -> None:
-    """Tell what each judge said of a CANDIDATE.
+    """Show how each judge scored a CANDIDATE.
 
     \b
     Example:
@@ -170,15 +175,16 @@ def why(candidate: UUID, as_json: bool) -> None:
     emit(f"{found.url} is {found.status} with confidence {found.confidence_score:.2f}.")
     scores = found.validation_notes["judge_scores"]
     table = [(s["judge_name"], s["score"], s["weight"], s["explanation"]) for s in scores]
-    print_table(("judge", "score", "weight", "because"), table)
+    print_table(("judge", "score", "weight", "reason"), table)
 
 
 @scout.command()
 @click.argument("candidate", type=click.UUID)
-@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True,
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def records(candidate: UUID, limit: int, as_json: bool) -> None:
-    """List what a crawled CANDIDATE is reviewed by: its page's records, and those of its organisation.
+    """List records of a crawled CANDIDATE's page and of its organisation.
 
     \b
     Example:
@@ -194,17 +200,18 @@ def records(candidate: UUID, limit: int, as_json: bool) -> None:
         print_json(stated)
         return
     if found.crawled_at is None:
-        say(f"{found.url} was not read yet: {found.crawl_note or 'it waits for its crawl'}")
-    table = [(o.record_id, o.kind, f"{o.confidence:.2f}", _words(o), o.url) for o in stated]
-    print_table(("record", "kind", "confidence", "says", "page"), table)
+        say(f"{found.url} was not crawled yet: {found.crawl_note or 'it waits for its crawl'}")
+    table = [(o.record_id, o.kind, f"{o.confidence:.2f}", _summary(o), o.url) for o in stated]
+    print_table(("record", "kind", "confidence", "summary", "page"), table)
 
 
 @scout.command()
 @json_option
 def crawl(as_json: bool) -> None:
-    """Have candidates of approved domains crawled, and put those that were read before a reviewer.
+    """Queue candidates of approved domains for crawling, and crawled ones for review.
 
-    O-Candidates does the same by itself while `messor up` runs. Nothing is fetched here: workers do.
+    O-Candidates does this automatically while `messor up` runs. This command fetches nothing:
+    workers do.
 
     \b
     Example:
@@ -213,27 +220,27 @@ def crawl(as_json: bool) -> None:
 
     async def act(database: Database) -> dict[str, int]:
         counts: dict[str, int] = {}
-        place: RunPosition | None = RunPosition()
-        while place is not None:
+        position: RunPosition | None = RunPosition()
+        while position is not None:
             async with database.transaction() as connection:
-                done = await CANDIDATES.step(connection, place)
+                done = await CANDIDATES.step(connection, position)
             for name, count in done.counts.items():
                 counts[name] = counts.get(name, 0) + count
-            place = done.next
+            position = done.next
         return counts
 
     done = run(with_database(act))
     if as_json:
         print_json(done)
         return
-    print_table(("what", "count"), [(name.replace("_", " "), n) for name, n in done.items()])
+    print_table(("step", "count"), [(name.replace("_", " "), n) for name, n in done.items()])
 
 
 @scout.command()
 @click.argument("candidate", type=click.UUID)
 @json_option
 def review(candidate: UUID, as_json: bool) -> None:
-    """Take up a CANDIDATE that waits for review.
+    """Start the review of a CANDIDATE.
 
     \b
     Example:
@@ -248,7 +255,7 @@ def review(candidate: UUID, as_json: bool) -> None:
 
 @scout.command()
 @click.argument("candidate", type=click.UUID)
-@click.option("--reason", help="Why; kept with the candidate.")
+@click.option("--reason", help="Reason; stored with the candidate.")
 @json_option
 def approve(candidate: UUID, reason: str | None, as_json: bool) -> None:
     """Approve a CANDIDATE in review.
@@ -266,7 +273,7 @@ def approve(candidate: UUID, reason: str | None, as_json: bool) -> None:
 
 @scout.command()
 @click.argument("candidate", type=click.UUID)
-@click.option("--reason", required=True, help="Why; kept with the candidate.")
+@click.option("--reason", required=True, help="Reason; stored with the candidate.")
 @json_option
 def reject(candidate: UUID, reason: str, as_json: bool) -> None:
     """Reject a CANDIDATE in review.
@@ -285,14 +292,14 @@ def reject(candidate: UUID, reason: str, as_json: bool) -> None:
 @scout.command()
 @json_option
 def engines(as_json: bool) -> None:
-    """Tell which search engines there are, which are set, and what a search costs.
+    """List the search engines, which are configured, and the cost per search.
 
     \b
     Example:
       messor scout engines
     """
     given = Settings().search_engines
-    order = {name: place for place, name in enumerate(given, 1)}
+    order = {name: position for position, name in enumerate(given, 1)}
     found = []
     for name in sorted(known(), key=lambda name: (order.get(name, len(order) + 1), name)):
         kind, options = engine_class(name), given.get(name)
@@ -310,14 +317,16 @@ def engines(as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    head = ("name", "asked", "cost", "budget", "url")
-    print_table(head, [tuple(facts[name] for name in head) for facts in found])
+    print_table(
+        ("name", "order", "cost", "monthly budget", "url"),
+        [tuple(facts.values()) for facts in found],
+    )
 
 
 @scout.command()
 @json_option
 def spend(as_json: bool) -> None:
-    """Tell what searches cost, by month and engine.
+    """Show the cost of searches, by month and engine.
 
     \b
     Example:
@@ -327,14 +336,15 @@ def spend(as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    head = ("month", "engine", "asked", "answered", "refused", "lost", "cost")
-    print_table(head, [tuple(getattr(one, name) for name in head) for one in found])
+    names = ("month", "engine", "asked", "answered", "refused", "lost", "cost")
+    head = ("month", "engine", "sent", "succeeded", "refused", "lost", "cost")
+    print_table(head, [tuple(getattr(one, name) for name in names) for one in found])
 
 
-def _words(one: StatedRecord) -> str:
-    """What a record calls itself, or whatever it says."""
-    said = one.data.get("name") or one.data.get("title") or one.data.get("email")
-    return str(said or next(iter(one.data.values()), ""))[:60]
+def _summary(one: StatedRecord) -> str:
+    """Return the name, title or e-mail address of a record, or its first value."""
+    name = one.data.get("name") or one.data.get("title") or one.data.get("email")
+    return str(name or next(iter(one.data.values()), ""))[:60]
 
 
 def _decide(candidate_id: UUID, act: Act, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`messor search`: pages and records by what they say."""
+"""`messor search`: full-text search over pages and records."""
 
 from __future__ import annotations
 
@@ -18,17 +18,21 @@ from messor.store.database import Database
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
-@click.option("--kind", "kinds", multiple=True, help="page, product, contact …; may be repeated.")
-@click.option("--domain", "domains", multiple=True, help="Only of this domain; may be repeated.")
-@click.option("--brand", "brands", multiple=True)
-@click.option("--category", "categories", multiple=True)
-@click.option("--availability", multiple=True, help="in_stock, out_of_stock …")
-@click.option("--price", "prices", help="A range: 10..50, 10.. or ..50.")
-@click.option("--currency", help="Of these prices, such as EUR.")
-@click.option("--rating", help="The least rating.")
-@click.option("--facets", "with_facets", is_flag=True, help="Count what answers, by each facet.")
-@click.option("--after", help="Go on after this cursor.")
-@click.option("--limit", type=click.IntRange(1, searching.MOST), default=20, show_default=True)
+@click.option(
+    "--kind", "kinds", multiple=True, help="Only this kind: page, product, contact …; repeatable."
+)
+@click.option("--domain", "domains", multiple=True, help="Only this domain; repeatable.")
+@click.option("--brand", "brands", multiple=True, help="Only this brand; repeatable.")
+@click.option("--category", "categories", multiple=True, help="Only this category; repeatable.")
+@click.option("--availability", multiple=True,
+              help="Only this availability: in_stock, out_of_stock …; repeatable.")  # fmt: skip
+@click.option("--price", "prices", help="Price range: 10..50, 10.. or ..50.")
+@click.option("--currency", help="Currency of the prices, such as EUR.")
+@click.option("--min-rating", help="Minimum rating.")
+@click.option("--facets", "with_facets", is_flag=True, help="Count the matches by facet.")
+@click.option("--after", metavar="CURSOR", help="Continue after this cursor.")
+@click.option("--limit", type=click.IntRange(1, searching.MOST), default=20, show_default=True,
+              help="Maximum number of results.")  # fmt: skip
 @json_option
 def search(  # noqa: PLR0917 - one for each option
     query: tuple[str, ...],
@@ -39,13 +43,13 @@ def search(  # noqa: PLR0917 - one for each option
     availability: tuple[str, ...],
     prices: str | None,
     currency: str | None,
-    rating: str | None,
+    min_rating: str | None,
     with_facets: bool,
     after: str | None,
     limit: int,
     as_json: bool,
 ) -> None:
-    """Find pages and records: words, "a phrase", -without, this OR that, begin*.
+    """Search pages and records: words, "a phrase", -exclude, this OR that, prefix*.
 
     \b
     Example:
@@ -63,7 +67,7 @@ def search(  # noqa: PLR0917 - one for each option
         low,
         high,
         currency,
-        _number(rating, "rating") if rating else None,
+        _number(min_rating, "--min-rating") if min_rating else None,
     )
     typed = " ".join(query)
 
@@ -71,18 +75,18 @@ def search(  # noqa: PLR0917 - one for each option
         found = await searching.search(database, typed, filters, after=after, limit=limit)
         return found, await searching.facets(database, typed, filters) if with_facets else None
 
-    found, counted = run(with_database(act))
+    found, facets = run(with_database(act))
     if as_json:
-        print_json(_as_json(found, counted))
+        print_json(_as_json(found, facets))
         return
     for hit in found.hits:
         _print(hit)
-    if counted is not None:
-        _print_facets(counted)
+    if facets is not None:
+        _print_facets(facets)
     if not found.hits:
-        say("Nothing answers this question.")
+        say("No results.")
     if found.next:
-        say(f"There is more: --after {found.next}")
+        say(f"More results: --after {found.next}")
 
 
 def _range(text: str | None) -> tuple[Decimal | None, Decimal | None]:
@@ -90,21 +94,21 @@ def _range(text: str | None) -> tuple[Decimal | None, Decimal | None]:
         return None, None
     low, dots, high = text.partition("..")
     if not dots or not (low or high):
-        raise UsageError(f"A range of prices is 10..50, 10.. or ..50; {text!r} is not.")
-    return (_number(low, "price") if low else None), (_number(high, "price") if high else None)
+        raise UsageError(f"--price {text!r} is not a range; use 10..50, 10.. or ..50.")
+    return (_number(low, "--price") if low else None), (_number(high, "--price") if high else None)
 
 
-def _number(text: str, what: str) -> Decimal:
+def _number(text: str, option: str) -> Decimal:
     try:
         number = Decimal(text)
     except InvalidOperation:
-        raise UsageError(f"A {what} is a number; {text!r} is not.") from None
+        raise UsageError(f"{option} {text!r} is not a number.") from None
     if not number.is_finite():
-        raise UsageError(f"A {what} is a number; {text!r} is not.")
+        raise UsageError(f"{option} {text!r} is not a number.")
     return number
 
 
-def _as_json(found: SearchResults, counted: Facets | None) -> dict[str, object]:
+def _as_json(found: SearchResults, facets: Facets | None) -> dict[str, object]:
     hits = []
     for hit in found.hits:
         row = asdict(hit)
@@ -115,7 +119,7 @@ def _as_json(found: SearchResults, counted: Facets | None) -> dict[str, object]:
         for name in ("price", "rating"):
             row[name] = None if row[name] is None else float(row[name])
         hits.append(row)
-    return {"hits": hits, "next": found.next, "facets": asdict(counted) if counted else None}
+    return {"hits": hits, "next": found.next, "facets": asdict(facets) if facets else None}
 
 
 def _print(hit: Hit) -> None:
@@ -126,7 +130,7 @@ def _print(hit: Hit) -> None:
         emit("  … " + piece.shown("*", "*"))
 
 
-def _print_facets(counted: Facets) -> None:
-    rows = [(name, value, count) for name, by in counted.by.items() for value, count in by.items()]
+def _print_facets(facets: Facets) -> None:
+    rows = [(name, value, count) for name, by in facets.by.items() for value, count in by.items()]
     print_table(("facet", "value", "documents"), rows)
-    emit(f"{'' if counted.is_exact else 'at least '}{counted.total} documents")
+    emit(f"{'' if facets.is_exact else 'at least '}{facets.total} documents")

@@ -1,4 +1,4 @@
-"""The doors that listen: the API and the console, on one address, beside the workers."""
+"""The web server for the API and the console, on one address."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from messor.runtime.server.protocol import bounded_protocol
 from messor.settings import Settings
 from messor.store.database import Database
 
-FAREWELL_SECONDS = 2  # for answers under way; streams of events never end by themselves
+SHUTDOWN_SECONDS = 2  # for responses in progress; event streams never end by themselves
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to whoever runs it."""
+    """A uvicorn server that leaves signal handling to its caller."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -35,7 +35,7 @@ class _Server(uvicorn.Server):
 
 
 class WebServer:
-    """Serves until told to stop; open it before anything else, so that a taken port is told."""
+    """Serves until stopped; create it before anything else, to fail early if the port is in use."""
 
     def __init__(
         self, settings: Settings, database: Database, alarms: AlarmBoard | None = None
@@ -54,7 +54,7 @@ class WebServer:
         raise_limit()
         limits = ServerLimits.of(settings)
         config = uvicorn.Config(
-            HostCheck(Load(self._answer, limits), settings),
+            HostCheck(Load(self._dispatch, limits), settings),
             http=bounded_protocol(limits),
             ws="none",
             interface="asgi3",
@@ -64,14 +64,14 @@ class WebServer:
             server_header=False,
             proxy_headers=bool(settings.trusted_proxies),
             forwarded_allow_ips=settings.trusted_proxies,
-            timeout_graceful_shutdown=FAREWELL_SECONDS,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             h11_max_incomplete_event_size=65_536,
         )
         self._server = _Server(config)
 
     @property
     def url(self) -> str:
-        """Where people find the console."""
+        """The URL of the console."""
         return console_url(self._settings, self.port)
 
     @property
@@ -84,7 +84,7 @@ class WebServer:
         return self._server.started
 
     def stop(self) -> None:
-        self._api.state.house.is_closing = True  # streams of events end by themselves
+        self._api.state.house.is_closing = True  # ends the event streams
         self._server.should_exit = True
 
     async def run(self) -> None:
@@ -96,26 +96,26 @@ class WebServer:
             self._passwords.close()
             self._socket.close()
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """What begins with /api is for machines, all else for people."""
+    async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send paths under /api to the API, all others to the console."""
         path = scope.get("path", "")
-        door: ASGIApp = self._api if path == "/api" or path.startswith("/api/") else self._console
-        await door(scope, receive, send)
+        app: ASGIApp = self._api if path == "/api" or path.startswith("/api/") else self._console
+        await app(scope, receive, send)
 
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(
         family, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )  # known as TCP: no Nagle
+    )  # declared as TCP, so that Nagle's algorithm is off
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
     except OSError as error:
         listening.close()
         raise UnavailableError(
-            f"The console cannot listen on {host}:{port} ({error.strerror}): "
-            "set MESSOR_LISTEN_PORT to another port, or 0 for any that is free."
+            f"The console cannot listen on {host}:{port} ({error.strerror}); "
+            "set MESSOR_LISTEN_PORT to another port, or to 0 for any free port."
         ) from error
     listening.setblocking(False)
     return listening

@@ -1,4 +1,4 @@
-"""`messor status`: how the installation goes at a glance, and what is wrong with it now."""
+"""`messor status`: workers, queues and alarms of the installation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from messor.store.space import Space
 @click.command()
 @json_option
 def status(as_json: bool) -> None:
-    """Show workers, queues and alarms; exits 1 while an alarm stands.
+    """Show workers, queues and alarms; exits with 1 while an alarm is active.
 
     \b
     Example:
@@ -29,30 +29,30 @@ def status(as_json: bool) -> None:
       messor status --json
     """
     settings = Settings()
-    found, halt = run(_look(settings))
-    lack = Space.of(settings).said
+    found, halt = run(_read(settings))
+    shortage = Space.of(settings).said
     if as_json:
-        print_json({"vitals": found, "halt": halt, "disk": lack and paused(lack)})
+        print_json({"vitals": found, "halt": halt, "disk": shortage and paused(shortage)})
     else:
-        _show(found, halt, lack)
-    if found.alarms or lack:
+        _show(found, halt, shortage)
+    if found.alarms or shortage:
         sys.exit(1)
 
 
-async def _look(settings: Settings) -> tuple[Vitals, Halt | None]:
+async def _read(settings: Settings) -> tuple[Vitals, Halt | None]:
     async with open_session(settings, pool_size=1) as session:
         return await vitals.vitals(session.database), await traffic.in_force(session.database)
 
 
-def _show(found: Vitals, halt: Halt | None, lack: str | None) -> None:
+def _show(found: Vitals, halt: Halt | None, shortage: str | None) -> None:
     queued = sum(states.get("queued", 0) for states in found.jobs.values())
     emit(f"workers: {found.workers}")
-    emit(f"domains that wait for review: {found.domains_waiting}")
-    emit(f"jobs queued: {queued}")
+    emit(f"domains waiting for review: {found.domains_waiting}")
+    emit(f"queued jobs: {queued}")
     if halt is not None:
         emit(halt.said)
-    if lack is not None and not any(alarm.name == "disk" for alarm in found.alarms):
-        emit(paused(lack))
+    if shortage is not None and not any(alarm.name == "disk" for alarm in found.alarms):
+        emit(paused(shortage))
     _show_alarms(found.alarms)
 
 
@@ -61,4 +61,4 @@ def _show_alarms(alarms: list[Alarm]) -> None:
         emit("alarms: none")
         return
     rows = [(alarm.name, alarm.raised_at, alarm.place, alarm.said) for alarm in alarms]
-    print_table(("alarm", "since", "where", "what"), rows)
+    print_table(("alarm", "since", "where", "message"), rows)

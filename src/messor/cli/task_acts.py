@@ -1,4 +1,4 @@
-"""What people do to tasks from the command line: pause, resume, stop, retry, recrawl."""
+"""`messor tasks pause`, `resume`, `stop`, `retry` and `recrawl`."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from messor.store.session import open_session
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-DID = {
+RESULTS = {
     "pause": "paused",
     "resume": "resumed",
     "stop": "stopped",
-    "retry": "to be tried again",
+    "retry": "queued for retry",
     "recrawl": "due now",
 }
 
 
 def scope_options(command: Command) -> Command:
-    """--url, --batch, --domain or --all: exactly one."""
+    """Add --url, --batch, --domain and --all, of which exactly one must be given."""
     for option in (
-        click.option("--all", "everything", is_flag=True, help="Everything."),
-        click.option("--domain", help="A domain."),
-        click.option("--batch", help="A batch, by its id."),
-        click.option("--url", help="One page."),
+        click.option("--all", "everything", is_flag=True, help="All pages."),
+        click.option("--domain", help="All pages of this domain."),
+        click.option("--batch", help="All pages of the batch with this id."),
+        click.option("--url", help="The page with this URL."),
     ):
         command = option(command)
     return command
@@ -44,7 +44,7 @@ async def _scope(
     database: Database, url: str | None, batch: str | None, domain: str | None, everything: bool
 ) -> Scope:
     if sum(given is not None for given in (url, batch, domain)) + everything != 1:
-        raise UsageError("Say which: one of --url, --batch, --domain and --all.")
+        raise UsageError("Give exactly one of --url, --batch, --domain and --all.")
     if url is not None:
         return await Scope.url(database, url)
     if batch is not None:
@@ -64,16 +64,16 @@ def _act(name: str, as_json: bool, **scope: Any) -> None:
     if as_json:
         print_json(done)
     else:
-        say(f"{done.tasks} tasks {DID[name]} ({done.name}).")
+        say(f"{done.tasks} tasks {RESULTS[name]} ({done.name}).")
         if name == "stop" and done.scope in ("domain", "all"):
-            say("Nothing more is fetched there until it is resumed, also of pages found later.")
+            say("Pages found later are not fetched either, until you resume.")
 
 
 @click.command()
 @scope_options
 @json_option
 def pause(as_json: bool, **scope: Any) -> None:
-    """Hold pages back; visits under way leave them with their next flush.
+    """Pause pages; running visits skip them from the next flush on.
 
     \b
     Example:
@@ -87,8 +87,9 @@ def pause(as_json: bool, **scope: Any) -> None:
 @scope_options
 @json_option
 def resume(as_json: bool, **scope: Any) -> None:
-    """Let paused pages go on, due when they would have been. What was paused is resumed as it was
-    paused: a domain by --domain, a batch by --batch.
+    """Resume paused pages at their original due time.
+
+    Use the option they were paused with: --domain for a domain, --batch for a batch.
 
     \b
     Example:
@@ -101,7 +102,7 @@ def resume(as_json: bool, **scope: Any) -> None:
 @scope_options
 @json_option
 def stop(as_json: bool, **scope: Any) -> None:
-    """Cancel pages: they are crawled no more until somebody retries or submits them again.
+    """Cancel pages; they are not crawled until they are retried or submitted again.
 
     \b
     Example:
@@ -114,7 +115,7 @@ def stop(as_json: bool, **scope: Any) -> None:
 @scope_options
 @json_option
 def retry(as_json: bool, **scope: Any) -> None:
-    """Try again now what failed, was stopped or waits for its next try.
+    """Retry failed, stopped and waiting pages now.
 
     \b
     Example:
@@ -127,7 +128,7 @@ def retry(as_json: bool, **scope: Any) -> None:
 @scope_options
 @json_option
 def recrawl(as_json: bool, **scope: Any) -> None:
-    """Make pages due now, whatever their rhythm says; paused and stopped ones stay as they are.
+    """Make pages due now, regardless of their crawl frequency, except paused and stopped ones.
 
     \b
     Example:

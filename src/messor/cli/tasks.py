@@ -1,4 +1,4 @@
-"""`messor tasks`: what is to be crawled, in people's hands; the acts on tasks are `task_acts`'."""
+"""`messor tasks`: submit and list crawl tasks; `task_acts` holds the other commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.task_acts import pause, recrawl, resume, retry, stop
 from messor.core.terminal import say
-from messor.errors import PartlyTakenError, UsageError
+from messor.errors import PartiallyRefusedError, UsageError
 from messor.frontier import batches, cadence, transitions
 from messor.frontier import tasks as frontier
 from messor.frontier.batch_lines import FORMATS, BadLine, Line, guess_format
@@ -28,9 +28,11 @@ from messor.settings import Settings
 from messor.store.session import open_session
 
 HEAD = ("status", "outcome", "priority", "scheduled", "last crawl", "every", "url")
-BATCH_HEAD = ("batch", "name", "lines", "in", "new", "fetched", "double", "bad", "submitted")
-BAD_HEAD = ("line", "reason", "text")
-SHOWN = 20  # bad lines in a table; --json and `batches --errors` tell all
+BATCH_HEAD = (
+    "batch", "name", "lines", "accepted", "new", "fetched", "duplicates", "rejected", "submitted",
+)  # fmt: skip
+REJECTED_HEAD = ("line", "reason", "text")
+MAX_REJECTED = 20  # rejected lines in a table; --json and `batches --errors` list all
 STATUSES = sorted(transitions.STORED | transitions.DERIVED)
 
 
@@ -52,11 +54,13 @@ for act in (pause, resume, stop, retry, recrawl):
 
 @tasks.command()
 @click.argument("source", metavar="FILE|-|SITEMAP-URL")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Instead of guessing it.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="Input format; detected by default."
+)
 @click.option("--priority", default=frontier.DEFAULT_PRIORITY, show_default=True,
-              type=click.IntRange(1, frontier.LOWEST_PRIORITY), help="1 is first; a line may say its own.")  # fmt: skip
-@click.option("--every", help="How often they are crawled from now on: 12h, 7d, weekly …")
-@click.option("--name", help="What to call the batch.")
+              type=click.IntRange(1, frontier.LOWEST_PRIORITY), help="1 is highest; a line may set its own.")  # fmt: skip
+@click.option("--every", help="Crawl frequency from now on: 12h, 7d, weekly …")
+@click.option("--name", help="Name of the batch.")
 @json_option
 def submit(
     *,
@@ -67,12 +71,12 @@ def submit(
     name: str | None,
     as_json: bool,
 ) -> None:
-    """Submit a batch of pages: CSV with a header (url, priority, frequency), JSON lines, a sitemap,
-    or one address per line; "-" reads standard input. The address of a sitemap is fetched by a
-    worker.
+    """Submit a batch of pages from a file, standard input (-) or a sitemap URL.
 
-    Every line is checked; the good ones are due at once, each bad one is named with its reason.
-    Exits with 3 when some lines were bad, with 2 when all were.
+    Formats: CSV with a header (url, priority, frequency), JSON lines, sitemap, or one URL per
+    line. A sitemap URL is fetched by a worker. Every line is checked; accepted pages are due
+    immediately, rejected lines are listed with a reason. Exits with 3 when some lines were
+    rejected, with 2 when all were.
 
     \b
     Example:
@@ -82,23 +86,23 @@ def submit(
     """
     frequency = parse_interval(every) if every else None
 
-    async def take() -> BatchReport:
+    async def submit_batch() -> BatchReport:
         with ExitStack() as files:
             lines, found = _lines(source, form, files)
-            shown = "stdin" if source == "-" else source
+            label = "stdin" if source == "-" else source
             async with open_session(Settings(), pool_size=2) as session:
                 submitter = BatchSubmitter(
                     session.database, actor=LOCAL_ADMIN, priority=priority, frequency=frequency
                 )
-                return await submitter.submit(lines, name=name or shown, source=shown, form=found)
+                return await submitter.submit(lines, name=name or label, source=label, form=found)
 
-    report = run(take())
+    report = run(submit_batch())
     _show_report(report, as_json)
-    _judge(report)
+    _raise_if_rejected(report)
 
 
 def _lines(source: str, form: str | None, files: ExitStack) -> tuple[AsyncIterator[Line], str]:
-    """The lines of a source, and their format."""
+    """Return the lines of a source and their format."""
     if source.startswith(("http://", "https://")):
         return batches.sitemap_at(source), "sitemap"
     file: BufferedReader[Any]
@@ -118,42 +122,43 @@ def _show_report(report: BatchReport, as_json: bool) -> None:
         print_json(asdict(report))
         return
     if report.errors:
-        print_table(BAD_HEAD, [_bad_row(line) for line in report.errors[:SHOWN]])
-        if len(report.errors) > SHOWN:
-            say(f"… all of them: messor tasks batches --errors {report.id}")
+        print_table(REJECTED_HEAD, [_rejected_row(line) for line in report.errors[:MAX_REJECTED]])
+        if len(report.errors) > MAX_REJECTED:
+            say(f"… List all: messor tasks batches --errors {report.id}")
     say(
-        f"Batch {report.id}: {report.accepted} of {report.lines} lines are in "
-        f"({report.fresh} new pages), {report.duplicates} came twice, {report.rejected} were bad."
+        f"Batch {report.id}: {report.accepted} of {report.lines} lines accepted "
+        f"({report.fresh} new pages), {report.duplicates} duplicates, {report.rejected} rejected."
     )
 
 
-def _judge(report: BatchReport) -> None:
+def _raise_if_rejected(report: BatchReport) -> None:
     if report.accepted == 0:
         first = report.errors[0] if report.errors else None
-        why = f"line {first.line}: {first.reason}" if first else "there is none"
-        raise UsageError(f"No line was taken; {why}")
+        why = f"line {first.line}: {first.reason}" if first else "the input is empty."
+        raise UsageError(f"No line was accepted; {why}")
     if report.rejected:
-        raise PartlyTakenError(
-            f"{report.rejected} of {report.lines} lines were not taken: "
+        raise PartiallyRefusedError(
+            f"{report.rejected} of {report.lines} lines were rejected. List them: "
             f"messor tasks batches --errors {report.id}"
         )
 
 
-def _bad_row(line: BadLine) -> tuple[Any, ...]:
+def _rejected_row(line: BadLine) -> tuple[Any, ...]:
     text = "".join(c if c.isprintable() else "\ufffd" for c in line.text[:80])
     return line.line, line.reason, text
 
 
 @tasks.command(name="list")
-@click.option("--status", type=click.Choice(STATUSES), help="Only these.")
-@click.option("--domain", help="Only of this domain.")
-@click.option("--batch", type=click.UUID, help="Only of this batch.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000))
+@click.option("--status", type=click.Choice(STATUSES), help="Only this status.")
+@click.option("--domain", help="Only tasks of this domain.")
+@click.option("--batch", type=click.UUID, help="Only tasks of this batch.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000),
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def list_tasks(
     status: str | None, domain: str | None, batch: UUID | None, limit: int, as_json: bool
 ) -> None:
-    """List tasks with their status, when they are due and how often they are looked at.
+    """List tasks with status, due time and crawl frequency.
 
     \b
     Example:
@@ -169,16 +174,16 @@ def list_tasks(
                 database, domain_id=domain_id, status=status, batch_id=batch, limit=limit
             )
 
-    rows = [{**row, "rhythm": cadence.explain(_rhythm(row))} for row in run(read())]
+    rows = [{**row, "rhythm": cadence.explain(_frequency(row))} for row in run(read())]
     if as_json:
         print_json(rows)
     elif rows:
         print_table(HEAD, [_row(row) for row in rows])
     else:
-        say("There are no such tasks.")
+        say("No matching tasks.")
 
 
-def _rhythm(row: dict[str, Any]) -> CrawlFrequency:
+def _frequency(row: dict[str, Any]) -> CrawlFrequency:
     own, hours = row["crawl_frequency"], row["scrape_frequency_hours"]
     return CrawlFrequency(
         own.total_seconds() if own is not None else None,
@@ -195,17 +200,20 @@ def _row(row: dict[str, Any]) -> tuple[Any, ...]:
         row["priority"],
         row["scheduled_at"],
         row["last_crawled_at"],
-        cadence.spell(_rhythm(row).interval) if row["kind"] == "page" else None,
+        cadence.spell(_frequency(row).interval) if row["kind"] == "page" else None,
         row["url"],
     )
 
 
 @tasks.command(name="batches")
-@click.option("--errors", "errors_of", type=click.UUID, help="The bad lines of this batch instead.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000))
+@click.option(
+    "--errors", "errors_of", type=click.UUID, help="List the rejected lines of this batch instead."
+)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000),
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def list_batches(errors_of: UUID | None, limit: int, as_json: bool) -> None:
-    """List batches, the newest first; or the lines of one that were not taken.
+    """List batches, newest first, or the rejected lines of one.
 
     \b
     Example:
@@ -223,11 +231,11 @@ def list_batches(errors_of: UUID | None, limit: int, as_json: bool) -> None:
     if as_json:
         print_json([asdict(line) for line in bad] if errors_of else rows)
     elif bad:
-        print_table(BAD_HEAD, [_bad_row(line) for line in bad])
+        print_table(REJECTED_HEAD, [_rejected_row(line) for line in bad])
     elif rows:
         print_table(BATCH_HEAD, [_batch_row(row) for row in rows])
     else:
-        say("Every line of it was taken." if errors_of else "There are no batches yet.")
+        say("No lines of this batch were rejected." if errors_of else "No batches yet.")
 
 
 def _batch_row(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""`messor traffic`: halt all requests to sites, resume them, and see how it stands."""
+"""`messor traffic`: halt and resume all requests to sites."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from messor.store.database import Connection, Database
 
 @click.group()
 def traffic() -> None:
-    """Halt all requests to sites at once, on every machine, and resume them.
+    """Halt all requests to sites immediately, on every machine, and resume them.
 
-    A halt takes effect within a second, survives restarts, and stays until an admin lifts it.
-    Pages under way are cut off and fetched again after it. The console, the API, extraction,
-    search engines, models and webhooks go on.
+    A halt takes effect within a second, survives restarts, and lasts until an admin lifts it.
+    Requests in progress are aborted and repeated afterwards. The console, the API, extraction,
+    search engines, models and webhooks keep running.
 
     \b
     Example:
-      messor traffic halt --reason "A site complained: looking into it"
+      messor traffic halt --reason "Investigating a complaint"
       messor traffic status
       messor traffic resume
     """
 
 
 @traffic.command()
-@click.option("--reason", required=True, help="Why; everybody who asks is shown it.")
+@click.option("--reason", required=True, help="Reason; shown with the halt.")
 @json_option
 def halt(reason: str, as_json: bool) -> None:
     """Halt all requests to sites within a second.
@@ -49,15 +49,15 @@ def halt(reason: str, as_json: bool) -> None:
 
     halted = run(transact(act))
     if as_json:
-        print_json(_shown(halted))
+        print_json(_as_data(halted))
         return
-    say("All traffic to sites is halted. It stays so until: messor traffic resume")
+    say("All traffic to sites is halted. To resume it: messor traffic resume")
 
 
 @traffic.command()
 @json_option
 def resume(as_json: bool) -> None:
-    """Lift the halt; pages that are due are fetched again, at their hosts' pace.
+    """Lift the halt; due pages are fetched again, at each host's usual delay.
 
     \b
     Example:
@@ -71,35 +71,35 @@ def resume(as_json: bool) -> None:
     if as_json:
         print_json({"halted": False, "lifted": asdict(lifted)})
         return
-    say(f"Traffic runs again. It was halted on {_day(lifted.halted_at)}: {lifted.reason}")
+    say(f"Traffic is resumed. It was halted at {_time(lifted.halted_at)}: {lifted.reason}")
 
 
 @traffic.command()
 @json_option
 def status(as_json: bool) -> None:
-    """Tell whether traffic is halted, since when, by whom and why.
+    """Show whether traffic is halted, since when, by whom and why.
 
     \b
     Example:
       messor traffic status --json
     """
 
-    async def look(database: Database) -> tuple[Halt | None, dict[str, str]]:
+    async def read(database: Database) -> tuple[Halt | None, dict[str, str]]:
         found = await switch.in_force(database)
         return found, await names_in(database, [found.halted_by] if found else [])
 
-    found, names = run(with_database(look))
+    found, names = run(with_database(read))
     if as_json:
-        print_json(_shown(found))
+        print_json(_as_data(found))
     elif found is None:
-        emit("Traffic runs.")
+        emit("Traffic is running.")
     else:
         emit(with_names(f"{found.said}.", names))
 
 
-def _shown(halt: Halt | None) -> dict[str, Any]:
+def _as_data(halt: Halt | None) -> dict[str, Any]:
     return {"halted": halt is not None, "halt": asdict(halt) if halt else None}
 
 
-def _day(moment: datetime) -> str:
+def _time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -1,4 +1,4 @@
-"""`messor verticals`: the ways to use Messor, as files; and the organisations that belong to them."""
+"""`messor verticals`: vertical files and the organisations of a vertical."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
-from messor.errors import PartlyTakenError, UsageError
+from messor.errors import PartiallyRefusedError, UsageError
 from messor.governance import block_policy
 from messor.store.database import Connection, Database
 from messor.verticals import differences, files, organisation_import, organisations
@@ -23,7 +23,7 @@ from messor.verticals.verticals import Applied
 
 @click.group()
 def verticals() -> None:
-    """See, change and exchange verticals: services, places, profiles, judges, weights.
+    """Show, apply and export verticals: services, places, profiles, judges, weights.
 
     \b
     Example:
@@ -36,7 +36,7 @@ def verticals() -> None:
 @verticals.command(name="list")
 @json_option
 def list_(as_json: bool) -> None:
-    """Tell which verticals come with Messor, and which are applied.
+    """List the verticals shipped with Messor, and which are applied.
 
     \b
     Example:
@@ -67,7 +67,7 @@ def _facts(name: str, applied: Applied | None) -> dict[str, Any]:
 @click.argument("name")
 @json_option
 def show(name: str, as_json: bool) -> None:
-    """Tell what an applied vertical says, and its versions.
+    """Show an applied vertical and its versions.
 
     \b
     Example:
@@ -85,7 +85,7 @@ def show(name: str, as_json: bool) -> None:
         return
     emit(f"{vertical.title} ({vertical.name}), version {vertical.version}")
     emit(f"When blocked: {vertical.on_block}. Records: {', '.join(vertical.record_kinds)}.")
-    emit(f"Classes of domains that count for visibility: {', '.join(vertical.counted_classes)}.")
+    emit(f"Domain classes counted for visibility: {', '.join(vertical.counted_classes)}.")
     table = [(one.name, one.intent, ", ".join(one.synonyms)) for one in vertical.services]
     print_table(("service", "intent", "synonyms"), table)
     profiles = [(n, p.gl, p.hl, p.device, p.location) for n, p in vertical.profiles.items()]
@@ -98,25 +98,25 @@ def show(name: str, as_json: bool) -> None:
 @click.argument("names", nargs=-1, required=True)
 @json_option
 def apply(names: tuple[str, ...], as_json: bool) -> None:
-    """Put verticals in force: by NAME, or from a file.
+    """Apply verticals by NAME or from a file.
 
     \b
     Example:
       messor verticals apply wellness funding
       messor verticals apply ./mine.toml
     """
-    chosen = [files.find(name) for name in names]
+    selected = [files.find(name) for name in names]
 
     async def act(connection: Connection) -> list[tuple[Applied, list[KeyDifference]]]:
-        done = [await rows.apply(connection, file, actor=LOCAL_ADMIN) for file in chosen]
-        await block_policy.follow_verticals(connection)  # of more domains than that, by itself
+        done = [await rows.apply(connection, file, actor=LOCAL_ADMIN) for file in selected]
+        await block_policy.follow_verticals(connection)  # a first part; the schedule does the rest
         return done
 
     done = run(transact(act))
     for applied, changes in done:
         vertical = applied.vertical
-        what = f"{len(changes)} changes" if changes else "nothing changed"
-        say(f"{vertical.name} is in force in version {vertical.version}: {what}.")
+        summary = f"{len(changes)} changes" if changes else "no changes"
+        say(f"{vertical.name} version {vertical.version} is applied: {summary}.")
     if as_json:
         print_json(
             [
@@ -130,7 +130,7 @@ def apply(names: tuple[str, ...], as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def diff(name: str, as_json: bool) -> None:
-    """Tell what applying NAME (or a file) would change.
+    """Show what applying NAME (or a file) would change.
 
     \b
     Example:
@@ -145,14 +145,14 @@ def diff(name: str, as_json: bool) -> None:
     for change in changes:
         emit(str(change))
     if not changes:
-        say("Nothing would change.")
+        say("No changes.")
 
 
 @verticals.command()
 @click.argument("name")
 @json_option
 def export(name: str, as_json: bool) -> None:
-    """Print the file of an applied or a shipped vertical, to be changed and applied again.
+    """Print the file of an applied or shipped vertical, to edit and apply again.
 
     \b
     Example:
@@ -168,10 +168,11 @@ def export(name: str, as_json: bool) -> None:
 
 @verticals.command(name="organisations")
 @click.argument("name")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=100, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 100_000), default=100, show_default=True,
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def list_organisations(name: str, limit: int, as_json: bool) -> None:
-    """List the organisations of a vertical, and their domains.
+    """List the organisations of a vertical and their domains.
 
     \b
     Example:
@@ -194,10 +195,10 @@ def list_organisations(name: str, limit: int, as_json: bool) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @json_option
 def import_(name: str, file: Path, as_json: bool) -> None:
-    """Take organisations of a vertical from a CSV FILE, with a report per line.
+    """Import organisations of a vertical from a CSV FILE, with a result per line.
 
-    Its first line names the columns: name, domains, location, external_id. Domains of one
-    organisation are separated by semicolons.
+    The first line names the columns: name, domains, location, external_id. Separate the domains
+    of an organisation by semicolons.
 
     \b
     Example:
@@ -217,7 +218,7 @@ def import_(name: str, file: Path, as_json: bool) -> None:
         print_json(reports)
     else:
         table = [(one.line, one.outcome, one.name, one.said) for one in reports]
-        print_table(("line", "outcome", "name", "because"), table)
+        print_table(("line", "outcome", "name", "reason"), table)
     refused = sum(one.outcome == "refused" for one in reports)
     if refused:
-        raise PartlyTakenError(f"{refused} of {len(reports)} lines were not taken.")
+        raise PartiallyRefusedError(f"{refused} of {len(reports)} lines were refused.")

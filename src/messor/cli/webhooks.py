@@ -1,4 +1,4 @@
-"""`messor webhooks`: who is told of events, and how that went."""
+"""`messor webhooks`: webhooks and their deliveries."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.fetch.guard import AddressGuard
 from messor.fetch.proxies.seal import seal_for
-from messor.ops.webhooks import deliveries as told
+from messor.ops.webhooks import deliveries as delivery_log
 from messor.ops.webhooks import dispatch, registry
 from messor.ops.webhooks.registry import Webhook
 from messor.settings import Settings
 from messor.store.database import Connection
 
-HEAD = ("id", "address", "state", "told of", "arrived", "failed", "in a row", "last error")
-DELIVERY_HEAD = ("id", "event", "state", "attempts", "status", "asked for", "last error")
+HEAD = ("id", "url", "state", "events", "delivered", "failed", "consecutive", "last error")
+DELIVERY_HEAD = ("id", "event", "state", "attempts", "status", "created", "last error")
 
 
 @click.group()
 def webhooks() -> None:
-    """Tell addresses of events as they happen, each one signed.
+    """Send signed events to URLs as they happen.
 
-    Events are handed on while `messor up` runs, and workers deliver them.
+    `messor up` must be running; workers deliver the events.
 
     \b
     Example:
@@ -39,10 +39,10 @@ def webhooks() -> None:
 @webhooks.command()
 @click.argument("url")
 @click.option("--type", "types", multiple=True, metavar="TYPE",
-              help="A type of events, such as domain.approved; repeat it. Without: every type.")  # fmt: skip
+              help="Event type, such as domain.approved; repeatable. Default: all types.")  # fmt: skip
 @json_option
 def add(url: str, types: tuple[str, ...], as_json: bool) -> None:
-    """Have an address told; prints its secret, once.
+    """Add a webhook and print its secret once.
 
     \b
     Example:
@@ -59,14 +59,14 @@ def add(url: str, types: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json({**asdict(made), "secret": secret})
         return
-    say(f"{made.url} is told of what happens from now on. Its secret is shown this once:")
+    say(f"{made.url} receives events from now on. Save its secret, it is not shown again:")
     emit(secret)
 
 
 @webhooks.command(name="list")
 @json_option
 def list_webhooks(as_json: bool) -> None:
-    """List the webhooks and how each has done.
+    """List webhooks and their delivery counts.
 
     \b
     Example:
@@ -85,7 +85,7 @@ def list_webhooks(as_json: bool) -> None:
 @click.argument("webhook", type=click.UUID)
 @json_option
 def pause(webhook: UUID, as_json: bool) -> None:
-    """Tell a webhook nothing until it is resumed.
+    """Pause a webhook.
 
     \b
     Example:
@@ -98,7 +98,7 @@ def pause(webhook: UUID, as_json: bool) -> None:
 @click.argument("webhook", type=click.UUID)
 @json_option
 def resume(webhook: UUID, as_json: bool) -> None:
-    """Tell a webhook of what happens from now on, with its failures forgotten.
+    """Resume a webhook for events from now on, and reset its consecutive failures.
 
     \b
     Example:
@@ -109,18 +109,18 @@ def resume(webhook: UUID, as_json: bool) -> None:
 
 @webhooks.command()
 @click.argument("webhook", type=click.UUID)
-@click.option("--type", "types", multiple=True, metavar="TYPE", help="A type of events; repeat it.")
-@click.option("--every", is_flag=True, help="Every type of events.")
+@click.option("--type", "types", multiple=True, metavar="TYPE", help="Event type; repeatable.")
+@click.option("--all-types", is_flag=True, help="All event types.")
 @json_option
-def types(webhook: UUID, types: tuple[str, ...], every: bool, as_json: bool) -> None:
-    """Tell a webhook of other types of events.
+def types(webhook: UUID, types: tuple[str, ...], all_types: bool, as_json: bool) -> None:
+    """Change the event types a webhook receives.
 
     \b
     Example:
       messor webhooks types 0198c0de-0000-7000-8000-000000000001 --type domain.approved
     """
-    if every == bool(types):
-        raise UsageError("Name types with --type, or say --every.")
+    if all_types == bool(types):
+        raise UsageError("Give either --type or --all-types.")
 
     async def act(connection: Connection) -> Webhook:
         return await registry.change(connection, webhook, types=types, actor=LOCAL_ADMIN)
@@ -131,7 +131,7 @@ def types(webhook: UUID, types: tuple[str, ...], every: bool, as_json: bool) -> 
 @webhooks.command()
 @click.argument("webhook", type=click.UUID)
 def remove(webhook: UUID) -> None:
-    """Forget a webhook and its secret.
+    """Delete a webhook and its secret.
 
     \b
     Example:
@@ -142,13 +142,13 @@ def remove(webhook: UUID) -> None:
         await registry.remove(connection, webhook, actor=LOCAL_ADMIN)
 
     run(transact(act))
-    say("The webhook is removed; what waits for it is not sent.")
+    say("The webhook was removed; its pending deliveries are not sent.")
 
 
 @webhooks.command(name="try")
 @click.argument("webhook", type=click.UUID)
 def try_(webhook: UUID) -> None:
-    """Send one event of the type webhook.ping to a webhook.
+    """Send a test event of type webhook.ping to a webhook.
 
     \b
     Example:
@@ -160,24 +160,25 @@ def try_(webhook: UUID) -> None:
         await dispatch.ping(connection, known, actor=LOCAL_ADMIN)
 
     run(transact(act))
-    say(f"A trial waits to be sent. See how it went: messor webhooks deliveries {webhook}")
+    say(f"A test event is queued. To see the result: messor webhooks deliveries {webhook}")
 
 
 @webhooks.command()
 @click.argument("webhook", type=click.UUID)
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000),
+              help="Maximum number of rows.")  # fmt: skip
 @json_option
 def deliveries(webhook: UUID, limit: int, as_json: bool) -> None:
-    """List what a webhook was told, the newest first.
+    """List deliveries to a webhook, newest first.
 
     \b
     Example:
       messor webhooks deliveries 0198c0de-0000-7000-8000-000000000001
     """
 
-    async def read(connection: Connection) -> list[told.Delivery]:
+    async def read(connection: Connection) -> list[delivery_log.Delivery]:
         known = await registry.get(connection, webhook)
-        return await told.listing(connection, known.id, limit=limit)
+        return await delivery_log.listing(connection, known.id, limit=limit)
 
     found = run(transact(read))
     if as_json:
@@ -185,14 +186,14 @@ def deliveries(webhook: UUID, limit: int, as_json: bool) -> None:
     elif found:
         print_table(DELIVERY_HEAD, [_delivery_row(one) for one in found])
     else:
-        say("It was told nothing yet.")
+        say("No deliveries yet.")
 
 
 @webhooks.command()
 @click.argument("webhook", type=click.UUID)
 @click.argument("delivery", type=click.UUID)
 def redeliver(webhook: UUID, delivery: UUID) -> None:
-    """Send a delivery once more, under the same id.
+    """Send a delivery again, under the same id.
 
     \b
     Example:
@@ -201,9 +202,9 @@ def redeliver(webhook: UUID, delivery: UUID) -> None:
 
     async def act(connection: Connection) -> UUID:
         known = await registry.get(connection, webhook)
-        return await told.redeliver(connection, known, delivery, actor=LOCAL_ADMIN)
+        return await delivery_log.redeliver(connection, known, delivery, actor=LOCAL_ADMIN)
 
-    say(f"It waits to be sent as job {run(transact(act))}.")
+    say(f"The delivery is queued as job {run(transact(act))}.")
 
 
 def _switch(webhook_id: UUID, *, is_active: bool) -> Webhook:
@@ -221,15 +222,15 @@ def _show(webhook: Webhook, as_json: bool) -> None:
 
 
 def _row(one: Webhook) -> tuple[object, ...]:
-    state = "told" if one.is_active else "paused"
-    types = ", ".join(one.types) or "everything"
+    state = "active" if one.is_active else "paused"
+    types = ", ".join(one.types) or "all"
     return (
         one.id, one.url, state, types, one.successes, one.failures, one.failure_count, one.last_error,
     )  # fmt: skip
 
 
-def _delivery_row(one: told.Delivery) -> tuple[object, ...]:
-    tries = f"{one.attempts} of {one.max_attempts}"
+def _delivery_row(one: delivery_log.Delivery) -> tuple[object, ...]:
+    attempts = f"{one.attempts} of {one.max_attempts}"
     return (
-        one.id, one.event_type, one.state, tries, one.status, one.created_at, one.last_error,
+        one.id, one.event_type, one.state, attempts, one.status, one.created_at, one.last_error,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`messor why`: the chain of facts behind a URL."""
+"""`messor why`: the decisions and facts behind a URL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from messor.explain.why import Explanation, explain
 from messor.settings import Settings
 from messor.store.session import open_session
 
-MARKS = {"yes": "✓", "no": "✗", "later": "…", "fact": "·"}
+SYMBOLS = {"yes": "✓", "no": "✗", "later": "…", "fact": "·"}
 
 
 @click.command()
@@ -34,11 +34,11 @@ async def _explain(url: str) -> tuple[Explanation, Names]:
     settings = Settings()
     async with open_session(settings, pool_size=1) as session:
         explanation = await explain(session.database, settings, url)
-        said = (fact.sentence for fact in explanation.facts)
-        return explanation, await names_in(session.database, said)
+        sentences = (fact.sentence for fact in explanation.facts)
+        return explanation, await names_in(session.database, sentences)
 
 
 def print_explanation(explanation: Explanation, names: Names) -> None:
     emit(f"{explanation.url}: {explanation.verdict}")
     for fact in explanation.facts:
-        emit(f"  {MARKS[fact.says]} {fact.step:9} {with_names(fact.sentence, names)}")
+        emit(f"  {SYMBOLS[fact.says]} {fact.step:9} {with_names(fact.sentence, names)}")

@@ -1,4 +1,4 @@
-"""`messor worker` and `messor up`: processes that do what is due until they are stopped."""
+"""`messor worker` and `messor up`: run workers until they are stopped."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ from messor.schedule import leader
 from messor.settings import Settings
 from messor.store.session import Session, open_session
 
-WORKER = (sys.executable, "-m", "messor", "worker", "--supervised")
+WORKER_COMMAND = (sys.executable, "-m", "messor", "worker", "--supervised")
 CONNECTIONS = 10
-FAREWELL_SECONDS = 40.0  # more than the workers have
+SHUTDOWN_SECONDS = 40.0  # more than the workers' own limit
 
-Team = Callable[[], Supervisor]
+NewSupervisor = Callable[[], Supervisor]
 
 
 @click.command()
 @click.option("--processes", type=click.IntRange(1, 64),
-              help="Run so many processes and start those again that end; without it, one, here.")  # fmt: skip
+              help="Number of worker processes, restarted when they exit; default: work in this process.")  # fmt: skip
 @click.option("--concurrency", type=click.IntRange(1),
-              help="Most visits of a process, or jobs when it makes no visits.")  # fmt: skip
+              help="Maximum concurrent visits per process, or jobs if it makes no visits.")  # fmt: skip
 @click.option("--only", metavar="NAMES",
-              help="Do only these: visit, extract, types of jobs, with commas.")  # fmt: skip
+              help="Only this work, comma-separated: visit, extract, or job types.")  # fmt: skip
 @click.option("--broker/--no-broker", default=None,
-              help="Be told of jobs by the broker, or look for them; by default, as one is set.")  # fmt: skip
-@click.option("--supervised", is_flag=True, hidden=True, help="End when standard input does.")
+              help="Receive job hints from the broker, or poll; default: the broker if one is configured.")  # fmt: skip
+@click.option("--supervised", is_flag=True, hidden=True, help="Exit when standard input closes.")
 def worker(
     processes: int | None,
     concurrency: int | None,
@@ -60,9 +60,9 @@ def worker(
     broker: bool | None,
     supervised: bool,
 ) -> None:
-    """Harvest what is due, extract records from it and do jobs, until SIGTERM or Ctrl-C.
+    """Crawl due pages, extract records and run jobs, until SIGTERM or Ctrl-C.
 
-    With --processes, extraction has one process beside them.
+    With --processes, extraction runs in one additional process.
 
     \b
     Example:
@@ -73,7 +73,7 @@ def worker(
     settings = Settings()
     duties = Duties.understand(only, settings, concurrency=concurrency, is_supervised=supervised)
     if broker and not duties.job_types:
-        raise UsageError("A broker tells of jobs; visits do without: leave --broker.")
+        raise UsageError("--broker applies to jobs only; drop it, or add job types to --only.")
     if broker is None:
         broker = settings.broker_url is not None and bool(duties.job_types)
     if broker:
@@ -81,50 +81,52 @@ def worker(
     if processes is None:
         _work(WorkerProcess(settings, duties), broker=broker)
     else:
-        run(_supervise(processes, _teams(settings, duties, processes, broker=broker)))
+        run(_supervise(processes, _supervisors(settings, duties, processes, broker=broker)))
 
 
-def _work(crew: WorkerProcess, *, broker: bool) -> None:
-    """Work in this process; one that has outgrown its memory becomes a new one."""
-    code = crew.work_with_broker() if broker else run(crew.work())
-    if crew.is_outgrown:
-        grown = resident_bytes() // MEGABYTE
-        say(f"Worker {os.getpid()} has grown to {grown} MB; a new one takes its place.")
+def _work(process: WorkerProcess, *, broker: bool) -> None:
+    """Work in this process; restart it when it exceeds its memory limit."""
+    code = process.work_with_broker() if broker else run(process.work())
+    if process.is_outgrown:
+        used = resident_bytes() // MEGABYTE
+        say(f"Worker {os.getpid()} uses {used} MB and is restarted.")
         sys.stderr.flush()
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - ourselves
     sys.exit(code or 0)
 
 
-def _teams(settings: Settings, duties: Duties, processes: int, *, broker: bool) -> list[Team]:
-    """So many workers, and one process that extracts what they bring."""
-    asked = [] if duties.concurrency is None else ["--concurrency", str(duties.concurrency)]
-    teams: list[Team] = []
+def _supervisors(
+    settings: Settings, duties: Duties, processes: int, *, broker: bool
+) -> list[NewSupervisor]:
+    """Return what starts the supervisors of the workers and of one extraction process."""
+    limits = [] if duties.concurrency is None else ["--concurrency", str(duties.concurrency)]
+    supervisors: list[NewSupervisor] = []
     if duties.besides_extraction:
-        told = ["--only", duties.besides_extraction, "--broker" if broker else "--no-broker"]
-        teams.append(partial(_supervisor, settings, processes, [*asked, *told]))
+        scope = ["--only", duties.besides_extraction, "--broker" if broker else "--no-broker"]
+        supervisors.append(partial(_supervisor, settings, processes, [*limits, *scope]))
     if duties.extracts:
-        teams.append(partial(_supervisor, settings, 1, ["--only", EXTRACT, "--no-broker"]))
-    return teams
+        supervisors.append(partial(_supervisor, settings, 1, ["--only", EXTRACT, "--no-broker"]))
+    return supervisors
 
 
-async def _supervise(processes: int, teams: list[Team]) -> None:
-    """Each under a watchdog: the failure of one supervisor does not end the processes of another."""
+async def _supervise(processes: int, supervisors: list[NewSupervisor]) -> None:
+    """Run each under a watchdog: the failure of one does not stop the processes of another."""
     say(f"{processes} workers. Ctrl-C or SIGTERM stops all of them cleanly.")
     board = AlarmBoard()
-    watched = [Watchdog("a supervisor of workers", team, board) for team in teams]
-    company = ProcessGroup(watched, farewell_seconds=FAREWELL_SECONDS)
-    async with stopping_on_signals(company):
-        await company.run()
+    watched = [Watchdog("a supervisor of workers", start, board) for start in supervisors]
+    group = ProcessGroup(watched, farewell_seconds=SHUTDOWN_SECONDS)
+    async with stopping_on_signals(group):
+        await group.run()
 
 
-def _supervisor(settings: Settings, processes: int, words: list[str]) -> Supervisor:
-    command = (*WORKER, *words)
+def _supervisor(settings: Settings, processes: int, arguments: list[str]) -> Supervisor:
+    command = (*WORKER_COMMAND, *arguments)
     return Supervisor(command, processes, say=say, ceiling_mb=settings.worker_memory_mb)
 
 
 @click.command()
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(0, 64),
-              help="So many workers; 0 keeps the schedule for workers elsewhere.")  # fmt: skip
+              help="Number of worker processes; with 0, workers on other machines do the work.")  # fmt: skip
 @click.option("--console/--no-console", default=True, help="Serve the console and the API.")
 def up(workers: int, *, console: bool) -> None:
     """Run PostgreSQL, workers, the schedule, the console and the API until Ctrl-C.
@@ -137,55 +139,55 @@ def up(workers: int, *, console: bool) -> None:
 
 
 async def _up(workers: int, *, console: bool) -> None:
-    """Keep everything of one machine running; with a broker, feed it."""
+    """Run all components of one machine, including the relay if a broker is configured."""
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
         watches = WatchedComponents(settings, session)
         watches.add("the schedule", lambda: _schedule(settings, session))
         watches.add("webhooks", lambda: Dispatcher(session.database))
         if settings.broker_url is not None:
-            watches.add("the broker's relay", lambda: _relay(settings, session))
+            watches.add("the broker relay", lambda: _relay(settings, session))
         if workers:
-            # What they bring is extracted here, not by each of them.
-            every = Duties.understand(None, settings, concurrency=None, is_supervised=True)
-            words = ["--only", every.besides_extraction]
-            watches.add("the supervisor of workers", lambda: _supervisor(settings, workers, words))
+            # Pages are extracted in this process, not by each worker.
+            all_duties = Duties.understand(None, settings, concurrency=None, is_supervised=True)
+            arguments = ["--only", all_duties.besides_extraction]
+            watches.add("the worker supervisor", lambda: _supervisor(settings, workers, arguments))
             watches.add("extraction", lambda: extraction(settings, session, watches.space))
         say(f"PostgreSQL is up; {workers} workers. Ctrl-C stops everything cleanly.")
         if console:
-            await _open_doors(settings, session, watches)
-        company = ProcessGroup(watches.members, farewell_seconds=FAREWELL_SECONDS)
-        async with stopping_on_signals(company):
-            await company.run()
+            await _start_console(settings, session, watches)
+        group = ProcessGroup(watches.members, farewell_seconds=SHUTDOWN_SECONDS)
+        async with stopping_on_signals(group):
+            await group.run()
 
 
 def _schedule(settings: Settings, session: Session) -> Component:
-    """What runs by itself, when it is this process's turn to lead."""
+    """Return the component that runs the schedule while this process is the leader."""
     from messor.schedule import clockwork  # noqa: PLC0415 - workers start without it
 
     registry = clockwork.standard_registry(settings)
     return clockwork.Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
 
 
-async def _open_doors(settings: Settings, session: Session, watches: WatchedComponents) -> None:
-    """The console and the API; who comes first is led to making the first admin."""
+async def _start_console(settings: Settings, session: Session, watches: WatchedComponents) -> None:
+    """Start the console and the API, and print a link that creates the first admin."""
     from messor.cli.serve import WebServer  # noqa: PLC0415 - workers start without it
 
-    doors = WebServer(settings, session.database, watches.board)
-    here = settings.model_copy(update={"listen_port": doors.port})  # where people know it
+    server = WebServer(settings, session.database, watches.board)
+    same_port = settings.model_copy(update={"listen_port": server.port})
 
-    def open_again() -> WebServer:
-        return WebServer(here, session.database, watches.board)
+    def restart() -> WebServer:
+        return WebServer(same_port, session.database, watches.board)
 
-    watches.add("the console and the API", open_again, first=doors)
-    say(f"The console: {doors.url}   The API: {doors.url}/api/v1")
+    watches.add("the console and the API", restart, first=server)
+    say(f"Console: {server.url}   API: {server.url}/api/v1")
     link = await links.offer_first_admin(session.database)
     if link is not None:
-        say(f"Make the first admin, within a day: {link.url(doors.url)}")
+        say(f"Create the first admin within a day: {link.url(server.url)}")
 
 
 def _relay(settings: Settings, session: Session) -> Component:
-    """Carries hints at jobs to the broker, when it is this process's turn."""
+    """Return the component that relays job hints to the broker while it holds the relay lease."""
     with needing_broker():
         from messor.jobs.broker.app import build_app  # noqa: PLC0415 - an extra
         from messor.jobs.broker.publisher import Publisher  # noqa: PLC0415 - an extra

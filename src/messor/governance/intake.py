@@ -164,7 +164,7 @@ async def plant(connection: Connection, domain: Domain, url: Url) -> int:
     if not known and domain.pages_known >= domain.page_budget:
         raise ConflictError(
             f"{domain.domain} has {domain.pages_known} pages, which is its budget. "
-            f"Raise it: messor domains configure {domain.domain} --budget …"
+            f"Raise it: messor domains configure {domain.domain} --page-budget …"
         )
     page_id = await admission.plant(connection, domain, url, found_by="manual")
     # Somebody asked for it: it lies within the domain's reach, however it was found.

@@ -1,4 +1,4 @@
-"""`messor demo`: the whole path on a simulated web, with nothing to set up."""
+"""`messor demo`: crawl a simulated web end to end, without any setup."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ from simweb import WorldProcess
 from simweb.commands import demo_search
 
 CONNECTIONS = 10
-# On a terminal these wait for review, in the words of who asked for them.
+# On a terminal these wait for review, with the context their submitters gave.
 REVIEWED = {
     "casa-azul.test": "A guest house that our readers ask about.",
-    "eastside-food-bank.test": "Opening hours change often; please look weekly.",
+    "eastside-food-bank.test": "Opening hours change often; please check weekly.",
     "alder-foundation.test": "Two new grants were announced in spring.",
 }
 INGESTED = ("fennimore-joinery.test", "brightwater-accounting.test", "challenge.test")
-PAGE_BUDGET = 100  # of each domain: endless ones end soon, and the demo with them
-PATIENCE_SECONDS = 2.0  # for hosts that ask for silence: the demo shows them as they are
+PAGE_BUDGET = 100  # per domain, so that endless sites and the demo end soon
+PATIENCE_SECONDS = 2.0  # for cool-downs of hosts: longer ones are left as they are
 
-# Domains none of whose hosts asks for patience, by Crawl-delay or by friction: those are left for
-# later in the second harvest, which would take as long as the first for a few pages more.
-BRISK = """
+# Domains without slow hosts, by Crawl-delay or friction: with the slow ones the second crawl would
+# take as long as the first for a few pages more.
+FAST_DOMAINS = """
 SELECT d.id FROM messor.domains d
  WHERE NOT EXISTS (SELECT FROM messor.lanes l WHERE l.domain_id = d.id AND l.delay >= 0.5)
 """
@@ -66,10 +66,10 @@ SELECT DISTINCT ON (t.outcome, t.refusal IS NULL) t.outcome, p.url
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Stop after the harvests, also on a terminal.")
+@click.option("--once", is_flag=True, help="Exit after the two crawls, even on a terminal.")
 @json_option
 def demo(once: bool, as_json: bool) -> None:
-    """Harvest a simulated web on loopback, twice, in a throw-away folder.
+    """Crawl a simulated web on loopback twice, in a temporary folder.
 
     \b
     Example:
@@ -91,7 +91,7 @@ def _settings(folder: Path, world: WorldProcess) -> Settings:
         total_timeout=3,
         connect_timeout=2,
         contact="https://example.invalid/demo",
-        browser="off",  # the demo shows the path; renders would make it many times as long
+        browser="off",  # rendering would make the demo many times as long
         allowed_networks=AllowedNetworks(
             addresses=["127.0.0.0/8"], ports=world.ports, names=world.names
         ),
@@ -107,39 +107,37 @@ async def _demo(
         database = session.database
         if stay:
             await stack.enter_async_context(_console(settings, session))
-        say(f"A simulated web of {len(world.sites)} hosts on loopback; some of them misbehave.")
-        left = REVIEWED if stay else {}
+        say(f"Crawling a simulated web of {len(world.sites)} hosts; some of them misbehave.")
+        pending = REVIEWED if stay else {}
         await _approve_all(
             database,
-            [site["start_url"] for site in world.sites if site["domain"] not in left],
+            [site["start_url"] for site in world.sites if site["domain"] not in pending],
         )
-        await _ask_for(database, left)
+        await _submit_for_review(database, pending)
         first = await crawl_until_idle(settings, session, patience=PATIENCE_SECONDS)
         if not as_json:
-            _print_summary("First harvest", await progress.summary(database))
+            _print_summary("First crawl", await progress.summary(database))
             await _explain_examples(settings, session)
         found = await demo_search.search(database, show=not as_json)
 
         say(
-            "\nA day passes: prices change, pages come and go. The same pages are due again,\n"
-            "all but those of hosts that asked for patience."
+            "\nA simulated day passes: prices change, pages come and go. All pages are due again,\n"
+            "except those of slow hosts."
         )
         await asyncio.to_thread(world.set_epoch, 1)
         since = await database.fetchval("SELECT messor.clock()")
-        brisk = [row["id"] for row in await database.fetch(BRISK)]
+        fast = [row["id"] for row in await database.fetch(FAST_DOMAINS)]
         async with database.transaction() as connection:
-            await tasks.recrawl(connection, brisk)
-        second = await crawl_until_idle(settings, session, brisk, patience=PATIENCE_SECONDS)
+            await tasks.recrawl(connection, fast)
+        second = await crawl_until_idle(settings, session, fast, patience=PATIENCE_SECONDS)
         changes = await progress.changes(database, since)
         if not as_json:
-            _print_summary("Second harvest", await progress.summary(database, brisk))
+            _print_summary("Second crawl", await progress.summary(database, fast))
             emit("")
             print_table(("change", "pages"), list(changes.items()))
         if stay:
-            say(
-                "\nA worker keeps harvesting what is due; look at it in the console, by the link above."
-            )
-            say("Ctrl-C ends the demo.")
+            say("\nA worker keeps crawling due pages; watch it in the console (link above).")
+            say("Press Ctrl-C to end the demo.")
             async with _ingestions(settings, session):
                 await work_until_stopped(settings, session)
         return {"first": first, "search": found, "second": second, "changes": changes}
@@ -147,21 +145,21 @@ async def _demo(
 
 @contextlib.asynccontextmanager
 async def _console(settings: Settings, session: Session) -> AsyncIterator[None]:
-    """The console, filled and moving while the harvests run, and a link that logs in."""
+    """Serve the console during the demo, and print a login link."""
     from messor.cli.serve import WebServer  # noqa: PLC0415 - a demo without a terminal needs none
 
-    doors = WebServer(settings, session.database)
+    server = WebServer(settings, session.database)
     async with session.database.transaction() as connection:
         admin = await members.create(
             connection, email="demo@example.invalid", name="Demo", role=Role.ADMIN, by=LOCAL
         )
         link = await links.make_login(connection, admin, by=LOCAL, lasts=timedelta(days=1))
-    say(f"The console, logged in as an admin: {link.url(doors.url)}\n")
-    serving = asyncio.create_task(doors.run())
+    say(f"Console, logged in as admin: {link.url(server.url)}\n")
+    serving = asyncio.create_task(server.run())
     try:
         yield
     finally:
-        doors.stop()
+        server.stop()
         await serving
 
 
@@ -171,7 +169,7 @@ def _print_summary(title: str, summary: dict[str, dict[str, int]]) -> None:
     for meaning, counts in summary.items():
         detail = ", ".join(f"{count} {name}" for name, count in counts.items())
         rows.append((meaning, sum(counts.values()), detail))
-    print_table(("what came", "pages", "of which"), rows)
+    print_table(("result", "pages", "outcomes"), rows)
 
 
 async def _approve_all(database: Database, urls: list[str]) -> None:
@@ -186,9 +184,9 @@ async def _approve_all(database: Database, urls: list[str]) -> None:
                 await admission.approve(connection, domain, actor=LOCAL_ADMIN)
 
 
-async def _ask_for(database: Database, wanted: Mapping[str, str]) -> None:
-    """Domains that wait for whoever watches to decide about them."""
-    for name, context in wanted.items():
+async def _submit_for_review(database: Database, pending: Mapping[str, str]) -> None:
+    """Submit domains that wait for the user's decision."""
+    for name, context in pending.items():
         async with database.transaction() as connection:
             await intake.submit_domain(
                 connection, f"http://{name}/", Submitter(LOCAL_ADMIN), context=context
@@ -197,31 +195,31 @@ async def _ask_for(database: Database, wanted: Mapping[str, str]) -> None:
 
 @contextlib.asynccontextmanager
 async def _ingestions(settings: Settings, session: Session) -> AsyncIterator[None]:
-    """Records and profiles being made while the worker runs, and the schedule kept."""
+    """Run ingestions, extraction and the schedule beside the worker."""
 
-    async def make() -> None:
+    async def ingest_all() -> None:
         for name in INGESTED:
             request = IngestRequest(f"http://{name}/", LOCAL_ADMIN, "light", may_approve=True)
             await ingest(session.database, settings, request)
 
-    usual = clockwork.standard_registry(settings)
-    schedule = Clockwork(session.database, usual, asyncio.Event(), repair=session.repair)
-    beside = ProcessGroup([ExtractionFollower(settings, session), schedule])
-    making, running = asyncio.create_task(make()), asyncio.create_task(beside.run())
+    orchestrators = clockwork.standard_registry(settings)
+    schedule = Clockwork(session.database, orchestrators, asyncio.Event(), repair=session.repair)
+    group = ProcessGroup([ExtractionFollower(settings, session), schedule])
+    ingesting, running = asyncio.create_task(ingest_all()), asyncio.create_task(group.run())
     try:
         yield
     finally:
-        making.cancel()
-        beside.stop()
+        ingesting.cancel()
+        group.stop()
         with contextlib.suppress(asyncio.CancelledError, MessorError):
-            await making
+            await ingesting
         await running
 
 
 async def _explain_examples(settings: Settings, session: Session) -> None:
-    """Why for one page of each kind."""
-    emit("\nWhy? One page of each kind (messor why URL):")
-    shown = ["ok", "robots", "blocked", "redirected", "timeout"]
-    for row in await session.database.fetch(EXAMPLES, shown):
+    """Explain one page per outcome."""
+    emit("\nWhy? One example per outcome (messor why URL):")
+    outcomes = ["ok", "robots", "blocked", "redirected", "timeout"]
+    for row in await session.database.fetch(EXAMPLES, outcomes):
         emit("")
         print_explanation(await explain(session.database, settings, row["url"]), {})

@@ -1,4 +1,4 @@
-"""The demo's search: keywords of a vertical are asked of a stand-in engine, and what it finds is judged."""
+"""The demo's search: sends keywords of a vertical to a simulated engine and judges the results."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from simweb.engines import open_engines
 
 VERTICAL = "funding"
 KEYWORDS = 24
-SHOWN = 5
+MAX_CANDIDATES = 5
 
 
 async def search(database: Database, *, show: bool) -> dict[str, Any]:
-    """Search the simulated web once; answers the figures of the session."""
+    """Search the simulated web once; returns the session's statistics."""
     applied = await _applied(database)
     async with open_engines(World("demo")) as engines:
         options = {n: EngineOptions.model_validate(o) for n, o in engines.settings.items()}
@@ -36,12 +36,15 @@ async def search(database: Database, *, show: bool) -> dict[str, Any]:
         finally:
             await searcher.close()
     if show:
-        _print(done, await candidates.listing(database, session_id=done.session_id, limit=SHOWN))
+        _print(
+            done,
+            await candidates.listing(database, session_id=done.session_id, limit=MAX_CANDIDATES),
+        )
     return done.statistics
 
 
 async def _applied(database: Database) -> Applied:
-    """The vertical in force, with some of its keywords."""
+    """Apply the vertical and add some of its keywords."""
     async with database.transaction() as connection:
         applied, _ = await verticals.apply(connection, files.shipped(VERTICAL), actor=LOCAL_ADMIN)
         phrases = keywords.generate(applied.vertical).phrases
@@ -52,6 +55,6 @@ async def _applied(database: Database) -> Applied:
 
 
 def _print(done: Explored, found: list[Candidate]) -> None:
-    emit(f"\nSearch: {done.paid_for} keywords of {VERTICAL} (messor scout search {VERTICAL})")
+    emit(f"\nSearch for {done.paid_for} {VERTICAL} keywords (messor scout search {VERTICAL})")
     table = [(o.domain, f"{o.confidence_score:.2f}", o.status, o.title[:50]) for o in found]
     print_table(("domain", "confidence", "candidate", "title"), table)

@@ -1,7 +1,7 @@
-"""A rehearsal of one vertical: from keywords to cadence on a simulated web, by the parts that do it daily.
+"""A rehearsal of one vertical, from keywords to cadence, on a simulated web with production code.
 
-What runs by itself is run by hand here, in the order of a day; what a reviewer decides is decided by
-the truth of the simulated web. A week later the same is done again, for what has moved.
+Orchestrators are run manually, in the order of a day; reviewers' decisions are taken from the
+ground truth of the simulated web. A simulated week later the cycle runs again.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from messor.verticals import files, verticals
 from messor.verticals.verticals import Applied
 from simweb.truth import Truth
 
-LATER = timedelta(days=8)  # a week is over, whichever day it is
-MOST_KEYWORDS = 240
-PAGES_EACH = 6  # of a domain: enough to know it by
+LATER = timedelta(days=8)  # into another calendar week, whichever day it is
+MAX_KEYWORDS = 240
+PAGES_EACH = 6  # per domain: enough to classify it
 CONNECTIONS = 10
 PATIENCE_SECONDS = 2.0
-EXTRACT_TRIES, EXTRACT_PAUSE_SECONDS = 20, 5.0  # longer than a page is put off, all times together
-REASON = "It is not what this vertical looks for."
+EXTRACT_ATTEMPTS, EXTRACT_PAUSE_SECONDS = 20, 5.0  # together longer than all retry delays of a page
+REASON = "Not relevant to this vertical."
 
-# One that is tried again later is not waited for: its page is missed by the checks.
+# Jobs that wait for a retry are not waited for; the checks then miss their pages.
 WAITING_JOBS = """
 SELECT count(*) FROM messor.jobs
  WHERE state = 'running' OR (state = 'queued' AND available_at <= messor.clock())
 """
-# Every so many of them, in the order of their texts, so that all services and places take part.
-REST = """
-UPDATE messor.keywords k SET active = false, pruned_reason = 'Enough others take part in the rehearsal.'
+# Keep every nth keyword in the order of their texts, so that all services and places take part.
+DEACTIVATE = """
+UPDATE messor.keywords k SET active = false, pruned_reason = 'Not needed for the rehearsal.'
   FROM (SELECT id, row_number() OVER (ORDER BY keyword_text COLLATE "C") AS place FROM messor.keywords) n
  WHERE n.id = k.id AND n.place % $1::bigint <> 0 RETURNING k.id
 """
@@ -60,20 +60,25 @@ SELECT DISTINCT d.domain FROM messor.domains d JOIN messor.candidates c ON c.dom
  WHERE d.status = 'pending_review' AND c.status = 'PENDING_CRAWL' ORDER BY d.domain
 """
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 class Rehearsal:
-    """Carries out the loop of one vertical; `figures` tells what came of each part."""
+    """Runs the discovery cycle of one vertical; `figures` holds the counts of each step."""
 
     def __init__(
-        self, settings: Settings, session: Session, readers: ReaderPool, truth: Truth, say: Say
+        self,
+        settings: Settings,
+        session: Session,
+        readers: ReaderPool,
+        truth: Truth,
+        report: Report,
     ) -> None:
         self._settings = settings
         self._session = session
         self._readers = readers
         self._truth = truth
-        self._say = say
+        self._report = report
         self._registry = standard_registry(settings)
         self.figures: dict[str, int] = {}
 
@@ -82,42 +87,42 @@ class Rehearsal:
         return self._session.database
 
     async def prepare(self) -> Applied:
-        """The vertical in force, with the keywords of its first profile, or enough of them."""
+        """Apply the vertical and generate keywords of its first profile, at most MAX_KEYWORDS."""
         async with self.database.transaction() as connection:
             file = files.shipped(self._truth.market)
             applied, _ = await verticals.apply(connection, file, actor=LOCAL_ADMIN)
         profile = next(iter(applied.vertical.profiles))
         made = await keywords.write(self.database, applied, [profile], actor=LOCAL_ADMIN)
-        rested = await self.database.fetch(REST, -(-made // MOST_KEYWORDS))
-        self._count(keywords=made - len(rested))
+        deactivated = await self.database.fetch(DEACTIVATE, -(-made // MAX_KEYWORDS))
+        self._count(keywords=made - len(deactivated))
         return applied
 
-    async def go_round(self, applied: Applied) -> None:
-        """From the keywords that are due to candidates that were reviewed."""
-        self._say("searches for its keywords")
+    async def run_cycle(self, applied: Applied) -> None:
+        """Go from due keywords to reviewed candidates."""
+        self._report("searching for keywords")
         await self._search()
         self._count(**await self._run("O-Judge"))
         await self._run("O-Classify")
         await self._review_domains()
         await self._run("O-Candidates")
         await self._run("O-Daily")
-        self._say("harvests what was approved")
+        self._report("crawling approved domains")
         outcomes = await crawl_until_idle(self._settings, self._session, patience=PATIENCE_SECONDS)
         self.figures["pages"] = sum(outcomes.values())
-        self._say("makes records of it")
+        self._report("extracting records")
         await self._extract()
-        await self._run("O-Candidates")  # goes where redirects lead
+        await self._run("O-Candidates")  # follows redirects
         self._count(**await self._run("O-Candidates"))
         await self._review_candidates(applied)
         await self._run("O-Classify")
 
     async def score(self, applied: Applied) -> None:
-        """Tiers of keywords and track levels of domains, by what was seen."""
+        """Assign tiers to keywords and track levels to domains."""
         await tiers.apply(self.database, applied, actor=LOCAL_ADMIN)
         self._count(**await self._run("O-Score"))
 
     async def _search(self) -> None:
-        """Jobs are asked for, and done as a worker does them."""
+        """Queue search jobs and run them as a worker does."""
         self._count(**await self._run("O-SERP"))
         searcher = Searcher(self.database, hire(self._settings.search_engines))
         handlers = Handlers()
@@ -134,7 +139,7 @@ class Rehearsal:
         self._count(searches=runner.outcomes["done"])
 
     async def _review_domains(self) -> None:
-        """Decide about every domain where a candidate was found, by the truth."""
+        """Decide on every domain with a candidate, by the ground truth."""
         for row in await self.database.fetch(TO_REVIEW):
             name: str = row["domain"]
             async with self.database.transaction() as connection:
@@ -158,14 +163,14 @@ class Rehearsal:
         )
         for one in waiting:
             async with self.database.transaction() as connection:
-                taken = await candidates.assign(connection, one, LOCAL_ADMIN, actor=LOCAL_ADMIN)
-                await candidates.approve(connection, taken, actor=LOCAL_ADMIN)
+                assigned = await candidates.assign(connection, one, LOCAL_ADMIN, actor=LOCAL_ADMIN)
+                await candidates.approve(connection, assigned, actor=LOCAL_ADMIN)
         self._count(candidates_approved=len(waiting))
 
     async def _extract(self) -> None:
-        """Read what was harvested; on a busy machine a page may need another try."""
+        """Extract crawled pages; on a busy machine a page may need another attempt."""
         archive = self._settings.data_dir / "archive"
-        for _ in range(EXTRACT_TRIES):
+        for _ in range(EXTRACT_ATTEMPTS):
             tally = await Extractor(self.database, archive, self._readers).run()
             self._count(records=tally.new)
             if not (await queue.waiting(self.database)).waiting:
@@ -173,11 +178,11 @@ class Rehearsal:
             await asyncio.sleep(EXTRACT_PAUSE_SECONDS)
 
     async def _run(self, name: str) -> dict[str, int]:
-        """One orchestrator, by hand; what it did."""
+        """Run one orchestrator manually and return its counts."""
         started = await begin_by_hand(self.database, self._registry.get(name), LOCAL_ADMIN)
         outcome = await ScheduleRunner(self.database, ByHand()).carry_out(started)
         if outcome != "ok":
-            raise MessorError(f"{name} {outcome}; its run says why: messor schedule show")
+            raise MessorError(f"{name} {outcome}; see messor schedule show for the reason.")
         return dict(started.counts)
 
     def _count(self, **counts: int) -> None:
@@ -187,7 +192,7 @@ class Rehearsal:
 
 @asynccontextmanager
 async def later(session: Session, by: timedelta) -> AsyncIterator[Session]:
-    """The same database by a clock that is ahead."""
+    """Open the same database with a clock that is ahead."""
     offset = f"{int(by.total_seconds())} seconds"
     dsn = with_setting(session.database.dsn, "messor.clock_offset", offset)
     async with Database(dsn, pool_size=CONNECTIONS) as database:

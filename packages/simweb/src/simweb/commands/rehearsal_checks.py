@@ -1,7 +1,7 @@
-"""The rehearsal held against the truth of its simulated web.
+"""Checks of a rehearsal against the ground truth of its simulated web.
 
-Visibility is reckoned anew here, in plain Python, from the result lists of the truth: nothing of
-`messor.insight` is used, so that a fault there cannot hide itself.
+Visibility is recomputed here in plain Python from the true result lists, without
+`messor.insight`, so that a bug there cannot hide itself.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from dataclasses import dataclass
 
 from messor.verticals.model import Scoring
 
-RECALL, PRECISION, CLASSES, READ = 0.95, 0.9, 0.9, 0.95  # the least that will do
+RECALL, PRECISION, CLASSES, READ = 0.95, 0.9, 0.9, 0.95  # minimum shares
 ROUNDING = 1e-9
 
-Ranks = Mapping[str, int]  # the best place of each domain on one result page
+Ranks = Mapping[str, int]  # the best rank of each domain on one result page
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One bar: what came, what is wanted, and those who fell short."""
+    """One check: measured value, threshold, and the cases that failed."""
 
     name: str
     value: float
     bar: float
     passed: bool
     said: str = ""
-    of: int = 0  # what a share is a share of; 0 for what is none
+    of: int = 0  # the size of the population of a share; 0 if the value is not a share
 
 
 @dataclass(frozen=True, slots=True)
 class TruePage:
-    """A result page as the truth has it."""
+    """A result page by the ground truth."""
 
     keyword: str
     tier: str
@@ -48,14 +48,14 @@ def none_of(name: str, found: Collection[str]) -> Check:
 
 
 def share(name: str, wanted: Collection[str], found: Collection[str], bar: float) -> Check:
-    """How much of what is wanted was found."""
+    """Check the share of wanted items that were found."""
     missing = set(wanted) - set(found)
     value = 1 - len(missing) / len(wanted) if wanted else 1.0
     return Check(name, value, bar, value >= bar, _few(missing), len(wanted))
 
 
 def equal(name: str, found: Mapping[str, float], true: Mapping[str, float]) -> Check:
-    """The greatest difference of two tables, in which nothing may be missing."""
+    """Check that two tables are equal; the value is their largest difference."""
     names = {*found, *true}
     differences = {one: abs(found.get(one, 0.0) - true.get(one, 0.0)) for one in names}
     wrong = [one for one, difference in differences.items() if difference > ROUNDING]
@@ -63,14 +63,14 @@ def equal(name: str, found: Mapping[str, float], true: Mapping[str, float]) -> C
 
 
 def accuracy(name: str, found: Mapping[str, str], true: Mapping[str, str], bar: float) -> Check:
-    """The share of what is known that is so."""
+    """Check the share of found values that are correct."""
     wrong = [f"{one} ({kind}, not {true[one]})" for one, kind in found.items() if kind != true[one]]
     value = 1 - len(wrong) / len(found) if found else 0.0
     return Check(name, value, bar, value >= bar, _few(wrong), len(found))
 
 
 def pooled(checks: Iterable[Check]) -> list[Check]:
-    """Shares over all webs together: of a dozen or two domains in one, a single one weighs too much."""
+    """Pool shares over all webs: with a dozen or two domains each, a single one weighs too much."""
     by_name: defaultdict[str, list[Check]] = defaultdict(list)
     for check in checks:
         if check.of:
@@ -84,22 +84,22 @@ def pooled(checks: Iterable[Check]) -> list[Check]:
 
 
 def visibility(pages: Iterable[TruePage], scoring: Scoring) -> dict[str, float]:
-    """Each domain's share of the greatest possible, over the pages of a window."""
+    """Return each domain's share of the maximum possible points, over the pages of a window."""
     by_keyword: defaultdict[str, list[TruePage]] = defaultdict(list)
     for page in pages:
         by_keyword[page.keyword].append(page)
     points: defaultdict[str, float] = defaultdict(float)
-    greatest = 0.0
-    for looks in by_keyword.values():
-        for page in looks:
-            weight = scoring.tier_weights[page.tier] / len(looks)  # type: ignore[index] # A, B or C
-            greatest += weight * scoring.rank_weights[0]
+    maximum = 0.0
+    for snapshots in by_keyword.values():
+        for page in snapshots:
+            weight = scoring.tier_weights[page.tier] / len(snapshots)  # type: ignore[index] # A, B or C
+            maximum += weight * scoring.rank_weights[0]
             for domain, rank in page.ranks.items():
                 if rank <= len(scoring.rank_weights):
                     points[domain] += weight * scoring.rank_weights[rank - 1]
-    return {domain: value / greatest for domain, value in points.items() if greatest}
+    return {domain: value / maximum for domain, value in points.items() if maximum}
 
 
-def _few(names: Collection[str], most: int = 5) -> str:
-    shown = ", ".join(sorted(names)[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+def _few(names: Collection[str], limit: int = 5) -> str:
+    listed = ", ".join(sorted(names)[:limit])
+    return f"{listed} and {len(names) - limit} more" if len(names) > limit else listed

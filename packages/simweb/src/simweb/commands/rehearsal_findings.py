@@ -1,4 +1,4 @@
-"""What a rehearsal left in the database, beside what is true of its simulated web."""
+"""Compares the database after a rehearsal with the ground truth of its simulated web."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SELECT d.domain, o.name FROM messor.organisation_domains d
 """
 APPROVED = "SELECT domain FROM messor.domains WHERE status = 'approved'"
 UNREAD = """
-SELECT c.domain || ': ' || coalesce(c.crawl_note, 'nothing came of it') FROM messor.candidates c
+SELECT c.domain || ': ' || coalesce(c.crawl_note, 'no reason recorded') FROM messor.candidates c
   JOIN messor.domains d ON d.id = c.domain_id
  WHERE d.status = 'approved' AND c.status = 'PENDING_CRAWL'
 """
@@ -51,8 +51,8 @@ SELECT k.keyword_text FROM messor.search_spend s JOIN messor.search_requests r O
 WITHOUT_LEVEL = (
     "SELECT domain FROM messor.domains WHERE status = 'approved' AND track_level IS NULL"
 )
-# History makes a rhythm four times faster or slower at most.
-OUT_OF_STEP = """
+# History makes the crawl frequency at most four times higher or lower.
+OFF_CADENCE = """
 SELECT DISTINCT d.domain FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
   JOIN messor.domains d ON d.id = h.domain_id AND d.track_level IS NOT NULL
  WHERE t.kind = 'page' AND t.outcome IN ('ok', 'unchanged') AND t.completed_at >= $1
@@ -70,7 +70,7 @@ SELECT d.track_level AS level, count(DISTINCT d.id)::int AS domains, count(t.pag
 
 
 class Findings:
-    """One vertical's findings, by the truth of its market."""
+    """Checks of one vertical against the ground truth of its market."""
 
     def __init__(self, database: Database, applied: Applied, truth: Truth) -> None:
         self._database = database
@@ -79,7 +79,7 @@ class Findings:
         self._served: dict[tuple[str, str, int], Serp] = {}
 
     async def discovery(self, window: TimeSpan, epoch: int) -> list[Check]:
-        """Who was found by search, and whether they are what was looked for."""
+        """Check recall and precision of the domains found by search."""
         reachable: set[str] = set()
         pages = await self._rows(PAGES, self._applied.id, window.since, window.until)
         for row in pages:
@@ -95,21 +95,21 @@ class Findings:
         true = {name: one.domain_class for name, one in self._truth.domains.items()}
         return checks.accuracy("classes", await self._kinds(), true, checks.CLASSES)
 
-    async def reading(self, asked: Collection[LoggedRequest]) -> list[Check]:
-        """What was approved was read, and nobody else was asked for anything."""
+    async def reading(self, requests: Collection[LoggedRequest]) -> list[Check]:
+        """Check that approved domains were crawled, and no others."""
         hosts = {one.host: one.domain for one in self._truth.domains.values()}
         approved = await self._names(APPROVED)
         unread = await self._names(UNREAD)
         value = 1 - len(unread) / len(approved) if approved else 0.0
-        visited = {hosts[one.host.partition(":")[0]] for one in asked}
+        visited = {hosts[one.host.partition(":")[0]] for one in requests}
         return [
             checks.at_least("candidates read", value, checks.READ, "; ".join(sorted(unread)[:3])),
-            checks.none_of("asked without approval", visited - approved),
+            checks.none_of("fetched without approval", visited - approved),
             checks.none_of("without a track level", await self._names(WITHOUT_LEVEL)),
         ]
 
     async def visibility(self, window: TimeSpan, epoch: int) -> list[Check]:
-        """Exactly what follows from the result lists of the truth."""
+        """Check that visibility follows exactly from the true result lists."""
         owners = await self._owners()
         counted = self._counted(await self._kinds())
         when = ", a week later" if epoch else ""
@@ -132,7 +132,7 @@ class Findings:
         ]
 
     async def movers(self, window: TimeSpan, epoch: int) -> Check:
-        """Who moved between two windows, over the keywords that were seen in both."""
+        """Check who moved between two windows, over keywords searched in both."""
         counted = self._counted(await self._kinds())
         now = await self._pages(window, epoch, counted)
         before = await self._pages(window.before, epoch - 1, counted)
@@ -151,9 +151,9 @@ class Findings:
         return checks.equal("movers", {one.domain: one.change for one in found}, true)
 
     async def cadence(self, since: datetime) -> tuple[list[dict[str, Any]], Check]:
-        """How often pages are looked at by their domain's level, and who is out of step."""
+        """Return crawl frequency by track level, and check for domains off their cadence."""
         rows = [dict(row) for row in await self._rows(CADENCE, since)]
-        return rows, checks.none_of("out of cadence", await self._names(OUT_OF_STEP, since))
+        return rows, checks.none_of("out of cadence", await self._names(OFF_CADENCE, since))
 
     async def _pages(
         self, window: TimeSpan, epoch: int, counted: Collection[str]
@@ -169,10 +169,10 @@ class Findings:
         return found
 
     def _serp(self, row: Any, epoch: int) -> Serp:
-        asked = (row["text"], row["location"], epoch)
-        if asked not in self._served:
-            self._served[asked] = self._truth.serp(*asked)
-        return self._served[asked]
+        key = (row["text"], row["location"], epoch)
+        if key not in self._served:
+            self._served[key] = self._truth.serp(*key)
+        return self._served[key]
 
     def _counted(self, kinds: Mapping[str, str]) -> set[str]:
         wanted = set(self._applied.vertical.counted_classes)
@@ -192,9 +192,9 @@ class Findings:
 
 
 def _best(ranks: Mapping[str, int], owners: Mapping[str, str]) -> dict[str, int]:
-    """The best place of each owner."""
+    """Return the best rank of each owner."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for domain, rank in ranks.items():
         if domain in owners:
             found[owners[domain]].append(rank)
-    return {name: min(places) for name, places in found.items()}
+    return {name: min(owned) for name, owned in found.items()}

@@ -1,4 +1,4 @@
-"""`messor rehearse`: the loop of search-led discovery on simulated webs, held against their truth."""
+"""`messor rehearse`: run search-led discovery on simulated webs and check the results."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from simweb.truth import Truth
 
 ENGINE = "serper"
 CONNECTIONS = 10
-# What is thrown away outlives no crash anyway.
-IN_A_HURRY = "ALTER DATABASE {} SET synchronous_commit = off"
-MOVERS_SHOWN = 3
+# The database is temporary and need not survive a crash.
+NO_SYNC = "ALTER DATABASE {} SET synchronous_commit = off"
+MAX_MOVERS = 3
 
 FIGURES = (
     "keywords", "searches", "candidates_created", "domains_approved", "domains_rejected", "pages",
@@ -47,27 +47,33 @@ LATER_FIGURES = ("searches", "pages", "levels_changed")
 
 @dataclass(slots=True)
 class Rehearsed:
-    """What came of one vertical."""
+    """Results of one vertical."""
 
     vertical: str
     figures: dict[str, int] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     cadence: list[dict[str, Any]] = field(default_factory=list)
     movers: list[dict[str, Any]] = field(default_factory=list)
-    losses: dict[str, Any] | None = None  # of whoever lost most
+    losses: dict[str, Any] | None = None  # of the domain that lost most
     seconds: float = 0.0
 
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--seed", type=click.IntRange(0), default=7, show_default=True, help="Of the webs.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=7,
+    show_default=True,
+    help="Seed of the simulated webs.",
+)
 @json_option
 def rehearse(names: tuple[str, ...], seed: int, as_json: bool) -> None:
-    """Rehearse verticals, all that ship if none is named, on simulated webs whose truth is known.
+    """Rehearse shipped verticals (all by default) on simulated webs with known ground truth.
 
-    Keywords, searches, candidates, review, crawl, records, visibility, scores and cadence, twice, a
-    week apart; in a throw-away folder, without any request beyond this machine. Exit code 1 tells
-    that something fell short of its bar.
+    Runs keywords, searches, candidates, review, crawl, records, visibility, scores and cadence
+    twice, a simulated week apart, in a temporary folder and without any request beyond this
+    machine. Exits with 1 when a check fails.
 
     \b
     Example:
@@ -76,7 +82,9 @@ def rehearse(names: tuple[str, ...], seed: int, as_json: bool) -> None:
     """
     unknown = sorted(set(names) - set(files.SHIPPED))
     if unknown:
-        raise UsageError(f"{unknown[0]!r} cannot be rehearsed; there are {files.all_shipped()}.")
+        raise UsageError(
+            f"There is no vertical {unknown[0]!r} to rehearse; available: {files.all_shipped()}."
+        )
     done = run(_rehearse(list(dict.fromkeys(names)) or list(files.SHIPPED), seed))
     together = pooled(check for one in done for check in one.checks)
     exact = [check for one in done for check in one.checks if not check.of]
@@ -93,27 +101,28 @@ def rehearse(names: tuple[str, ...], seed: int, as_json: bool) -> None:
     else:
         _show(done, together)
     if broken:
-        raise MessorError(f"{broken} checks fell short of their bars.")
+        raise MessorError(f"{broken} checks failed.")
     say(
-        f"All {len(together) + len(exact)} checks passed; shares count over all verticals together."
+        f"All {len(together) + len(exact)} checks passed; "
+        "shares are checked over all verticals together."
     )
 
 
 async def _rehearse(names: list[str], seed: int) -> list[Rehearsed]:
     done = []
     with tempfile.TemporaryDirectory(prefix="messor-rehearsal-") as folder:
-        async with _stage(Path(folder)) as stage, _readers() as readers:
+        async with _temporary_server(Path(folder)) as server, _readers() as readers:
             for name in names:
                 started = time.monotonic()
-                one = await _one(stage, readers, name, seed)
+                one = await _one(server, readers, name, seed)
                 one.seconds = round(time.monotonic() - started, 1)
                 done.append(one)
     return done
 
 
 @dataclass(frozen=True, slots=True)
-class _Stage:
-    """A PostgreSQL that is thrown away, with an empty database to copy for each vertical."""
+class _TemporaryServer:
+    """A temporary PostgreSQL with an empty database to copy for each vertical."""
 
     folder: Path
     dsn: str
@@ -121,21 +130,21 @@ class _Stage:
     @asynccontextmanager
     async def open(self, name: str) -> AsyncIterator[Session]:
         copy = f"rehearsal_{name}"
-        async with Database(with_database(self.dsn, "postgres"), pool_size=1) as keeper:
-            await keeper.fetch(f"CREATE DATABASE {copy} TEMPLATE messor")
-            await keeper.fetch(IN_A_HURRY.format(copy))
+        async with Database(with_database(self.dsn, "postgres"), pool_size=1) as admin:
+            await admin.fetch(f"CREATE DATABASE {copy} TEMPLATE messor")
+            await admin.fetch(NO_SYNC.format(copy))
         async with Database(with_database(self.dsn, copy), pool_size=CONNECTIONS) as database:
             yield Session(database, None)
 
 
 @asynccontextmanager
-async def _stage(folder: Path) -> AsyncIterator[_Stage]:
-    say("A PostgreSQL is made in a throw-away folder.")
+async def _temporary_server(folder: Path) -> AsyncIterator[_TemporaryServer]:
+    say("Creating a PostgreSQL server in a temporary folder.")
     server = embedded_server(Settings(data_dir=folder, database_url=None))
     dsn = await asyncio.to_thread(server.acquire)
     try:
         await asyncio.to_thread(migrate.upgrade, dsn)
-        yield _Stage(folder, dsn)
+        yield _TemporaryServer(folder, dsn)
     finally:
         await asyncio.to_thread(server.release)
 
@@ -149,21 +158,21 @@ async def _readers() -> AsyncIterator[ReaderPool]:
         await readers.close()
 
 
-async def _one(stage: _Stage, readers: ReaderPool, name: str, seed: int) -> Rehearsed:
+async def _one(server: _TemporaryServer, readers: ReaderPool, name: str, seed: int) -> Rehearsed:
     truth = Truth(World("market", seed, market=name))
     with WorldProcess("market", seed, market=name, engines=(ENGINE,)) as world:
-        settings = _settings(stage.folder / name, world)
-        async with stage.open(name) as session:
+        settings = _settings(server.folder / name, world)
+        async with server.open(name) as session:
             return await _two_epochs(settings, session, readers, world, truth)
 
 
 def _settings(folder: Path, world: WorldProcess) -> Settings:
-    """Whatever else is configured here takes no part: neither engines nor services nor a model."""
+    """Settings that ignore engines, services and models configured on this machine."""
     engines = {
         name: EngineOptions.model_validate(options)
         for name, options in world.search_engines.items()
     }
-    usual = Settings(
+    settings = Settings(
         data_dir=folder,
         database_url=None,
         broker_url=None,
@@ -178,27 +187,27 @@ def _settings(folder: Path, world: WorldProcess) -> Settings:
         ca_file=None,
     )
     networks = AllowedNetworks(addresses=["127.0.0.0/8"], ports=world.ports, names=world.names)
-    # Tables would be joined with those of the environment.
-    return usual.model_copy(update={"allowed_networks": networks, "search_engines": engines})
+    # Passed as arguments, these tables would be merged with those of the environment.
+    return settings.model_copy(update={"allowed_networks": networks, "search_engines": engines})
 
 
 async def _two_epochs(
     settings: Settings, session: Session, readers: ReaderPool, world: WorldProcess, truth: Truth
 ) -> Rehearsed:
     done = Rehearsed(truth.market)
-    tell = partial(_tell, truth.market)
-    first = Rehearsal(settings, session, readers, truth, tell)
+    report = partial(_report, truth.market)
+    first = Rehearsal(settings, session, readers, truth, report)
     applied = await first.prepare()
-    await first.go_round(applied)
+    await first.run_cycle(applied)
     await first.score(applied)
     done.figures = first.figures
     await _check_first(done, Findings(session.database, applied, truth), session.database, world)
-    tell("a week later")
+    report("a week later")
     await asyncio.to_thread(world.set_epoch, 1)
     async with later(session, LATER) as ahead:
-        second = Rehearsal(settings, ahead, readers, truth, tell)
+        second = Rehearsal(settings, ahead, readers, truth, report)
         since = await ahead.database.fetchval(visibility.NOW)
-        await second.go_round(applied)
+        await second.run_cycle(applied)
         findings = Findings(ahead.database, applied, truth)
         done.cadence, in_step = await findings.cadence(since)
         done.checks.append(in_step)
@@ -221,19 +230,19 @@ async def _check_first(
 async def _check_second(
     done: Rehearsed, findings: Findings, database: Database, applied: Applied
 ) -> None:
-    """What moved since; whoever lost most is told with the places it lost."""
+    """Check visibility and movers; report the ranks lost by the domain that lost most."""
     window = await visibility.last_window(database)
     done.checks += await findings.visibility(window, 1)
     done.checks.append(await findings.movers(window, 1))
     moved = await visibility.movers(database, applied, window, limit=1000)
-    done.movers = [{"domain": one.domain, "change": one.change} for one in moved[:MOVERS_SHOWN]]
+    done.movers = [{"domain": one.domain, "change": one.change} for one in moved[:MAX_MOVERS]]
     lost = min(moved, key=lambda one: one.change, default=None)
     if lost is not None and lost.change < 0:
-        places = await ranks.losses(database, applied, window, lost.domain)
-        done.losses = {"domain": lost.domain, "places": len(places)}
+        lost_ranks = await ranks.losses(database, applied, window, lost.domain)
+        done.losses = {"domain": lost.domain, "places": len(lost_ranks)}
 
 
-def _tell(vertical: str, text: str) -> None:
+def _report(vertical: str, text: str) -> None:
     say(f"{vertical}: {text}")
 
 
@@ -244,20 +253,20 @@ def _show(done: Sequence[Rehearsed], together: Sequence[Check]) -> None:
         ["vertical", *heads, "seconds"], [[*r, o.seconds] for r, o in zip(rows, done, strict=True)]
     )
     emit("")
-    judged = [(one.vertical, check) for one in done for check in one.checks]
-    judged += [("all together", check) for check in together]
+    checks = [(one.vertical, check) for one in done for check in one.checks]
+    checks += [("all", check) for check in together]
     table = [
         (name, c.name, f"{c.value:.4g}", f"{c.bar:g}", "yes" if c.passed else "NO", c.said)
-        for name, c in judged
+        for name, c in checks
     ]
-    print_table(("vertical", "check", "value", "bar", "passed", "not so"), table)
+    print_table(("vertical", "check", "value", "threshold", "passed", "failures"), table)
     emit("")
     levels = [
         (one.vertical, r["level"], r["domains"], r["pages"], f"{r['days']:.1f}")
         for one in done
         for r in one.cadence
     ]
-    print_table(("vertical", "level", "domains", "pages", "days to the next look"), levels)
+    print_table(("vertical", "level", "domains", "pages", "days to next crawl"), levels)
     emit("")
     moves = [(one.vertical, m["domain"], f"{m['change']:+.4f}") for one in done for m in one.movers]
-    print_table(("vertical", "moved most in a week", "visibility"), moves)
+    print_table(("vertical", "top mover of the week", "visibility"), moves)

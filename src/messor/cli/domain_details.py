@@ -1,4 +1,4 @@
-"""A domain in full, for `messor domains show`: its record, terms, hosts, sitemaps and pages."""
+"""Details of a domain for `messor domains show`: review, terms, hosts, sitemaps, runs, pages."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from messor.politeness.hosts import Host
 from messor.registry.domains import Domain
 from messor.store.database import Database
 
-MOST_SITEMAPS = 200
+MAX_SITEMAPS = 200
 TERMS = (
     ("delay", "crawl_delay_seconds"),
     ("depth", "max_crawl_depth"),
-    ("budget", "page_budget"),
-    ("slots", "max_concurrent_requests"),
+    ("page-budget", "page_budget"),
+    ("max-concurrent-requests", "max_concurrent_requests"),
     ("every", "scrape_frequency_hours"),
     ("on-block", "on_block"),
     ("render", "render"),
@@ -35,12 +35,12 @@ TERMS = (
     ("verify-tls", "verify_tls"),
 )
 UNITS = {"delay": " s", "every": " h"}
-HOSTS = ("host", "delay", "because of", "risk", "latency", "robots", "last request", "notes")
+HOSTS = ("host", "delay", "delay reason", "risk", "latency", "robots", "last request", "notes")
 
 
 @dataclass(frozen=True, slots=True)
 class DomainDetails:
-    """All that is told of a domain."""
+    """Everything `messor domains show` prints."""
 
     domain: Domain
     hosts: list[Host]
@@ -55,7 +55,7 @@ async def of(database: Database, domain: Domain, default_delay: float) -> Domain
     return DomainDetails(
         domain,
         await hosts.of_domain(database, domain.id, default_delay),
-        [_unpacked(row) for row in await sitemaps.of_domain(database, domain.id, MOST_SITEMAPS)],
+        [_decoded(row) for row in await sitemaps.of_domain(database, domain.id, MAX_SITEMAPS)],
         await runs.recent(database, domain.id),
         await progress.outcomes(database, [domain.id]),
         await progress.summary(database, [domain.id]),
@@ -63,56 +63,56 @@ async def of(database: Database, domain: Domain, default_delay: float) -> Domain
     )
 
 
-def _unpacked(sitemap: dict[str, Any]) -> dict[str, Any]:
-    """With its JSON as values."""
+def _decoded(sitemap: dict[str, Any]) -> dict[str, Any]:
+    """Decode the JSON columns."""
     for name in ("error_json", "warnings"):
         if sitemap[name] is not None:
             sitemap[name] = msgspec.json.decode(sitemap[name])
     return sitemap
 
 
-def as_data(portrait: DomainDetails) -> dict[str, Any]:
-    """One object: the domain's own fields, and beside them what hangs on it."""
+def as_data(details: DomainDetails) -> dict[str, Any]:
+    """Return the domain's own fields plus its hosts, sitemaps, runs and pages."""
     return {
-        **asdict(portrait.domain),
-        "hosts": [asdict(host) for host in portrait.hosts],
-        "sitemaps": portrait.sitemaps,
-        "runs": [asdict(run) for run in portrait.runs],
-        "pages": portrait.outcomes,
+        **asdict(details.domain),
+        "hosts": [asdict(host) for host in details.hosts],
+        "sitemaps": details.sitemaps,
+        "runs": [asdict(run) for run in details.runs],
+        "pages": details.outcomes,
     }
 
 
 def terms(domain: Domain) -> list[tuple[str, str]]:
-    """What `messor domains configure` sets, by its options' names."""
+    """Return the terms by the names of the options of `messor domains configure`."""
     return [(name, _term(name, getattr(domain, field))) for name, field in TERMS]
 
 
 def _term(name: str, value: Any) -> str:
     if value is None:
-        return "the default"
+        return "default"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}{UNITS[name]}" if name in UNITS else str(value)
 
 
-def show(portrait: DomainDetails) -> None:
-    domain = portrait.domain
+def show(details: DomainDetails) -> None:
+    domain = details.domain
     emit(f"{domain.domain}: {domain.status}, policy {domain.policy_version}")
-    for line in _record(domain):
-        emit(f"  {with_names(line, portrait.names)}")
+    for line in _review_lines(domain):
+        emit(f"  {with_names(line, details.names)}")
     emit("\nTerms")
     emit("  " + ", ".join(f"{name} {value}" for name, value in terms(domain)))
-    _show_hosts(portrait.hosts)
-    _show_sitemaps(portrait.sitemaps)
-    _show_runs(portrait.runs)
-    if portrait.pages:
+    _show_hosts(details.hosts)
+    _show_sitemaps(details.sitemaps)
+    _show_runs(details.runs)
+    if details.pages:
         emit(f"\nPages ({domain.pages_known} of {domain.page_budget} known)")
-        for meaning, counts in portrait.pages.items():
+        for meaning, counts in details.pages.items():
             detail = ", ".join(f"{count} {name}" for name, count in counts.items())
             emit(f"  {meaning:10} {sum(counts.values()):>6}  {detail}")
 
 
-def _record(domain: Domain) -> Iterator[str]:
+def _review_lines(domain: Domain) -> Iterator[str]:
     by = f"by {domain.submitted_by} ({domain.submitter_type})"
     yield f"submitted {by} on {domain.created_at:%Y-%m-%d}: {domain.submission_context or '-'}"
     if domain.reviewed_at is not None:
@@ -152,29 +152,29 @@ def _row(host: Host) -> tuple[object, ...]:
 
 def _robots(host: Host) -> str | None:
     if host.robots_awaited:
-        return f"being read at {host.robots_awaited}"
+        return f"being fetched from {host.robots_awaited}"
     if host.robots_id is None:
         return None
     where = f" from {host.robots_at}" if host.robots_at else ""
-    said = host.robots if host.robots == "rules" else f"{host.robots}: {host.robots_reason}"
-    return f"{said}{where} (version {host.robots_id})"
+    verdict = host.robots if host.robots == "rules" else f"{host.robots}: {host.robots_reason}"
+    return f"{verdict}{where} (version {host.robots_id})"
 
 
 def _notes(host: Host) -> Iterator[str]:
     if host.is_main:
         yield "main host"
     if host.https_error is not None:
-        yield f"talked to over http: https cannot be connected ({host.https_error})"
+        yield f"crawled over http: the https connection failed ({host.https_error})"
     if host.is_left_alone:
-        yield f"left alone until {host.critical_until:%Y-%m-%d %H:%M}"
+        yield f"paused for critical risk until {host.critical_until:%Y-%m-%d %H:%M}"
     if host.silent_until is not None:
-        yield f"silent until {host.silent_until:%Y-%m-%d %H:%M:%S}: {host.silent_reason}"
+        yield f"cooling down until {host.silent_until:%Y-%m-%d %H:%M:%S}: {host.silent_reason}"
     if host.slow:
         yield "slow"
     if host.caged:
-        yield "caged"
+        yield "read in the sandbox"
     if host.held:
-        yield "visited now"
+        yield "being visited"
 
 
 def _show_sitemaps(found: list[dict[str, Any]]) -> None:
@@ -186,34 +186,34 @@ def _show_sitemaps(found: list[dict[str, Any]]) -> None:
 
 def _show_runs(found: list[CrawlRun]) -> None:
     if found:
-        emit("\nRuns, which have limits of their own")
+        emit("\nRuns")
     for run in found:
         limits = {"depth": run.max_depth, "max-pages": run.max_pages, "delay": run.delay}
         given = [f"{name} {value:g}" for name, value in limits.items() if value is not None]
         given += ["refetch"] if run.refetch else []
-        said = ", ".join(given) or "no limits"
-        emit(f"  {run.started_at:%Y-%m-%d %H:%M:%S}  {run.status:11}  {run.url}  {said}")
+        text = ", ".join(given) or "no limits"
+        emit(f"  {run.started_at:%Y-%m-%d %H:%M:%S}  {run.status:11}  {run.url}  {text}")
 
 
 def _in_tree_order(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Each sitemap followed by those it names."""
+    """Yield each sitemap followed by its children."""
     known = {sitemap["url"] for sitemap in found}
-    below: dict[str | None, list[dict[str, Any]]] = {}
+    children: dict[str | None, list[dict[str, Any]]] = {}
     for sitemap in found:
         parent = sitemap["parent"] if sitemap["parent"] in known else None
-        below.setdefault(parent, []).append(sitemap)
-    waiting = list(reversed(below.get(None, [])))
+        children.setdefault(parent, []).append(sitemap)
+    waiting = list(reversed(children.get(None, [])))
     while waiting:
         sitemap = waiting.pop()
         yield sitemap
-        waiting += reversed(below.pop(sitemap["url"], []))
+        waiting += reversed(children.pop(sitemap["url"], []))
 
 
 def _sitemap(sitemap: dict[str, Any]) -> str:
     if sitemap["error_json"]:
         error = sitemap["error_json"]
-        said = error.get("message") or error.get("status") or ""
-        return f"{error['outcome']} {said}, {sitemap['attempts']} times".replace("  ", " ")
+        message = error.get("message") or error.get("status") or ""
+        return f"{error['outcome']} {message}, {sitemap['attempts']} times".replace("  ", " ")
     if sitemap["read_at"] is None:
         return "not read yet"
     warnings = f", {len(sitemap['warnings'])} warnings" if sitemap["warnings"] else ""

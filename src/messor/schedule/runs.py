@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from logging import INFO, WARNING
+from logging import INFO
 from typing import Any
 
 import msgspec
@@ -161,7 +161,7 @@ class ScheduleRunner:
         sentence = _storable(f"{type(error).__name__}: {error}")[:LONGEST_ERROR]
         detail = {**run.detail(run.counts), "error": sentence}
         name = run.orchestrator.name
-        log(logger, WARNING, "orchestrator failed", name=name, error=sentence)
+        log(logger, INFO, "orchestrator failed", name=name, error=sentence)
         async with self._database.transaction() as connection:
             await self._fence.hold(connection)
             await self._record(connection, run, "failed", detail)

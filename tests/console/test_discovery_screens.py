@@ -27,7 +27,7 @@ def titles(page: Answer) -> list[str]:
 
 def facet(page: Answer, label: str) -> str:
     """Where a value of a facet leads."""
-    found = re.search(rf'<li><a href="([^"]+)"[^>]*>{re.escape(label)}[ <]', page.text)
+    found = re.search(rf'<li>\s*<a href="([^"]+)"[^>]*>{re.escape(label)}[ <]', page.text)
     assert found, label
     return unescape(found[1])
 

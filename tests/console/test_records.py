@@ -48,7 +48,7 @@ async def test_a_record_shows_its_evidence_and_its_history(
     assert "structured data, as machine amount" in page.said
     for before, now in ((64.9, 49.9), (54.9, 64.9), (59.9, 54.9)):
         assert f"before:  {before}" in page.said
-        assert f"now:  {now}" in page.said
+        assert f"now: {now}" in page.said
     assert "seen for the first time" in page.said
     product_id = await shop.product_id("/kettle")
     assert f'href="/products/{product_id}"' in page.text

@@ -133,7 +133,7 @@ async def test_saved_pages_have_a_tab_of_their_own(
     assert 'name="file"' in (await admin.get(tab)).text
     wrong = await admin.send(tab, tab, {"address": "http://one.test/"})
     assert wrong.status == 422
-    assert "Choose a file" in wrong.said
+    assert "Choose a saved page" in wrong.said
     assert 'value="http://one.test/"' in wrong.text
 
 

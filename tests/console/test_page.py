@@ -27,7 +27,7 @@ async def test_the_story(admin: Visitor, database: Database, page_id: int) -> No
     )
     page = await admin.get(f"/pages/{page_id}")
     for words in ("https://shop.example/lamp", "harvested 200", "denied", "robots: Disallow: /lamp",
-                  "changed", "found by".capitalize()):  # fmt: skip
+                  "changed", "Found via"):  # fmt: skip
         assert words in page.said, words
     assert f"/pages/{page_id}/snapshots/{old}" in page.text
 

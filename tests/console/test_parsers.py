@@ -61,7 +61,7 @@ async def test_a_version_is_pinned_and_the_pin_lifted(
     assert pin.pinned_by == f"member:{reviewer.member.id}"
     lift = {"act": "lift", "parser": "products", "domain": "shop.example"}
     done = await reviewer.send("/parsers", "/parsers/pins", lift)
-    assert "the newest version reads" in (await reviewer.get(done.place)).said
+    assert "the newest version is now used" in (await reviewer.get(done.place)).said
     assert await pins.listing(database) == []
     kinds = [row["type"] for row in await database.fetch("SELECT type FROM messor.events")]
     assert {"parser.pinned", "parser.unpinned"} <= set(kinds)
@@ -167,7 +167,7 @@ async def test_a_version_shadows_and_is_decided_on(reviewer: Visitor, database: 
         assert said in (await reviewer.get(done.place)).said
     path = f"/parsers/trials/{await database.fetchval('SELECT id FROM messor.parser_trials')}"
     page = await reviewer.get(path)
-    assert "0 of 1,000, as they come in" in page.said
+    assert "0 of 1,000, as they are crawled" in page.said
     done = await reviewer.send(path, f"{path}/decide", {"act": "promote"})
     assert "compared no page yet" in (await reviewer.get(done.place)).said
     await reviewer.send(path, f"{path}/decide", {"act": "reject", "reason": "Not now."})

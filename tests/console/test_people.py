@@ -31,7 +31,7 @@ async def test_a_new_member_comes_in_by_the_link_that_is_shown_once(
     path = link.removeprefix(console)
     assert (await ada.send(path, path)).status == 303
     account = await ada.get("/account")
-    assert "You signed in with a one-time link" in account.said
+    assert "You logged in with a one-time link" in account.said
     assert (await ada.get("/members")).status == 403
 
 

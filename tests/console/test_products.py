@@ -79,7 +79,7 @@ async def test_a_product_shows_prices_offers_variants_and_evidence(
     pot = await reviewer.get(f"/products/{await shop.product_id('/pot')}")
     for words in ("Offers", "Tea & Co", "Porcelain Works", "21.50 EUR", "out of stock"):
         assert words in pot.said, words
-    assert "It is the same since it was seen first" in pot.said
+    assert "The price has not changed since it was first seen" in pot.said
     cup = await reviewer.get(f"/products/{await shop.product_id('/cup')}")
     for words in ("Variants", "small", "large", "29.90 EUR"):
         assert words in cup.said, words

@@ -47,7 +47,7 @@ async def test_a_record_shows_its_evidence_and_its_history(
     assert f"/pages/{record.page_id}/snapshots/{record.snapshot_id}" in page.text
     assert "structured data, as machine amount" in page.said
     for before, now in ((64.9, 49.9), (54.9, 64.9), (59.9, 54.9)):
-        assert f"before:  {before}" in page.said
+        assert f"before: {before}" in page.said
         assert f"now: {now}" in page.said
     assert "first seen" in page.said
     product_id = await shop.product_id("/kettle")

@@ -43,7 +43,7 @@ class RouteTerms:
 
     act: Act | None  # None: public
     own_transactions: bool = False  # manages its own transactions and needs no connection
-    tells_secret: bool = False  # its response is not stored for replay
+    returns_secret: bool = False  # its response is not stored for replay
     precondition: bool = False  # honours If-Match
 
 
@@ -51,11 +51,11 @@ def needs(
     act: Act,
     *,
     own_transactions: bool = False,
-    tells_secret: bool = False,
+    returns_secret: bool = False,
     precondition: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare the permission a route requires."""
-    return _declare(RouteTerms(act, own_transactions, tells_secret, precondition))
+    return _declare(RouteTerms(act, own_transactions, returns_secret, precondition))
 
 
 def is_public(endpoint: Endpoint) -> Endpoint:
@@ -137,7 +137,7 @@ async def _change(
 ) -> Response:
     """Run a change in one transaction; with an idempotency key, only once."""
     keyed = KeyedRequest.of(request, principal.actor, await request.body())
-    keep_body = not terms.tells_secret
+    keep_body = not terms.returns_secret
     if terms.own_transactions:
         return await idempotency.beside(
             context.database, keyed, lambda: inner(request), keep_body=keep_body

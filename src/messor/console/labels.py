@@ -41,7 +41,7 @@ TONES = {
     "not due": "gray",
 }
 RISK_TONES = {"low": "green", "medium": "yellow", "high": "orange", "critical": "red"}
-SAYS = {
+FACT_STYLES = {
     "yes": ("green", "check", "allows"),
     "no": ("red", "xmark", "forbids"),
     "later": ("yellow", "clock", "delays"),
@@ -81,7 +81,7 @@ def risk_tone(score: float | None) -> str:
 
 
 def event_words(kind: str) -> str:
-    """`domain.review_asked` as `domain review asked`."""
+    """An event type as words: `domain.review_asked` becomes `domain review asked`."""
     return kind.replace(".", " ").replace("_", " ")
 
 

@@ -110,7 +110,7 @@ class KeywordTextOut(Out):
     keywords: list[KeywordOut]
 
 
-class LookOut(Out):
+class KeywordSearchOut(Out):
     """One search for a keyword; `failed` is a gap without ranks."""
 
     id: UUID
@@ -126,7 +126,7 @@ class WholeKeywordOut(KeywordOut):
     service: str | None
     seed: str | None
     created_at: datetime
-    looks: list[LookOut]
+    looks: list[KeywordSearchOut]
 
 
 class KeywordIn(In):

@@ -136,7 +136,7 @@ async def configure_domain(
 ) -> DomainOut:
     """Change the crawl settings of a domain; only the given fields change.
 
-    A delay or hours of null take back what was set: the usual holds again.
+    A null `delay` or `every_hours` restores the default.
     """
     terms: Terms = given.model_dump(exclude_none=True)  # type: ignore[assignment]  # the same names
     back = [name for name in COLUMNS if name in given.model_fields_set and name not in terms]

@@ -66,7 +66,7 @@ async def list_events(
 ) -> Listing[EventOut]:
     """List events in commit order. Login events are limited to audit readers.
 
-    An answer looks at a stretch of the ledger: it may hold few items, or none, and go on.
+    A response scans a bounded part of the ledger, so it may contain few or no items although more follow.
     """
     domain_id: UUID | None = None
     if domain is not None:

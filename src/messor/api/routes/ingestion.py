@@ -78,8 +78,10 @@ async def ingest_site(
 
 
 def _wants_async(prefer: str | None) -> bool:
-    wishes = (prefer or "").lower().split(",")
-    return any(wish.partition(";")[0].strip() == "respond-async" for wish in wishes)
+    preferences = (prefer or "").lower().split(",")
+    return any(
+        preference.partition(";")[0].strip() == "respond-async" for preference in preferences
+    )
 
 
 async def _under_way(database: Database, trace_id: str) -> Response:

@@ -20,10 +20,10 @@ from messor.api.models.discovery import (
     KeywordIn,
     KeywordOut,
     KeywordsAddedOut,
+    KeywordSearchOut,
     KeywordSource,
     KeywordState,
     KeywordTextOut,
-    LookOut,
     RetieredOut,
     SuggestionOut,
     Tier,
@@ -60,11 +60,11 @@ async def list_keywords(
 ) -> Listing[KeywordTextOut]:
     """List keywords by text, each with its profiles."""
     applied = await verticals.get(database, vertical)
-    look = KeywordLook(tier, kind, keywords.normal(q) or None if q else None, state)
-    pager = Pager("keywords", vertical, look)
+    filters = KeywordLook(tier, kind, keywords.normal(q) or None if q else None, state)
+    pager = Pager("keywords", vertical, filters)
     after = pager.read(cursor, str) or ""
     rows = await keyword_queries.grid(
-        database, applied, look, after=after.replace("\x00", ""), limit=limit + 1
+        database, applied, filters, after=after.replace("\x00", ""), limit=limit + 1
     )
     items = [
         KeywordTextOut(
@@ -154,9 +154,9 @@ async def show_keyword(keyword_id: UUID, database: DatabaseDep) -> WholeKeywordO
     return WholeKeywordOut(**facts, looks=_looks(seen))
 
 
-def _looks(seen: KeywordLooks) -> list[LookOut]:
+def _looks(seen: KeywordLooks) -> list[KeywordSearchOut]:
     return [
-        LookOut(
+        KeywordSearchOut(
             id=key,
             captured_at=seen.times[at],
             outcome=seen.outcomes[at],  # type: ignore[arg-type]  # the database allows no other

@@ -54,7 +54,7 @@ async def list_pages(
 ) -> Listing[PageOut]:
     """List pages in discovery order.
 
-    An answer looks at a stretch of them: it may hold few items, or none, and go on.
+    A response scans a bounded part of the list, so it may contain few or no items although more follow.
     """
     name = name_of(domain) if domain else None
     pager = Pager("pages", name, outcome, category, kind, q)

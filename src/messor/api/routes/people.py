@@ -100,7 +100,7 @@ async def change_member(
 
 
 @router.post("/members/{member_id}/links", status_code=201)
-@needs(Act.MEMBERS_MANAGE, tells_secret=True)
+@needs(Act.MEMBERS_MANAGE, returns_secret=True)
 async def make_link(
     member_id: UUID, connection: TransactionDep, principal: PrincipalDep
 ) -> LinkOut:
@@ -167,7 +167,7 @@ async def list_keys(
 
 
 @router.post("/keys", status_code=201)
-@needs(Act.ACCOUNT_OWN, tells_secret=True)
+@needs(Act.ACCOUNT_OWN, returns_secret=True)
 async def create_key(
     given: KeyIn, connection: TransactionDep, principal: PrincipalDep, response: Response
 ) -> NewKeyOut:

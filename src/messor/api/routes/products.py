@@ -72,10 +72,10 @@ async def list_products(
     )
     pager = Pager("products", wanted, sort)
     after = pager.read(cursor, tuple[str, PositiveInt])
-    shelf = await product_queries.products(database, wanted, order=sort, after=after, limit=limit)
+    found = await product_queries.products(database, wanted, order=sort, after=after, limit=limit)
     return Listing(
-        items=[ProductOut.model_validate(row) for row in shelf.products],
-        next=None if shelf.reached is None else pager.write(shelf.reached),
+        items=[ProductOut.model_validate(row) for row in found.products],
+        next=None if found.reached is None else pager.write(found.reached),
     )
 
 

@@ -77,7 +77,7 @@ async def list_tasks(
 ) -> Listing[TaskOut]:
     """List crawl tasks in discovery order.
 
-    An answer looks at a stretch of the frontier: it may hold few items, or none, and go on.
+    A response scans a bounded part of the frontier, so it may contain few or no items although more follow.
     """
     name = name_of(domain) if domain else None
     pager = Pager("tasks", name, status, batch)

@@ -35,7 +35,7 @@ async def list_webhooks(database: DatabaseDep) -> WebhooksOut:
 
 
 @router.post("", status_code=201)
-@needs(Act.WEBHOOKS_MANAGE, tells_secret=True)
+@needs(Act.WEBHOOKS_MANAGE, returns_secret=True)
 async def add_webhook(
     given: WebhookIn,
     connection: TransactionDep,

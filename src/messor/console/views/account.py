@@ -48,9 +48,9 @@ async def end_session(call: ConsoleRequest) -> Response:
             count = await sessions.revoke_all(
                 connection, _me(call), by=call.member, but=call.member.session_id
             )
-            return call.go("/account", f"{count} other sessions were signed out.")
+            return call.go("/account", f"{count} other sessions were ended.")
         await sessions.revoke(connection, _me(call), _uuid(which), by=call.member)
-    return call.go("/account", "The session was signed out.")
+    return call.go("/account", "The session was ended.")
 
 
 async def make_key(call: ConsoleRequest) -> Response:
@@ -120,8 +120,8 @@ async def _page(
         asks_old=await call.context.logins.must_show_the_old_password(member),
         scopes=sorted(key_acts_of(member.role)),
         has_second_factor=await second_factor.recovery_codes_left(database, _me(call)) is not None,
-        usual_days=USUAL_DAYS,
-        most_days=MOST_DAYS,
+        default_days=USUAL_DAYS,
+        max_days=MOST_DAYS,
     )
 
 

@@ -31,27 +31,34 @@ SHOWS = {
 async def show(call: ConsoleRequest) -> Response:
     """The queue with the dossier of the selected candidate, or of the first."""
     _, values = await discovery_labels.about(call)
-    asked = call.query("vertical") or None
+    selected_vertical = call.query("vertical") or None
     shown = call.query("show") if call.query("show") in SHOWS else "waiting"
     q = call.query("q").strip().lower()[:200]
     rows = await candidate_queries.queue(
         call.context.database,
         SHOWS[shown],
-        vertical=asked,
+        vertical=selected_vertical,
         containing=q or None,
         after=_after(call),
         limit=PER_PAGE + 1,
     )
-    keep = {"vertical": asked, "show": shown if shown != "waiting" else "", "q": q}
+    keep = {"vertical": selected_vertical, "show": shown if shown != "waiting" else "", "q": q}
     more = None
     if len(rows) > PER_PAGE:
         more = with_query("/candidates", after=_mark(rows[PER_PAGE - 1]), **keep)
     rows = rows[:PER_PAGE]
     at = _at(call) or (rows[0].id if rows else None)
-    values |= {"rows": rows, "at": at, "show": shown, "q": q, "more": more, "asked": asked}
+    values |= {
+        "rows": rows,
+        "at": at,
+        "show": shown,
+        "q": q,
+        "more": more,
+        "selected_vertical": selected_vertical,
+    }
     values |= {"keep": keep, "shows": SHOWS, "link": with_query}
     values |= await _dossier(call, at, rows, keep) if at else {"dossier": None}
-    counts = await candidate_queries.counts(call.context.database, asked)
+    counts = await candidate_queries.counts(call.context.database, selected_vertical)
     return await call.page("candidates/queue.html", counts=counts, **values)
 
 

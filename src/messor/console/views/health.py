@@ -27,8 +27,8 @@ async def show(call: ConsoleRequest) -> Response:
 
 def offered_modes(call: ConsoleRequest) -> list[str]:
     """The modes offered by the rendered mode selector."""
-    asked = {"mode": "", "pages": ""}
-    return OFFERED.findall(call.draw("import/modes.html", asked=asked, **mode_values()))
+    form_values = {"mode": "", "pages": ""}
+    return OFFERED.findall(call.draw("import/modes.html", form_values=form_values, **mode_values()))
 
 
 SCREENS = (get("/admin/orbits/health", Act.READ, show),)

@@ -27,13 +27,15 @@ async def show(call: ConsoleRequest) -> Response:
 async def _page(call: ConsoleRequest, *, wrong: str | None = None) -> Response:
     slug, orbit = await orbit_of(call)
     known = f"https://{orbit.domain}/" if orbit and orbit.domain else ""
-    asked = {"address": call.form.text("address") if wrong else call.query("address") or known}
+    form_values = {
+        "address": call.form.text("address") if wrong else call.query("address") or known
+    }
     return await call.page(
         "import/saved.html",
         status=422 if wrong else 200,
         slug=slug,
         orbit=orbit,
-        asked=asked,
+        form_values=form_values,
         wrong=wrong,
     )
 

@@ -62,7 +62,7 @@ async def import_page(
         runs=runs,
         run=run,
         wrong=wrong,
-        asked=_form_values(call, orbit, run),
+        form_values=_form_values(call, orbit, run),
         **mode_values(),
         **values,
     )

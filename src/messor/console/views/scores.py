@@ -89,10 +89,15 @@ async def simulate(call: ConsoleRequest) -> Response:
     applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("scores/simulate.html", **values)
-    usual = dict(applied.vertical.scoring.weights)
-    values |= {"usual": usual, "weights": usual, "wrong": None, "simulation": None}
+    current_weights = dict(applied.vertical.scoring.weights)
+    values |= {
+        "current_weights": current_weights,
+        "weights": current_weights,
+        "wrong": None,
+        "simulation": None,
+    }
     if any(call.query(part) for part in SCORE_PARTS):
-        values |= await _simulated(call, applied, usual)
+        values |= await _simulated(call, applied, current_weights)
     return await call.page("scores/simulate.html", parts=SCORE_PARTS, **values)
 
 
@@ -137,10 +142,10 @@ async def apply(call: ConsoleRequest) -> Response:
 
 
 async def _simulated(
-    call: ConsoleRequest, applied: Applied, usual: dict[str, float]
+    call: ConsoleRequest, applied: Applied, current_weights: dict[str, float]
 ) -> dict[str, Any]:
     try:
-        weights = {**usual, **_weights(call)}
+        weights = {**current_weights, **_weights(call)}
         async with call.context.database.transaction() as connection:
             found = await scoring.simulate(connection, applied, weights)
     except UsageError as error:

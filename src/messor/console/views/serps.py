@@ -173,13 +173,13 @@ def _share(row: Sequence[float | None]) -> str:
     return f"{known[-1]:.1%}, maximum {max(known):.1%}" if known else "never measured"
 
 
-def _days(call: ConsoleRequest, usual: str = "7") -> str:
+def _days(call: ConsoleRequest, default: str = "7") -> str:
     days = call.query("days")
-    return days if days in WINDOWS else usual
+    return days if days in WINDOWS else default
 
 
-async def _window(connection: Connection, call: ConsoleRequest, usual: str = "7") -> TimeSpan:
-    length = timedelta(days=int(_days(call, usual)))
+async def _window(connection: Connection, call: ConsoleRequest, default: str = "7") -> TimeSpan:
+    length = timedelta(days=int(_days(call, default)))
     return await visibility.last_window(connection, length)
 
 

@@ -21,7 +21,7 @@ from messor.access.ratelimits import Limit
 from messor.access.roles import Role, key_acts_of
 from messor.access.sessions import Lifetimes
 from messor.api.app import SESSION_COOKIE, make_api
-from messor.api.house import ApiLimits
+from messor.api.context import ApiLimits
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -56,14 +56,14 @@ def api_over(settings: Settings, database: Database) -> FastAPI:
     are the same for all, so they are kept. Whatever else there is belongs to the house, a new one.
     """
     app = _routes()
-    app.state.house = make_api(settings, database, limits=PLENTY).state.house
+    app.state.context = make_api(settings, database, limits=PLENTY).state.context
     return app
 
 
 @pytest.fixture
 async def app(settings: Settings, database: Database) -> AsyncIterator[FastAPI]:
     made = api_over(settings, database)
-    house = made.state.house
+    house = made.state.context
     yield made
     await house.close()
 

@@ -13,9 +13,9 @@ from fastapi import APIRouter, FastAPI
 
 from messor.access.roles import Act, Role
 from messor.api.app import make_api
-from messor.api.envelope import USUAL_BODY
+from messor.api.context import TransactionDep
+from messor.api.envelope import DEFAULT_BODY
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Unit
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.api.conftest import PLENTY, client_of, key_of, problem
@@ -51,7 +51,7 @@ async def test_a_sane_id_is_echoed_another_is_not(admin: httpx.AsyncClient) -> N
 
 
 async def test_long_bodies_are_refused_declared_or_not(admin: httpx.AsyncClient) -> None:
-    body = b'{"domain": "' + b"a" * USUAL_BODY + b'"}'
+    body = b'{"domain": "' + b"a" * DEFAULT_BODY + b'"}'
     headers = {"Content-Type": "application/json"}
     problem(await admin.post(D, content=body, headers=headers), 413, "too_large")
     problem(await admin.post("/api/v1/urls", content=body, headers=headers), 413, "too_large")
@@ -132,7 +132,7 @@ async def own_app(settings: Settings, database: Database) -> AsyncIterator[FastA
     """One that no other test uses: routes may be added to it."""
     made = make_api(settings, database, limits=PLENTY)
     yield made
-    await made.state.house.close()
+    await made.state.context.close()
 
 
 async def test_a_fault_of_ours_tells_its_id_alone(
@@ -180,7 +180,7 @@ async def test_a_deadlock_is_tried_again_by_itself(own_app: FastAPI, database: D
 
     @router.post("/api/v1/unlucky")
     @needs(Act.READ)
-    async def unlucky(unit: Unit) -> dict[str, int]:
+    async def unlucky(unit: TransactionDep) -> dict[str, int]:
         tries[0] += 1
         await unit.execute("SELECT 1")
         if tries[0] < 3:

@@ -16,8 +16,8 @@ from messor.access.csrf import csrf_token
 from messor.access.ratelimits import Limit
 from messor.access.roles import NEVER_BY_KEY, PERMISSIONS, Act, Role
 from messor.api.app import PREFIX, ROUTERS, SESSION_COOKIE, make_api, own
+from messor.api.context import ApiLimits
 from messor.api.gate import GatedRoute, terms_of
-from messor.api.house import ApiLimits
 from messor.api.routes import ingestion
 from messor.settings import Settings
 from messor.store.database import Database
@@ -67,7 +67,7 @@ def test_a_route_that_declares_nothing_cannot_be_made() -> None:
 
     async def forgotten() -> None: ...
 
-    with pytest.raises(TypeError, match="does not declare its act"):
+    with pytest.raises(TypeError, match="must declare its permission"):
         router.get("/forgotten")(forgotten)
 
 

@@ -47,7 +47,7 @@ async def reviewer(site: LittleWeb, database: Database) -> AsyncIterator[httpx.A
     headers = {"X-CSRF-Token": csrf_token(token)}
     async with client_of(app, cookies={SESSION_COOKIE: token}, headers=headers) as client:
         yield client
-    await app.state.house.close()
+    await app.state.context.close()
 
 
 async def test_the_answer_is_the_specified_one(reviewer: httpx.AsyncClient) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from messor.access.roles import Role
 from messor.api.app import make_api
-from messor.api.house import ApiLimits
+from messor.api.context import ApiLimits
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.api.conftest import client_of, key_of, problem
@@ -31,7 +31,7 @@ async def test_limits_are_what_is_set(database: Database, tmp_path: Path) -> Non
     async with client_of(app) as stranger:
         codes = [(await stranger.get("/api/v1/domains")).status_code for _ in range(4)]
         assert codes[-1] == 429
-    await app.state.house.close()
+    await app.state.context.close()
 
 
 def test_usual_limits(tmp_path: Path) -> None:

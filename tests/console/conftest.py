@@ -54,8 +54,8 @@ class Answer:
 
     @property
     def said(self) -> str:
-        """The text without markup."""
-        return unescape(re.sub(r"<[^>]+>", " ", self.text))
+        """The text without markup, every run of white space as one space."""
+        return " ".join(unescape(re.sub(r"<[^>]+>", " ", self.text)).split())
 
 
 @dataclass

@@ -49,4 +49,4 @@ async def test_a_fault_that_many_processes_see_is_told_once(
 
 async def test_health_says_that_all_is_well(admin: Visitor) -> None:
     answer = await admin.get("/admin/orbits/health")
-    assert "every component runs" in answer.text
+    assert "all components are running" in answer.text

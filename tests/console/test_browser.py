@@ -60,7 +60,7 @@ async def test_log_in_review_approve(
     complaints = watched(context)
     page = await context.new_page()
     await log_in(page, console)
-    menu = "Main" if size is WIDE else "Main, on small screens"
+    menu = "Main" if size is WIDE else "Main (small screens)"
     await (
         page.get_by_role("navigation", name=menu, exact=True)
         .get_by_role("link", name="Review")
@@ -75,10 +75,10 @@ async def test_log_in_review_approve(
 
     await expect(page.get_by_role("heading", name="spam.org")).to_be_visible()
     await dossier.get_by_role("button", name="Reject").click()
-    await expect(page.get_by_text("needs a reason")).to_be_visible()
+    await expect(page.get_by_text("A reason is required")).to_be_visible()
     await dossier.get_by_label("Reason").fill("only advertisements")
     await dossier.get_by_role("button", name="Reject").click()
-    await expect(page.get_by_text("Nothing waits for a decision")).to_be_visible()
+    await expect(page.get_by_text("The review queue is empty")).to_be_visible()
     assert await status_of(database, "spam.org") == "rejected"
     wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     if scripts:
@@ -130,8 +130,8 @@ async def test_many_at_once(
     page = await (await chromium.new_context(viewport=WIDE)).new_page()
     await log_in(page, console)
     await page.goto(f"{console}/review")
-    await page.get_by_label("Choose one.org").check()
-    await page.get_by_label("Choose three.org").check()
+    await page.get_by_label("Select one.org").check()
+    await page.get_by_label("Select three.org").check()
     await page.locator(".bulk").get_by_role("button", name="Approve").click()
     await expect(page.get_by_text("2 of 2 domains")).to_be_visible()
     assert await status_of(database, "two.org") == "pending_review"
@@ -177,12 +177,12 @@ async def test_submit_a_page_and_accept_the_offer(
     page = await context.new_page()
     await log_in(page, console, Role.SUBMITTER)
     await page.goto(f"{console}/submit")
-    await page.get_by_label("Address").fill("foodbank.org/services/housing")
+    await page.get_by_label("Domain or URL").fill("foodbank.org/services/housing")
     await page.get_by_role("button", name="Submit").click()
     await expect(
         page.get_by_text("Would you like to submit foodbank.org for review?")
     ).to_be_visible()
-    await page.get_by_role("button", name="Yes, submit it for review").click()
+    await page.get_by_role("button", name="Submit for review").click()
     await expect(page.get_by_text("is crawled when it is approved")).to_be_visible()
     assert await status_of(database, "foodbank.org") == "pending_review"
     await context.close()

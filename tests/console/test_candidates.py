@@ -39,7 +39,7 @@ async def test_every_judge_is_on_the_page_with_weight_and_words(
         assert one.explanation in page.said
         assert f"{one.contribution:.3f}" in page.said
     assert sum(one.contribution for one in said) == pytest.approx(first.confidence_score, abs=1e-3)
-    for words in ("0.60 is enough", first.url, "botox singapore", "the page as it was seen"):
+    for words in ("threshold 0.60", first.url, "botox singapore", "result page snapshot"):
         assert words in page.said, words
 
 
@@ -47,7 +47,7 @@ async def test_what_its_page_states_is_beside_it(reviewer: Visitor, database: Da
     await seed(database, weeks=1)
     one = next(one for one in await waiting(database) if one.domain == "glow-clinic.test")
     page = await reviewer.get(f"/candidates?at={one.id}")
-    assert "botox 0" in page.said.partition("What its pages state")[2]
+    assert "botox 0" in page.said.partition("Records ")[2]
 
 
 async def test_approve_from_the_queue_goes_on_to_the_next(
@@ -118,9 +118,9 @@ async def test_many_at_once_each_for_itself(reviewer: Visitor, database: Databas
     assert "does not wait for review" in said
     assert len(await waiting(database)) == 1
     answer = await reviewer.send("/candidates", "/candidates", [*form, ("act", "reject")])
-    assert "needs a reason" in (await reviewer.get(answer.place)).said
+    assert "A reason is required" in (await reviewer.get(answer.place)).said
     answer = await reviewer.send("/candidates", "/candidates", {"act": "approve"})
-    assert "Tick the candidates" in (await reviewer.get(answer.place)).said
+    assert "Select at least one candidate" in (await reviewer.get(answer.place)).said
 
 
 async def test_a_viewer_reads_and_cannot_decide(
@@ -185,7 +185,7 @@ async def test_without_scripts_everything_is_a_link_or_a_form(
     await page.goto(f"{console}/scores/simulate?vertical=wellness")
     await page.get_by_label("visibility").fill("0.9")
     await page.get_by_role("button", name="Simulate").click()
-    await expect(page.get_by_text("Looks a day then")).to_be_visible()
+    await expect(page.get_by_text("Crawls per day, simulated")).to_be_visible()
     await context.close()
 
 

@@ -10,7 +10,7 @@ def test_a_line() -> None:
     assert chart.line == "M0 98L50 50L100 2"
     assert chart.area.endswith("L100 100L0 100Z")
     assert chart.guides == ((50.0, "half"),)
-    assert chart.said == "said"
+    assert chart.summary == "said"
 
 
 def test_lines_of_nothing_and_of_too_much() -> None:
@@ -26,9 +26,9 @@ def test_bars() -> None:
         [("Mon", {"good": 3, "bad": 1}), ("Tue", {}), ("Wed", {"bad": 2})], tones, "x"
     )
     assert chart.top == 4
-    assert [piece.tone for piece in chart.bars[0].pieces] == ["green", "red"]
-    assert sum(piece.height for piece in chart.bars[0].pieces) == charts.HEIGHT
-    assert chart.bars[1].pieces == ()
+    assert [piece.tone for piece in chart.bars[0].segments] == ["green", "red"]
+    assert sum(piece.height for piece in chart.bars[0].segments) == charts.HEIGHT
+    assert chart.bars[1].segments == ()
     assert chart.legend == (("good", "green", 3), ("bad", "red", 3))
     assert charts.bars([], tones, "none").bars == ()
 

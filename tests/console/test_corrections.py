@@ -45,7 +45,7 @@ async def test_a_reviewer_corrects_a_field_and_the_record_stays(
         ({"field": "price", "verdict": "value", "value": "abc"}, "cannot be the price"),
         ({"field": "availability", "verdict": "value", "value": "maybe"}, "cannot be the avail"),
         ({"field": "smell", "verdict": "right"}, "no field"),
-        ({"field": "price", "verdict": "maybe"}, "Say what the field should be"),
+        ({"field": "price", "verdict": "maybe"}, "Choose a correction"),
         ({"field": "size", "verdict": "right"}, "states no size"),
     ],
 )

@@ -75,7 +75,7 @@ async def test_a_domain_shows_its_history_charts_and_acts(
     )
     page = await admin.get("/domains/shop.example")
     assert "4 requests in 30 days, 1 of them blocked" in page.said
-    assert "60 at most in 30 days" in page.said
+    assert "maximum 60 in 30 days" in page.said
     assert "domain approved" in page.said
     assert page.text.count("<rect") == 2
     assert 'role="img"' in page.text
@@ -97,12 +97,12 @@ async def test_pages_as_a_list_and_as_folders(admin: Visitor, database: Database
     assert "/blog/one" not in gone.said
     found = await admin.get("/domains/shop.example/pages?q=blog")
     assert "/about" not in found.said
-    assert "No such page is known" in (await admin.get("/domains/shop.example/pages?kept=yes")).said
+    assert "No matching pages" in (await admin.get("/domains/shop.example/pages?kept=yes")).said
     top = await admin.get("/domains/shop.example/pages?as=tree")
     assert "shop.example/" in top.said
     inside = await admin.get("/domains/shop.example/pages?as=tree&in=shop.example/")
     assert "blog/" in inside.said
-    assert "0 of 2 kept" in inside.said
+    assert "0 of 2 stored" in inside.said
     assert "about" in inside.said
 
 
@@ -117,7 +117,7 @@ async def test_robots_pace_and_sitemaps(admin: Visitor, database: Database) -> N
         b"User-agent: *\nDisallow: /<private>\xff",
     )
     page = await admin.get("/domains/shop.example/courtesy")
-    assert "a request every 5 s at most: Crawl-delay in robots.txt" in page.said
+    assert "at most one request every 5 s: Crawl-delay in robots.txt" in page.said
     assert "Disallow: /&lt;private&gt;" in page.text
     log = await admin.get("/domains/shop.example/fetches")
     assert "https://shop.example/lamp" in log.said

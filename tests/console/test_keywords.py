@@ -53,7 +53,7 @@ async def test_a_gap_is_a_gap_in_the_chart_and_never_a_rank(
 ) -> None:
     found = await seed(database)
     page = await reviewer.get(f"/keywords/{found.keywords[1]}")
-    assert "8 looks, 2 of them gaps" in page.said
+    assert "8 result pages, 2 of them gaps" in page.said
     assert page.text.count('class="curve-gap"') == 2
     paths = re.findall(r'class="curve stroke-\w+" d="([^"]+)"', page.text)
     assert paths
@@ -118,7 +118,7 @@ async def test_a_keyword_by_hand(reviewer: Visitor, database: Database) -> None:
     rows = await keyword_queries.grid(database, applied, KeywordLook())
     assert [(row.text, list(row.cells)) for row in rows] == [("botox orchard road", ["sg-mobile"])]
     again = await reviewer.send("/keywords", "/keywords", form)
-    assert "there already" in (await reviewer.get(again.place)).said
+    assert "already exist" in (await reviewer.get(again.place)).said
     for bad in ({"text": " "}, {"text": "x", "profile": "nowhere"}):
         answer = await reviewer.send("/keywords", "/keywords", {"vertical": "wellness", **bad})
         assert "alert-danger" in (await reviewer.get(answer.place)).text

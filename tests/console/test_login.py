@@ -100,11 +100,11 @@ async def test_the_first_admin(console: str, enter: Enter, database: Database) -
     path = made.url("")
     visitor = await enter(console)
     for _ in range(2):  # looking at it does not use it up
-        assert "Make yourself the admin" in (await visitor.get(path)).text
+        assert "Create the admin account" in (await visitor.get(path)).text
     form = {"name": "Ada", "email": "ada@example.org", "password": PASSWORD, "again": "other"}
     refused = await visitor.send(path, path, form)
     assert refused.status == 422
-    assert "The two passwords are not the same." in refused.said
+    assert "The passwords do not match." in refused.said
     assert 'value="Ada"' in refused.text
     weak = await visitor.send(path, path, {**form, "password": "short", "again": "short"})
     assert weak.status == 422

@@ -1,4 +1,4 @@
-"""Markdown of strangers: read into pieces, in bounded time, links only where they are harmless."""
+"""Markdown of strangers: read into pieces, in bounded time, links only where they are safe_link."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_pieces() -> None:
     ],
 )  # fmt: skip
 def test_links_that_lead_to_no_page(target: str) -> None:
-    assert markdown.harmless(target, BASE) is None or markdown.harmless(target, BASE).startswith(  # type: ignore[union-attr]
+    assert markdown.safe_link(target, BASE) is None or markdown.safe_link(target, BASE).startswith(  # type: ignore[union-attr]
         "https://shop.example/"
     )
 
@@ -65,7 +65,7 @@ def test_links_that_lead_to_no_page(target: str) -> None:
 )  # fmt: skip
 def test_hostile_texts_end(text: str) -> None:
     """Each is quadratic for a careless reader: then this test would not end."""
-    assert len(markdown.read(text, BASE)) <= markdown.MOST_BLOCKS + 1
+    assert len(markdown.read(text, BASE)) <= markdown.MAX_BLOCKS + 1
 
 
 def test_differences() -> None:

@@ -30,7 +30,7 @@ async def test_figures(admin: Visitor, database: Database) -> None:
            VALUES ('O-DAILY', messor.clock() + interval '2 hours')"""
     )
     page = await admin.get("/")
-    for words in ("5 requests in the last hour", "No worker runs", "shop.example", "domain approved",
+    for words in ("5 requests in the last hour", "No worker is running", "shop.example", "domain approved",
                   "70 high", "O-DAILY", "in 1 hour", "blocked 1"):  # fmt: skip
         assert words in " ".join(page.said.split()), words
 

@@ -27,7 +27,7 @@ async def test_the_story(admin: Visitor, database: Database, page_id: int) -> No
     )
     page = await admin.get(f"/pages/{page_id}")
     for words in ("https://shop.example/lamp", "harvested 200", "denied", "robots: Disallow: /lamp",
-                  "changed", "found by".capitalize()):  # fmt: skip
+                  "changed", "Found via"):  # fmt: skip
         assert words in page.said, words
     assert f"/pages/{page_id}/snapshots/{old}" in page.text
 
@@ -57,7 +57,7 @@ async def test_what_changed(admin: Visitor, database: Database, page_id: int) ->
     old = await seeding.add_snapshot(database, page_id, "A", "one\ntwo\nthree", timedelta(days=1))
     new = await seeding.add_snapshot(database, page_id, "A", "one\n<2>\nthree")
     page = await admin.get(f"/pages/{page_id}/difference?older={old}&newer={new}")
-    assert "1 lines new, 1 gone" in page.said
+    assert "1 lines added, 1 removed" in page.said
     assert 'class="diff-gone"' in page.text
     assert "&lt;2&gt;" in page.text
     for query in (
@@ -104,7 +104,7 @@ async def test_why_calls_people_by_their_names(admin: Visitor, database: Databas
 
 async def test_crawl_again(admin: Visitor, database: Database, page_id: int) -> None:
     answer = await admin.send("/domains", f"/pages/{page_id}/recrawl")
-    assert "It is due now." in (await admin.get(answer.place)).said
+    assert "The page is due now." in (await admin.get(answer.place)).said
     due = "SELECT due_at <= messor.clock() FROM messor.crawl_tasks WHERE page_id = $1"
     assert await database.fetchval(due, page_id)
 

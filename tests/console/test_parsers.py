@@ -35,14 +35,14 @@ async def rebuilt(database: Database) -> Harvest:
 
 async def test_versions_health_and_losses(reviewer: Visitor, rebuilt: Harvest) -> None:
     page = await reviewer.get("/parsers")
-    for words in ("products", "generic", "amazon", "reads", "6 lost", "3 held, 33 %",
+    for words in ("products", "generic", "amazon", "active", "6 lost", "3 retained, 33 %",
                   "products lost 6 of its product records"):  # fmt: skip
         assert words in page.said, words
     assert 'role="img" aria-label="' in page.text
-    assert "lost on pages that are still there, in 30 days" in page.said
+    assert "lost on pages that still exist, in 30 days" in page.said
     assert "?domain=shop.example&amp;kind=product&amp;state=removed" in page.text
     one = await reviewer.get("/parsers?parser=amazon")
-    assert "Nothing moved in 30 days" in one.said
+    assert "No changes in 30 days" in one.said
 
 
 async def test_a_version_is_pinned_and_the_pin_lifted(
@@ -52,7 +52,8 @@ async def test_a_version_is_pinned_and_the_pin_lifted(
     form = {"act": "pin", "version": f"products={VERSION}", "domain": "Shop.example "}
     done = await reviewer.send("/parsers", "/parsers/pins", form)
     assert (
-        f"products {VERSION} reads pages of shop.example" in (await reviewer.get(done.place)).said
+        f"products {VERSION} is now used for pages of shop.example"
+        in (await reviewer.get(done.place)).said
     )
     (pin,) = await pins.listing(database)
     assert (pin.parser, pin.domain) == ("products", "shop.example")
@@ -60,7 +61,7 @@ async def test_a_version_is_pinned_and_the_pin_lifted(
     assert pin.pinned_by == f"member:{reviewer.member.id}"
     lift = {"act": "lift", "parser": "products", "domain": "shop.example"}
     done = await reviewer.send("/parsers", "/parsers/pins", lift)
-    assert "the newest version reads" in (await reviewer.get(done.place)).said
+    assert "the newest version is now used" in (await reviewer.get(done.place)).said
     assert await pins.listing(database) == []
     kinds = [row["type"] for row in await database.fetch("SELECT type FROM messor.events")]
     assert {"parser.pinned", "parser.unpinned"} <= set(kinds)
@@ -93,7 +94,7 @@ async def test_a_trial_is_read_promoted_and_rolled_back(
     page = await reviewer.get(path)
     for words in ("93.8 %", "99.0 %", "was 97.0", "100.0 %", "was 66.7", "59.9", "4 values"):
         assert words in page.said, words
-    assert "Domain by domain" in page.said
+    assert "Domains most differences first" in page.said
     assert 'href="/domains/shop.example"' in page.text
     done = await reviewer.send(
         path, f"{path}/decide", {"act": "promote", "reason": "It is better."}
@@ -105,7 +106,7 @@ async def test_a_trial_is_read_promoted_and_rolled_back(
     again = await reviewer.send(path, f"{path}/decide", {"act": "promote"})
     assert "it cannot be promoted" in (await reviewer.get(again.place)).said
     unsaid = await reviewer.send(path, f"{path}/decide", {"act": "roll_back"})
-    assert "needs a reason" in (await reviewer.get(unsaid.place)).said
+    assert "A reason is required" in (await reviewer.get(unsaid.place)).said
     form = {"act": "roll_back", "reason": "Prices went wrong."}
     done = await reviewer.send(path, f"{path}/decide", form)
     assert "was rolled back" in (await reviewer.get(done.place)).said
@@ -152,7 +153,7 @@ async def test_a_version_shadows_and_is_decided_on(reviewer: Visitor, database: 
     await open_harvest(database, "kettles.example")
     form = {"act": "shadow", "version": f"products={VERSION}", "domain": ""}
     done = await reviewer.send("/parsers", "/parsers/pins", form)
-    assert "reads everywhere beside what reads them now" in (await reviewer.get(done.place)).said
+    assert "started for all domains" in (await reviewer.get(done.place)).said
     page = await reviewer.get("/parsers")
     assert "shadowing" in page.said
     assert "0 of 1,000" in page.said
@@ -166,7 +167,7 @@ async def test_a_version_shadows_and_is_decided_on(reviewer: Visitor, database: 
         assert said in (await reviewer.get(done.place)).said
     path = f"/parsers/trials/{await database.fetchval('SELECT id FROM messor.parser_trials')}"
     page = await reviewer.get(path)
-    assert "0 of 1,000, as they come in" in page.said
+    assert "0 of 1,000, as they are crawled" in page.said
     done = await reviewer.send(path, f"{path}/decide", {"act": "promote"})
     assert "compared no page yet" in (await reviewer.get(done.place)).said
     await reviewer.send(path, f"{path}/decide", {"act": "reject", "reason": "Not now."})
@@ -179,7 +180,7 @@ async def test_viewers_look_but_do_not_decide(
     viewer = await enter(console, Role.VIEWER)
     path = f"/parsers/trials/{await add_trial(database)}"
     page = await viewer.get(path)
-    assert "Reviewers and admins decide." in page.said
+    assert "Only reviewers and admins can decide." in page.said
     assert "/decide" not in page.text
     assert "Pin a version" not in (await viewer.get("/parsers")).said
     token = await viewer.token("/parsers")

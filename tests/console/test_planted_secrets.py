@@ -99,7 +99,7 @@ async def test_the_admin_sees_what_is_theirs(
     )
     assert mark("audit.payload") in (await admin.get(f"/jobs/{job}")).text
     page = await viewer.get(f"/jobs/{job}")
-    assert "shown only to those who may control jobs" in page.text
+    assert "visible only to members who may control jobs" in page.text
     assert mark("audit.proxy") in (await admin.get("/audit")).text
 
 
@@ -124,7 +124,7 @@ async def test_no_route_tells_one(
                 asked += answer.status_code == 200
                 if found := leaked(answer.text + str(answer.headers), role, place):
                     told[f"{role} {place}"] = found
-    await app.state.house.close()
+    await app.state.context.close()
     assert not told, summary(told)
     assert asked > 100
 

@@ -70,7 +70,7 @@ async def test_a_product_shows_prices_offers_variants_and_evidence(
 ) -> None:
     kettle = await reviewer.get(f"/products/{await shop.product_id('/kettle')}")
     assert "49.90 EUR" in kettle.said
-    assert "Price EUR 49.90 now; between 49.90 and 64.90" in kettle.text
+    assert "Current price EUR 49.90; range 49.90 to 64.90" in kettle.text
     assert '<path class="chart-line" d="M0 ' in kettle.text
     assert kettle.text.count(">snapshot ") == 4
     assert '"price": "49.90"' in kettle.said
@@ -79,7 +79,7 @@ async def test_a_product_shows_prices_offers_variants_and_evidence(
     pot = await reviewer.get(f"/products/{await shop.product_id('/pot')}")
     for words in ("Offers", "Tea & Co", "Porcelain Works", "21.50 EUR", "out of stock"):
         assert words in pot.said, words
-    assert "It is the same since it was seen first" in pot.said
+    assert "The price has not changed since it was first seen" in pot.said
     cup = await reviewer.get(f"/products/{await shop.product_id('/cup')}")
     for words in ("Variants", "small", "large", "29.90 EUR"):
         assert words in cup.said, words
@@ -92,7 +92,7 @@ async def test_what_is_sold_no_more(reviewer: Visitor, database: Database) -> No
     await shop.see("/kettle", contact_html())
     assert names(await reviewer.get("/products")) == []
     assert names(await reviewer.get("/products?state=removed")) == ["Copper kettle"]
-    assert "gone from its page" in (await reviewer.get(f"/products/{product_id}")).said
+    assert "removed from its page" in (await reviewer.get(f"/products/{product_id}")).said
 
 
 async def test_the_list_goes_on(reviewer: Visitor, database: Database) -> None:
@@ -130,7 +130,7 @@ def test_a_price_holds_until_the_next_and_is_never_invented() -> None:
     assert chart.line.line.count("M") == 3, "no line where no price was stated in this currency"
     assert chart.line.line.startswith("M0 ")
     assert chart.line.line.endswith(f"L600 {chart.line.line.rsplit(' ', 1)[1]}")
-    assert "in 3 steps" in chart.line.said
+    assert "3 observed prices" in chart.line.summary
 
 
 def test_prices_that_cannot_be_drawn() -> None:

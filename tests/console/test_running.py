@@ -68,7 +68,7 @@ async def test_tasks_are_listed_filtered_and_paused_one_by_one(
 async def test_everything_is_paused_and_resumed(database: Database, reviewer: Visitor) -> None:
     await admit(database, "shop.example")
     await reviewer.send("/tasks", "/tasks", {"act": "pause", "scope": "all"})
-    assert "Everything is paused" in (await reviewer.get("/tasks")).said
+    assert "Crawling is paused" in (await reviewer.get("/tasks")).said
     await reviewer.send("/tasks", "/tasks", {"act": "resume", "scope": "all"})
     assert await database.fetchval("SELECT count(*) FROM messor.standstill") == 0
     kinds = await database.fetch("SELECT type FROM messor.events WHERE type LIKE 'tasks.%'")
@@ -98,10 +98,10 @@ async def test_a_pasted_batch_reports_every_line_that_is_not_taken(
     done = await reviewer.send("/batches/new", "/batches/new", {"lines": lines, "name": "Prices"})
     assert done.status == 303
     page = await reviewer.get(done.place)
-    assert "1 of 4 lines were taken" in page.said
+    assert "1 of 4 lines were accepted" in page.said
     assert "the same page as line 1" in page.said
     assert "other.example" in page.said
-    assert "<b>" not in page.text.partition("Lines that were not taken")[2]
+    assert "<b>" not in page.text.partition("Rejected lines")[2]
     assert "Prices" in (await reviewer.get("/batches")).said
     tasks = await reviewer.get(f"/tasks?batch={done.place.rpartition('/')[2]}")
     assert "https://shop.example/1" in tasks.text
@@ -153,7 +153,7 @@ async def test_dead_letters_are_grouped_and_requeued_by_group(
     form = {"act": "requeue", "which": "group", "type": "export", "category": "network"}
     done = await admin.send("/jobs/dead", "/jobs/dead", {**form, "pattern": pattern})
     assert done.status == 303
-    assert "3 jobs are queued again" in (await admin.get("/jobs/dead")).said
+    assert "3 jobs were requeued" in (await admin.get("/jobs/dead")).said
     assert await database.fetchval("SELECT count(*) FROM messor.jobs WHERE state = 'dead'") == 2
 
 

@@ -30,11 +30,11 @@ async def test_every_score_decomposes_on_screen(reviewer: Visitor, database: Dat
         for part in row.parts:
             assert part.sentence in one.said
             assert f"{part.contribution:.3f}" in one.said
-    assert "not known, takes no part" in one.said
+    assert "unknown, not counted" in one.said
     levels = [row.track_level for row in rows]
     for level, every, days in (("A", "daily", 1), ("B", "weekly", 7)):
         many = levels.count(level)
-        told = f"{many} domains?, {4 * many / days:.1f} looks a day"
+        told = f"{many} domains?, {4 * many / days:.1f} crawls per day"
         assert re.search(rf"{every}\s+{told}", page.said), "four pages each"
 
 
@@ -68,8 +68,8 @@ async def test_a_simulation_writes_nothing(reviewer: Visitor, database: Database
     before = await database.fetchval("SELECT count(*) FROM messor.scores")
     only = "&".join(f"{part}={1 if part == 'content_change' else 0}" for part in WEIGHTS)
     page = await reviewer.get(f"/scores/simulate?vertical=wellness&{only}")
-    assert f"These weights become version {NOW + 1} of wellness" in page.said
-    assert re.search(r"Levels that change\s+3\s+of 3 domains", page.said)
+    assert f"Publishing creates version {NOW + 1} of wellness" in page.said
+    assert re.search(r"Level changes\s+3\s+of 3 domains", page.said)
     assert page.text.count("glow-clinic.test") >= 1
     assert await database.fetchval("SELECT count(*) FROM messor.scores") == before
     assert (await verticals.get(database, "wellness")).vertical.version == NOW
@@ -78,7 +78,7 @@ async def test_a_simulation_writes_nothing(reviewer: Visitor, database: Database
 @pytest.mark.parametrize(
     "query, said",
     [
-        ("visibility=heavy", "give a number"),
+        ("visibility=heavy", "is not a number"),
         ("visibility=-1", "0 to 100"),
         ("visibility=nan", "0 to 100"),
         ("&".join(f"{part}=0" for part in WEIGHTS), "Some weight must be more than 0"),
@@ -103,7 +103,7 @@ async def test_weights_are_put_in_force_as_the_next_version(
     now = await verticals.get(database, "wellness")
     assert now.vertical.version == NOW + 1
     assert now.vertical.scoring.weights["content_change"] == 0.9
-    assert f"were scored by version {NOW + 1}" in (await reviewer.get(answer.place)).said
+    assert f"were scored with version {NOW + 1}" in (await reviewer.get(answer.place)).said
     late = await reviewer.send("/scores/simulate?vertical=wellness", "/scores", form)
     assert "look again" in (await reviewer.get(late.place)).said
     assert (await verticals.get(database, "wellness")).vertical.version == NOW + 1
@@ -114,7 +114,7 @@ async def test_calibration_holds_judges_against_reviewers(
 ) -> None:
     await seed(database)
     page = await reviewer.get("/scores/calibration?vertical=wellness")
-    assert "1 of 2 decided candidates were approved" in page.said
+    assert "1 of 2 reviewed candidates were approved" in page.said
     for words in (
         "keyword",
         "snippet quality",

@@ -17,8 +17,8 @@ async def test_a_page_is_shown_as_it_was_seen(reviewer: Visitor, database: Datab
     found = await seed(database, weeks=1)
     page = await reviewer.get(f"/serps/{found.serp}")
     blocks = re.findall(r'<h2 class="card-title">([^<]+)</h2>', page.text)
-    assert blocks == ["Advertisements", "Local results", "Results", "People also ask", "Related searches", "Facts"]  # fmt: skip
-    for words in ("KneeCare Physiotherapy", "Consultation with our doctors", "waits for review",
+    assert blocks == ["Advertisements", "Local results", "Results", "People also ask", "Related searches", "Details"]  # fmt: skip
+    for words in ("KneeCare Physiotherapy", "Consultation with our doctors", "pending review",
                   "Novena Skin", "approved", "searxng", "sg-desktop"):  # fmt: skip
         assert words in page.said, words
     assert 'rel="noopener noreferrer nofollow"' in page.text
@@ -27,7 +27,7 @@ async def test_a_page_is_shown_as_it_was_seen(reviewer: Visitor, database: Datab
 async def test_a_gap_has_a_reason_and_no_ranks(reviewer: Visitor, database: Database) -> None:
     found = await seed(database)
     page = await reviewer.get(f"/serps/{found.gap}")
-    assert "A gap: no page came in this window" in page.said
+    assert "Gap: no result page was captured in this window" in page.said
     assert "no engine could be asked" in page.said
     assert 'class="seen-rank"' not in page.text
     listed = await reviewer.get("/serps/pages?vertical=wellness&outcome=failed")
@@ -45,8 +45,8 @@ async def test_visibility_movers_and_losses(reviewer: Visitor, database: Databas
     seen = await visibility.of_domains(database, found.applied, window)
     assert f"{seen[0].visibility * 100:.1f} %" in page.said
     domain = await reviewer.get("/serps/domains/orchard-dental.test?vertical=wellness&days=7")
-    assert "not found" in domain.said.partition("What it lost")[2]
-    assert "botox singapore" in domain.said.partition("What it lost")[2]
+    assert "not found" in domain.said.partition("Lost ranks")[2]
+    assert "botox singapore" in domain.said.partition("Lost ranks")[2]
     other = await reviewer.get("/serps/domains/glow-clinic.test?vertical=wellness")
     assert "novena-skin.test" in other.said.partition("Competitors")[2]
 
@@ -56,7 +56,7 @@ async def test_nothing_but_gaps_is_told_from_nobody(reviewer: Visitor, database:
     await database.fetch("DELETE FROM messor.serp_snapshots")
     await add_serp(database, found.keywords[0], timedelta(hours=1), [], outcome="failed")
     page = await reviewer.get("/serps?vertical=wellness")
-    assert "All looks of this window are gaps" in page.said
+    assert "All searches in this window are gaps" in page.said
     assert "0.0 %" not in page.said
 
 
@@ -104,7 +104,7 @@ async def test_sessions_with_their_figures(reviewer: Visitor, database: Database
     assert "1 session judged 8 results" in page.said
     assert "No search engine is configured" in page.said
     one = await reviewer.get(f"/discovery/{found.session}")
-    for words in ("became candidates", "not confident enough", "Mean confidence", "Botox: a film"):
+    for words in ("became candidates", "low confidence", "Average confidence", "Botox: a film"):
         assert words in one.said, words
 
 

@@ -55,7 +55,7 @@ async def test_an_approved_domain_may_be_scraped_again(
     assert 'action="/domains/foodbank.org/rescrape"' in answer.text
     submitter = await enter(admin.base, Role.SUBMITTER)
     other = await submitter.send("/submit", "/submit", {"address": "foodbank.org"})
-    assert "A reviewer can start that." in other.said
+    assert "A reviewer can start a recrawl." in other.said
     assert "rescrape" not in other.text
 
 
@@ -128,7 +128,7 @@ async def test_the_public_is_not_told_what_was_decided_inside(
     await admin.send("/domains", "/domains/evil.org/decide", form)
     for address in ("evil.org", "evil.org/page"):
         said = await submit(stranger, "/ask", address=address)
-        assert "is not taken." in said
+        assert "is not accepted." in said
         assert "secret" not in said
 
 

@@ -39,9 +39,9 @@ async def test_every_page_says_what_comes_when_there_is_nothing(admin: Visitor) 
         "/scores/calibration",
     ):  # fmt: skip
         page = await admin.get(path)
-        assert (page.status, "No vertical is in force" in page.said) == (200, True), path
-    assert "Put one of those below in force" in (await admin.get("/verticals")).said
-    assert "Nothing waits for a decision" in (await admin.get("/candidates")).said
+        assert (page.status, "No vertical is applied" in page.said) == (200, True), path
+    assert "Apply one of the bundled verticals below" in (await admin.get("/verticals")).said
+    assert "No candidates to review" in (await admin.get("/candidates")).said
 
 
 async def test_pages_are_short_of_data_and_still_stand(admin: Visitor, database: Database) -> None:
@@ -61,7 +61,7 @@ async def test_a_shipped_one_is_put_in_force(reviewer: Visitor, database: Databa
     answer = await reviewer.send("/verticals", "/verticals", {"name": "wellness", "act": "apply"})
     assert answer.place == "/verticals/wellness"
     shown = await reviewer.get(answer.place)
-    for words in (f"is in force in version {NOW}", "botox", "{service} near {geo}", "tanjong pagar",
+    for words in (f"Published wellness version {NOW}", "botox", "{service} near {geo}", "tanjong pagar",
                   "domain credibility", "record yield", "quarterly", "sg-orchard-mobile"):  # fmt: skip
         assert words in shown.said, words
     assert (await verticals.get(database, "wellness")).vertical.version == NOW
@@ -79,7 +79,7 @@ async def test_a_file_is_previewed_before_it_is_applied(
     page = await reviewer.send("/verticals/new", "/verticals", form)
     assert page.status == 200
     assert "~ services.travel vaccination.synonyms" in page.said
-    assert "Put it in force" in page.said
+    assert "Publish" in page.said
     assert (await verticals.get(database, "wellness")).vertical.version == NOW
     await reviewer.send("/verticals/new", "/verticals", {"source": changed, "act": "apply"})
     assert (await verticals.get(database, "wellness")).vertical.version == NOW + 1

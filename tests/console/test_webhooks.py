@@ -94,7 +94,7 @@ async def test_deliveries_are_told_with_their_errors_and_sent_again(
     page = await admin.get(path)
     assert "It answered 500." in page.said
     assert "2 of 12" in page.said
-    assert "arrived" in page.said
+    assert "delivered" in page.said
     job = await database.fetchval("SELECT id FROM messor.jobs")
     sent = await admin.send(path, path, {"act": "redeliver", "delivery": str(job)})
     assert sent.status == 303
@@ -119,7 +119,7 @@ async def test_paused_resumed_tried_and_deleted(
     gone = await admin.send(path, path, {"act": "delete"})
     assert gone.place == "/webhooks"
     assert (await admin.get(path)).status == 404
-    assert "Nobody is told" in (await admin.get("/webhooks")).said
+    assert "No webhooks" in (await admin.get("/webhooks")).said
 
 
 async def test_nonsense_is_a_sentence(admin: Visitor, receiver: Receiver) -> None:
@@ -151,21 +151,21 @@ async def test_in_a_browser(
     page = await context.new_page()
     await log_in(page, console, Role.ADMIN)
     await page.goto(f"{console}/webhooks")
-    await page.get_by_label("Address").fill(receiver.url)
+    await page.get_by_label("URL").fill(receiver.url)
     await page.get_by_label("domain.approved").check()
     await page.get_by_role("button", name="Add").click()
     await expect(page.locator(".once")).to_contain_text("whsec_")
-    await page.get_by_role("button", name="Try it").click()
-    await expect(page.get_by_text("A trial is on its way")).to_be_visible()
+    await page.get_by_role("button", name="Send test event").click()
+    await expect(page.get_by_text("A test event of type webhook.ping was queued")).to_be_visible()
     async with working(opened, database):
         await settled(database, done=1)
     await page.reload()
     await expect(page.get_by_role("link", name="webhook.ping")).to_be_visible()
     await expect(page.locator(".once")).to_have_count(0)
-    await page.get_by_role("button", name="Again webhook.ping").click()
-    await expect(page.get_by_text("It is sent once more")).to_be_visible()
+    await page.get_by_role("button", name="Resend webhook.ping").click()
+    await expect(page.get_by_text("The delivery was queued again")).to_be_visible()
     await page.get_by_role("button", name="Pause").click()
     await expect(page.get_by_role("button", name="Resume")).to_be_visible()
     await page.get_by_role("button", name="Delete this webhook").click()
-    await expect(page.get_by_text("Nobody is told")).to_be_visible()
+    await expect(page.get_by_text("No webhooks")).to_be_visible()
     await context.close()

@@ -56,9 +56,11 @@ class Scene:
         """Fill in the form and send it."""
         await self.submitter.goto(f"{self.console}/submit")
         await expect(self.submitter.get_by_role("radio", name="3", exact=False)).to_be_checked()
-        await self.submitter.get_by_label("Address").fill(address)
+        await self.submitter.get_by_label("Domain or URL").fill(address)
         if context is not None:
-            await self.submitter.get_by_label("What is it, and why?").fill(context)
+            await self.submitter.get_by_label(
+                "What is this site, and why should it be crawled?"
+            ).fill(context)
         await self.submitter.get_by_role("button", name="Submit", exact=True).click()
 
     async def review(self, name: str) -> Page:
@@ -131,7 +133,7 @@ async def test_a_domain_is_submitted_looked_at_approved_and_harvested(scene: Sce
     dossier = reviewer.locator("#dossier")
     await expect(dossier.locator("blockquote")).to_contain_text("State food bank directory")
     await expect(dossier.get_by_text("depth 3")).to_be_visible()
-    await expect(dossier.get_by_text("lets us in")).to_be_visible()
+    await expect(dossier.get_by_text("allowed", exact=True)).to_be_visible()
     asked = scene.web.requests("foodbank.test")
     assert len(asked) <= 3, "a first look is three requests at most"
     assert all(one.path in ("/", "/robots.txt", "/sitemap.xml") for one in asked)
@@ -143,7 +145,7 @@ async def test_a_domain_is_submitted_looked_at_approved_and_harvested(scene: Sce
     asked_paths = set(scene.web.paths("foodbank.test"))
     assert not asked_paths & {"/4", "/5", "/private"}, "neither too deep nor forbidden"
 
-    await scene.submitter.get_by_role("link", name="Look at foodbank.test").click()
+    await scene.submitter.get_by_role("link", name="View foodbank.test").click()
     await expect(scene.submitter.locator("main").get_by_text("approved").first).to_be_visible()
     await scene.submitter.goto(f"{scene.console}/domains/foodbank.test/pages")
     await expect(scene.submitter.get_by_text("https://foodbank.test/3")).to_be_visible()
@@ -156,17 +158,17 @@ async def test_a_domain_is_rejected_with_a_reason_that_its_submitter_reads(scene
     reviewer = await scene.review("spam.test")
     dossier = reviewer.locator("#dossier")
     await dossier.get_by_role("button", name="Reject").click()
-    await expect(reviewer.get_by_text("needs a reason")).to_be_visible()
+    await expect(reviewer.get_by_text("A reason is required")).to_be_visible()
     assert await status_of(scene.database, "spam.test") == "pending_review"
     await dossier.get_by_label("Reason").fill("only advertisements")
     await dossier.get_by_role("button", name="Reject").click()
     await expect(reviewer.get_by_text("spam.test is rejected.")).to_be_visible()
-    await expect(reviewer.get_by_text("Nothing waits for a decision")).to_be_visible()
+    await expect(reviewer.get_by_text("The review queue is empty")).to_be_visible()
 
     await scene.submit("spam.test")
     await expect(scene.submitter.get_by_text("was rejected: only advertisements.")).to_be_visible()
-    await scene.submitter.get_by_label("What is new?").fill("a charity now")
-    await scene.submitter.get_by_role("button", name="Submit it again").click()
+    await scene.submitter.get_by_label("What has changed?").fill("a charity now")
+    await scene.submitter.get_by_role("button", name="Submit again").click()
     await expect(scene.submitter.get_by_text("submitted for review again.")).to_be_visible()
     await idle(scene.database)
     asked = scene.web.paths("spam.test")
@@ -180,8 +182,10 @@ async def test_a_page_of_an_unknown_domain_waits_for_its_approval(scene: Scene) 
     question = "Would you like to submit foodbank.test for review?"
     await expect(scene.submitter.get_by_text(question)).to_be_visible()
     assert await scene.database.fetchval("SELECT count(*) FROM messor.domains") == 0
-    await scene.submitter.get_by_label("What is it, and why?").fill("Housing help")
-    await scene.submitter.get_by_role("button", name="Yes, submit it for review").click()
+    await scene.submitter.get_by_label("What is this site, and why should it be crawled?").fill(
+        "Housing help"
+    )
+    await scene.submitter.get_by_role("button", name="Submit for review").click()
     await expect(scene.submitter.get_by_text("is crawled when it is approved")).to_be_visible()
 
     reviewer = await scene.review("foodbank.test")

@@ -1,1 +1,1 @@
-"""The API: one of the three doors. It is thin: what it does is done in the rooms below."""
+"""The HTTP API: a thin layer over the rooms below."""

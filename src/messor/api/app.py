@@ -1,4 +1,4 @@
-"""The application: routes, refusals and the envelope, put together."""
+"""The API application: routes, error handling and middleware."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fastapi import APIRouter, FastAPI, Request
 from messor import __version__
 from messor.access.roles import Act
 from messor.api import problems
+from messor.api.context import ApiContext, ApiLimits
 from messor.api.document import make_document
 from messor.api.envelope import Envelope
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import ApiContext, ApiLimits
 from messor.api.routes import (
     candidates,
     decisions,
@@ -48,7 +48,7 @@ from messor.store.database import Database
 PREFIX = "/api/v1"
 SESSION_COOKIE = "messor_session"
 
-# In the order in which paths are tried.
+# In route-matching order.
 ROUTERS = (
     health.router,
     domains.router,
@@ -95,12 +95,12 @@ def make_api(
     session_cookie: str = SESSION_COOKIE,
     alarms: AlarmBoard | None = None,
 ) -> FastAPI:
-    """The API over an open database.
+    """Build the API over an open database.
 
-    Whoever mounts it in another application awaits `app.state.house.close()` at the end; by itself
-    it does so at shutdown.
+    When mounted in another application, that one awaits `app.state.context.close()`; standalone,
+    it closes itself at shutdown.
     """
-    house = ApiContext(
+    context = ApiContext(
         settings,
         database,
         limits or ApiLimits.of(settings),
@@ -112,7 +112,7 @@ def make_api(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await house.close()
+        await context.close()
 
     app = FastAPI(
         title="Messor",
@@ -124,7 +124,7 @@ def make_api(
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.house = house
+    app.state.context = context
     problems.install(app)
     for router in (*ROUTERS, own):
         app.include_router(router, prefix=PREFIX)

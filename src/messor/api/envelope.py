@@ -1,6 +1,6 @@
-"""What goes around every request: its id, the limit of its body, headers that protect browsers.
+"""Middleware for every request: request ID, body size limit and security headers.
 
-Pure ASGI, so that it holds for streams, too, and for faults that no handler foresaw.
+Pure ASGI, so that it also covers streams and unhandled errors.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from messor.core.logs import room_logger
 logger = room_logger(__name__)
 
 REQUEST_ID = "X-Request-Id"
-USUAL_BODY = 1_000_000
+DEFAULT_BODY = 1_000_000
 LONG_BODY = 20_000_000
-_SANE_ID = re.compile(r"[A-Za-z0-9._:-]{8,100}")
+_SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{8,100}")
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
@@ -55,7 +55,7 @@ class Envelope:
             await send(message)
 
         request = Request(scope, receive)
-        limit = LONG_BODY if scope["path"] in self._long_bodies else USUAL_BODY
+        limit = LONG_BODY if scope["path"] in self._long_bodies else DEFAULT_BODY
         try:
             await self._app(scope, _limited(scope, receive, limit), sending)
         except problems.TooLargeError as error:
@@ -63,7 +63,7 @@ class Envelope:
                 answer = problems.problem(request, 413, error.code, str(error))
                 await answer(scope, receive, sending)
         except ClientDisconnect:
-            return  # nobody is there to be answered, and nothing is at fault
+            return  # the client has disconnected
         except Exception as error:
             if has_begun:
                 raise
@@ -71,7 +71,7 @@ class Envelope:
 
 
 def _limited(scope: Scope, receive: Receive, limit: int) -> Receive:
-    """The body, as far as it is allowed; a longer one is refused as soon as that is known."""
+    """Limit the body; a longer one is rejected as early as possible."""
     declared = Headers(scope=scope).get("content-length", "")
     is_long = declared.isascii() and declared.isdigit() and int(declared[:20]) > limit
     taken = 0
@@ -79,21 +79,21 @@ def _limited(scope: Scope, receive: Receive, limit: int) -> Receive:
     async def receiving() -> Message:
         nonlocal taken
         if is_long:
-            raise problems.TooLargeError(f"The body is longer than {limit} bytes.")
+            raise problems.TooLargeError(f"The request body exceeds {limit} bytes.")
         message = await receive()
         if message["type"] == "http.request":
             taken += len(message.get("body", b""))
             if taken > limit:
-                raise problems.TooLargeError(f"The body is longer than {limit} bytes.")
+                raise problems.TooLargeError(f"The request body exceeds {limit} bytes.")
         return message
 
     return receiving
 
 
 def _request_id(headers: Headers) -> str:
-    """The caller's own, if it is fit to stand in a log."""
+    """The caller's request ID if it is safe to log, otherwise a new one."""
     given = headers.get(REQUEST_ID, "")
-    return given if _SANE_ID.fullmatch(given) else str(new_id())
+    return given if _SAFE_ID.fullmatch(given) else str(new_id())
 
 
 def _add_headers(scope: Scope, message: Message) -> None:

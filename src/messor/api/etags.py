@@ -1,7 +1,7 @@
-"""ETags: a read that brings nothing new costs no body, a decision is not taken over another's.
+"""ETags: unchanged reads return 304, and If-Match protects decisions against concurrent ones.
 
-A domain's tag has two parts, its governance and its whole. A caller who has seen the governance as
-it stands may decide, though a crawl under way has changed the figures meanwhile.
+A domain's tag has two parts: its governance and its full state. A caller who has seen the current
+governance may decide even if a running crawl has changed the figures meanwhile.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from messor.api.problems import PreconditionError
 from messor.registry.domains import Domain
 
 _TAG = re.compile(r'(?:W/)?("[^"\x00-\x20\x7f]*")')
-# What a crawl changes while nobody decides anything.
+# Fields that a crawl changes without any decision.
 _FIGURES = frozenset({"pages_known", "last_scraped_at", "last_processed_at", "processing_count"})
 
 
 def conditional(request: Request, response: Response) -> Response:
-    """A read with its tag, or 304 where the caller has it already."""
+    """Add the ETag, or return 304 when the caller already has this version."""
     body = getattr(response, "body", None)
     if response.status_code != 200 or not isinstance(body, bytes):
         return response
@@ -56,15 +56,15 @@ def governance(domain: Domain) -> str:
 
 
 def require(request: Request, domain: Domain) -> None:
-    """Raise when If-Match names a domain that is no longer so; call it under the domain's lock."""
+    """Raise when If-Match does not match the domain; call while holding its lock."""
     given = request.headers.get("if-match")
     if given is None or given.strip() == "*":
         return
     seen = {tag.strip('"').partition(".")[0] for tag in _TAG.findall(given)}
     if governance(domain) not in seen:
         raise PreconditionError(
-            f"{domain.domain} is not as you saw it: it is {domain.status} now. "
-            "Read it again before you decide."
+            f"{domain.domain} has changed since you read it and is now {domain.status}; "
+            "read it again before you decide."
         )
 
 

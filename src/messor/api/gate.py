@@ -1,7 +1,7 @@
-"""The gate every request passes: known, allowed, within limits, in one transaction, done once.
+"""The gate of every route: authentication, permission, rate limit, transaction and idempotency.
 
-A route says with `needs` which act it is, or with `is_public` that it is for everybody; one that
-says neither cannot be made. How many may ask how often is `access.ratelimits`'.
+A route declares its permission with `needs`, or `is_public`; a route that declares neither cannot
+be created. Rate limiting itself is in `access.ratelimits`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from messor.access.principal import Principal, authorise
 from messor.access.ratelimits import Limit
 from messor.access.roles import Act
 from messor.api import etags, idempotency
+from messor.api.context import ApiContext, context_of
 from messor.api.credentials import CSRF_HEADER, READS, identify, origin_of
-from messor.api.house import ApiContext, house_of
 from messor.api.idempotency import KeyedRequest
 from messor.api.problems import Problem
 
@@ -30,36 +30,36 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 _TERMS = "messor_terms"
-TRIES = 3  # of a transaction that met another, such as a crawl's flush
-MET_ANOTHER = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+MAX_ATTEMPTS = 3  # of a transaction that conflicts with another, such as a flush
+TRANSIENT_CONFLICTS = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _ALWAYS = (400, 401, 403, 404, 422, 429, 500, 503)
 _ON_CHANGE = (409, 412, 413)
-_OF_EVERYBODY = (500,)
+_PUBLIC = (500,)
 
 
 @dataclass(frozen=True, slots=True)
 class RouteTerms:
-    """What a route asks of its callers, and how it works."""
+    """Requirements and behaviour of a route."""
 
-    act: Act | None  # None: everybody
-    own_transactions: bool = False  # it works in several, and needs no connection
-    tells_secret: bool = False  # its answer is shown once, and not kept
-    precondition: bool = False  # it heeds If-Match
+    act: Act | None  # None: public
+    own_transactions: bool = False  # manages its own transactions and needs no connection
+    returns_secret: bool = False  # its response is not stored for replay
+    precondition: bool = False  # honours If-Match
 
 
 def needs(
     act: Act,
     *,
     own_transactions: bool = False,
-    tells_secret: bool = False,
+    returns_secret: bool = False,
     precondition: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
-    """Declare which act a route is."""
-    return _declare(RouteTerms(act, own_transactions, tells_secret, precondition))
+    """Declare the permission a route requires."""
+    return _declare(RouteTerms(act, own_transactions, returns_secret, precondition))
 
 
 def is_public(endpoint: Endpoint) -> Endpoint:
-    """Declare a route that is for everybody."""
+    """Declare a public route."""
     return _declare(RouteTerms(None, own_transactions=True))(endpoint)
 
 
@@ -74,7 +74,9 @@ def _declare(terms: RouteTerms) -> Callable[[Endpoint], Endpoint]:
 def terms_of(endpoint: Callable[..., Any]) -> RouteTerms:
     terms = getattr(endpoint, _TERMS, None)
     if not isinstance(terms, RouteTerms):
-        raise TypeError(f"{endpoint!r} does not declare its act: @needs(Act.…) or @is_public")
+        raise TypeError(
+            f"{endpoint!r} must declare its permission with @needs(Act.…) or @is_public"
+        )
     return terms
 
 
@@ -93,29 +95,29 @@ class GatedRoute(APIRoute):
         inner, terms = super().get_route_handler(), terms_of(self.endpoint)
 
         async def handle(request: Request) -> Response:
-            house = house_of(request)
+            context = context_of(request)
             if terms.act is None:
-                return await inner(request)  # nor counted: it must answer without the database
-            principal = await _enter(house, request, terms.act)
+                return await inner(request)  # not rate-limited: it must work without the database
+            principal = await _admit(context, request, terms.act)
             request.state.principal = principal
             if request.method in READS:
                 return etags.conditional(request, await inner(request))
-            return await _change(house, request, inner, terms, principal)
+            return await _change(context, request, inner, terms, principal)
 
         return handle
 
 
-async def _enter(house: ApiContext, request: Request, act: Act) -> Principal:
-    """Who is known and may; strangers are counted by their address."""
+async def _admit(context: ApiContext, request: Request, act: Act) -> Principal:
+    """Authenticate, rate-limit and authorise; unauthenticated requests are limited by IP address."""
     try:
-        principal = await identify(house, request)
+        principal = await identify(context, request)
     except UnauthenticatedError:
-        await _charge(house, request, _address_key(request), house.limits.unknown)
+        await _charge(context, request, _address_key(request), context.limits.unknown)
         raise
     try:
-        await _charge(house, request, f"api:{principal.actor}", house.limits.known)
+        await _charge(context, request, f"api:{principal.actor}", context.limits.known)
     except asyncpg.DiskFullError:
-        if request.method not in READS:  # of members, these are answered uncounted
+        if request.method not in READS:  # members may still read, uncounted
             raise
     return authorise(principal, act)
 
@@ -124,8 +126,8 @@ def _address_key(request: Request) -> str:
     return ratelimits.key_of_address("api", origin_of(request).address)
 
 
-async def _charge(house: ApiContext, request: Request, key: str, limit: Limit) -> None:
-    allowance = await ratelimits.take(house.database, key, limit)
+async def _charge(context: ApiContext, request: Request, key: str, limit: Limit) -> None:
+    allowance = await ratelimits.take(context.database, key, limit)
     request.scope["messor.headers"] = {
         "RateLimit-Limit": str(allowance.limit),
         "RateLimit-Remaining": str(allowance.remaining),
@@ -135,38 +137,38 @@ async def _charge(house: ApiContext, request: Request, key: str, limit: Limit) -
 
 
 async def _change(
-    house: ApiContext, request: Request, inner: Handler, terms: RouteTerms, principal: Principal
+    context: ApiContext, request: Request, inner: Handler, terms: RouteTerms, principal: Principal
 ) -> Response:
-    """One request, one transaction; with a key of the caller's, done once."""
-    asked = KeyedRequest.of(request, principal.actor, await request.body())
-    keep_body = not terms.tells_secret
+    """Run a change in one transaction; with an idempotency key, only once."""
+    keyed = KeyedRequest.of(request, principal.actor, await request.body())
+    keep_body = not terms.returns_secret
     if terms.own_transactions:
         return await idempotency.beside(
-            house.database, asked, lambda: inner(request), keep_body=keep_body
+            context.database, keyed, lambda: inner(request), keep_body=keep_body
         )
-    for attempt in range(TRIES):
+    for attempt in range(MAX_ATTEMPTS):
         try:
-            async with house.database.transaction() as connection:
+            async with context.database.transaction() as connection:
                 request.state.connection = connection
                 return await idempotency.within(
-                    connection, asked, lambda: inner(request), keep_body=keep_body
+                    connection, keyed, lambda: inner(request), keep_body=keep_body
                 )
-        except MET_ANOTHER:  # it was rolled back whole
-            if attempt == TRIES - 1:
+        except TRANSIENT_CONFLICTS:  # rolled back completely
+            if attempt == MAX_ATTEMPTS - 1:
                 raise
-    raise AssertionError("the last try answers or raises")
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _refusals(terms: RouteTerms, methods: set[str]) -> dict[int | str, dict[str, Any]]:
-    """The problems a route may answer, for the document."""
-    statuses = _OF_EVERYBODY if terms.act is None else _ALWAYS
+    """The problem responses of a route, for the OpenAPI document."""
+    statuses = _PUBLIC if terms.act is None else _ALWAYS
     if terms.act is not None and not methods & READS:
         statuses = (*statuses, *_ON_CHANGE)
     refusals: dict[int | str, dict[str, Any]] = {
         status: {"model": Problem, "description": "A problem (RFC 9457)"} for status in statuses
     }
     if terms.act is not None and methods & READS:
-        refusals[304] = {"description": "It is as the caller knows it (If-None-Match)"}
+        refusals[304] = {"description": "Not modified (If-None-Match)"}
     return refusals
 
 
@@ -176,9 +178,9 @@ def _declared(terms: RouteTerms, methods: set[str]) -> dict[str, Any]:
     parameters = []
     if not methods & READS:
         parameters.append(_header("Idempotency-Key", idempotency.ABOUT, r"^[!-~]{1,255}$"))
-        parameters.append(_header(CSRF_HEADER, "Asked of callers with a session's cookie", None))
+        parameters.append(_header(CSRF_HEADER, "Required with a session cookie", None))
     if terms.precondition:
-        parameters.append(_header("If-Match", "The ETag of what the caller saw", None))
+        parameters.append(_header("If-Match", "ETag of the version the caller has read", None))
     declared: dict[str, Any] = {
         "security": [{"key": []}, {"session": []}],
         "x-messor-act": terms.act.value,

@@ -1,8 +1,8 @@
-"""Idempotency keys: a request sent twice is done once, and answered twice.
+"""Idempotency keys: a repeated request is executed once and gets the stored response.
 
-Where a request is one transaction its answer is kept in the same one, so that both are there or
-neither; a twin that comes meanwhile waits for it. A request of many transactions is marked as
-under way first. Refusals are not kept: they changed nothing and would be given again.
+For a single-transaction request the response is stored in the same transaction, so both exist or
+neither; a concurrent duplicate waits for it. A request with several transactions is marked as
+running first. Errors are not stored: they changed nothing and would recur.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from messor.errors import ConflictError, UsageError
 from messor.store.database import Connection, Database
 
 HEADER = "Idempotency-Key"
-ABOUT = "Any text of the caller's own; the same request with the same key is done once"
+ABOUT = "Chosen by the caller; the same request with the same key is executed once"
 REPLAYED = "Idempotency-Replayed"
 _SHAPE = re.compile(r"[!-~]{1,255}")
 _KEPT_HEADERS = ("content-type", "location", "etag", "preference-applied")
 
-# One that was begun long ago and has no end lost its process; it is begun anew.
+# A request that started long ago without finishing lost its process and is restarted.
 BEGIN = """
 INSERT INTO messor.idempotency_keys AS k (owner, key, request_hash) VALUES ($1, $2, $3)
 ON CONFLICT (owner, key) DO UPDATE
@@ -58,7 +58,7 @@ Work = Callable[[], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class KeyedRequest:
-    """A request under a key of its caller's; without one it is done as often as it comes."""
+    """A request with its idempotency key; without a key it is executed every time."""
 
     owner: str
     key: str | None
@@ -68,84 +68,85 @@ class KeyedRequest:
     def of(cls, request: Request, owner: str, body: bytes) -> KeyedRequest:
         key = request.headers.get(HEADER) if request.method == "POST" else None
         if key is not None and not _SHAPE.fullmatch(key):
-            raise UsageError(f"{HEADER} takes 1 to 255 printable characters without spaces.")
+            raise UsageError(f"{HEADER} must be 1 to 255 printable characters without spaces.")
         about = f"{request.method} {request.url.path}?{request.url.query}\n"
         digest = hashlib.sha256(about.encode("utf-8", "surrogatepass") + body).digest()
         return cls(owner, key, digest)
 
 
 async def within(
-    connection: Connection, asked: KeyedRequest, work: Work, *, keep_body: bool
+    connection: Connection, keyed: KeyedRequest, work: Work, *, keep_body: bool
 ) -> Response:
-    """In the caller's transaction: the work and its answer are kept together."""
-    if asked.key is None:
+    """Run in the caller's transaction: the work and its response are committed together."""
+    if keyed.key is None:
         return await work()
     try:
-        begun = await _begin(connection, asked)
+        stored = await _begin(connection, keyed)
     except asyncpg.LockNotAvailableError as error:
-        raise _under_way() from error
-    if begun is not None:
-        return begun
+        raise _still_running() from error
+    if stored is not None:
+        return stored
     response = await work()
-    await _finish(connection, asked, response, keep_body=keep_body)
+    await _finish(connection, keyed, response, keep_body=keep_body)
     return response
 
 
 async def beside(
-    database: Database, asked: KeyedRequest, work: Work, *, keep_body: bool
+    database: Database, keyed: KeyedRequest, work: Work, *, keep_body: bool
 ) -> Response:
-    """For work in transactions of its own: marked before, kept after."""
-    if asked.key is None:
+    """For work with its own transactions: marked before it starts, stored when it ends."""
+    if keyed.key is None:
         return await work()
     async with database.transaction() as connection:
-        begun = await _begin(connection, asked)
-    if begun is not None:
-        return begun
+        stored = await _begin(connection, keyed)
+    if stored is not None:
+        return stored
     is_done = False
     try:
         response = await work()
         is_done = True
     finally:
         if not is_done:
-            await database.fetch(FORGET, asked.owner, asked.key)
+            await database.fetch(FORGET, keyed.owner, keyed.key)
     async with database.transaction() as connection:
-        await _finish(connection, asked, response, keep_body=keep_body)
+        await _finish(connection, keyed, response, keep_body=keep_body)
     return response
 
 
-async def _begin(connection: Connection, asked: KeyedRequest) -> Response | None:
-    """None when this is the first; otherwise the answer that was given then."""
-    if await connection.fetchval(BEGIN, asked.owner, asked.key, asked.fingerprint):
+async def _begin(connection: Connection, keyed: KeyedRequest) -> Response | None:
+    """None for a new request; otherwise the stored response."""
+    if await connection.fetchval(BEGIN, keyed.owner, keyed.key, keyed.fingerprint):
         return None
-    row = await connection.fetchrow(FIND, asked.owner, asked.key)
+    row = await connection.fetchrow(FIND, keyed.owner, keyed.key)
     if row is None:
-        raise _under_way()
-    if bytes(row["request_hash"]) != asked.fingerprint:
-        raise KeyReusedError(f"This {HEADER} stands for another request. Choose a new one.")
+        raise _still_running()
+    if bytes(row["request_hash"]) != keyed.fingerprint:
+        raise KeyReusedError(f"This {HEADER} was used for a different request; choose a new one.")
     if row["status"] is None:
-        raise _under_way()
+        raise _still_running()
     if row["body"] is None:
         raise ConflictError(
-            "This was done already, and its answer was shown once. Make a new one with a new key."
+            "This request was already executed and its response is shown only once; "
+            "send a new request with a new key."
         )
     headers = {**msgspec.json.decode(row["headers"]), REPLAYED: "true"}
     return Response(bytes(row["body"]), row["status"], headers=headers)
 
 
 async def _finish(
-    connection: Connection, asked: KeyedRequest, response: Response, *, keep_body: bool
+    connection: Connection, keyed: KeyedRequest, response: Response, *, keep_body: bool
 ) -> None:
     headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
     body = bytes(response.body) if keep_body else None
     encoded = msgspec.json.encode(headers).decode()
-    await connection.execute(FINISH, asked.owner, asked.key, response.status_code, encoded, body)
+    await connection.execute(FINISH, keyed.owner, keyed.key, response.status_code, encoded, body)
 
 
-def _under_way() -> ConflictError:
-    return ConflictError("The same request is under way. Its answer will be there in a moment.")
+def _still_running() -> ConflictError:
+    return ConflictError("The same request is still running; retry in a moment.")
 
 
-async def sweep(connection: Connection, most: int = 10_000) -> int:
-    """Forget answers that ran out; answers how many. Run it now and then."""
-    done = await connection.execute(SWEEP, most)
+async def sweep(connection: Connection, limit: int = 10_000) -> int:
+    """Delete expired responses and return how many. Run periodically."""
+    done = await connection.execute(SWEEP, limit)
     return int(done.rpartition(" ")[2])

@@ -1,7 +1,7 @@
-"""Problem details (RFC 9457): every refusal of the API in one form, with a stable code.
+"""Problem details (RFC 9457): every API error in one format, with a stable code.
 
-One table says which error has which status. What is not in it is a fault of ours: its answer tells
-an id and nothing else, and the log has the rest under the same id.
+One table maps errors to statuses. Anything else is an internal error: the response contains only
+the request ID, under which the log has the details.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ logger = room_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
-_SHOWN_FAULTS = 50
+_MAX_FAULTS = 50
 
 
 class PreconditionError(errors.MessorError):
-    """What the caller saw is no longer so."""
+    """The resource has changed since the caller read it."""
 
     code = "precondition_failed"
 
 
 class KeyReusedError(errors.MessorError):
-    """An idempotency key that stands for another request."""
+    """An idempotency key already used for a different request."""
 
     code = "idempotency_key_reused"
 
@@ -46,7 +46,7 @@ class TooLargeError(errors.MessorError):
     code = "too_large"
 
 
-# The nearest class on the way up counts.
+# The closest base class in the MRO applies.
 STATUSES: Mapping[type[Exception], int] = {
     errors.UsageError: 422,
     errors.PartiallyRefusedError: 422,
@@ -63,7 +63,7 @@ STATUSES: Mapping[type[Exception], int] = {
     TooLargeError: 413,
 }
 
-# Of refusals that come from the framework, without a class of ours.
+# Codes of errors raised by the framework.
 CODES: Mapping[int, str] = {
     400: "bad_request",
     404: "not_found",
@@ -75,24 +75,24 @@ CODES: Mapping[int, str] = {
 
 
 class FieldFault(BaseModel):
-    """One part of a request that was not understood."""
+    """One invalid part of a request."""
 
-    where: list[str | int] = Field(description="Such as ['body', 'url'] or ['query', 'limit']")
+    where: list[str | int] = Field(description="For example ['body', 'url'] or ['query', 'limit']")
     code: str
     message: str
 
 
 class Problem(BaseModel):
-    """Why a request was refused (RFC 9457)."""
+    """An error response (RFC 9457)."""
 
     model_config = ConfigDict(extra="allow")
 
-    type: str = Field(description="A name for this kind of problem")
+    type: str = Field(description="Identifies the kind of problem")
     title: str
     status: int
     detail: str
-    code: str = Field(description="Stable: programs may go by it")
-    instance: str = Field(description="The path that was asked for")
+    code: str = Field(description="Stable, machine-readable code")
+    instance: str = Field(description="The requested path")
     request_id: str
     retryable: bool = Field(description="Whether the same request may succeed later")
     errors: list[FieldFault] | None = None
@@ -100,7 +100,7 @@ class Problem(BaseModel):
 
 
 def status_of(error: Exception) -> int | None:
-    """The status of an error; None when it is a fault of ours."""
+    """The HTTP status of an error; None for internal errors."""
     for kind in type(error).__mro__:
         if kind in STATUSES:
             return STATUSES[kind]
@@ -108,7 +108,7 @@ def status_of(error: Exception) -> int | None:
 
 
 def install(app: FastAPI) -> None:
-    """Have every refusal answered as a problem."""
+    """Register the exception handlers."""
     app.add_exception_handler(errors.MessorError, _on_messor_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http_error)
@@ -128,7 +128,7 @@ def problem(
     headers: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Response:
-    """One refusal, as it is sent."""
+    """Build a problem response."""
     body = {
         "type": f"urn:messor:problem:{code}",
         "title": HTTPStatus(status).phrase,
@@ -149,9 +149,9 @@ def request_id(request: Request) -> str:
 
 
 def unexpected(request: Request, error: Exception) -> Response:
-    """A fault of ours: the caller learns its id, the log the rest."""
+    """An internal error: the caller gets the request ID, the log the details."""
     logger.error("Request %s failed", request_id(request), exc_info=error)
-    detail = "Something went wrong here. The log has it under this request's id."
+    detail = "Internal error; the log has the details under this request_id."
     return problem(request, 500, "internal", detail)
 
 
@@ -168,7 +168,7 @@ async def _on_messor_error(request: Request, error: Exception) -> Response:
     elif status == 503:
         headers["Retry-After"] = str(RETRY_SECONDS)
     more: dict[str, Any] = {}
-    evidence = getattr(request.state, "evidence", None)  # of a run that had begun
+    evidence = getattr(request.state, "evidence", None)  # of a run that had started
     if evidence is not None:
         more["evidence"] = evidence
     return problem(
@@ -180,24 +180,24 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     faults = _faults(error.errors())
     first = faults[0] if faults else None
-    detail = f"{_place(first.where)}: {first.message}" if first else "The request is not valid."
-    shown = [fault.model_dump() for fault in faults[:_SHOWN_FAULTS]]
+    detail = f"{_place(first.where)}: {first.message}" if first else "The request is invalid."
+    shown = [fault.model_dump() for fault in faults[:_MAX_FAULTS]]
     return problem(request, 422, "invalid", detail, errors=shown)
 
 
 def _faults(found: Sequence[Any]) -> list[FieldFault]:
-    """What was given is not told again: it may be a secret in the wrong place."""
+    """Validation errors without the input values, which may be misplaced secrets."""
     return [
         FieldFault(
-            where=[part if isinstance(part, int) else _sound(part) for part in one["loc"]],
+            where=[part if isinstance(part, int) else _encodable(part) for part in one["loc"]],
             code=one["type"],
-            message=_sound(one["msg"]),
+            message=_encodable(one["msg"]),
         )
         for one in found
     ]
 
 
-def _sound(text: Any) -> str:
+def _encodable(text: Any) -> str:
     return str(text)[:300].encode("utf-8", "replace").decode()
 
 
@@ -209,9 +209,9 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = CODES.get(error.status_code, "refused")
     detail = {
-        404: "There is nothing at this address.",
-        405: "This method is not offered here; the header Allow says which are.",
-        400: "The request could not be read.",
+        404: "No such resource.",
+        405: "Method not allowed; see the Allow header.",
+        400: "The request is malformed.",
     }.get(error.status_code, str(error.detail))
     return problem(request, error.status_code, code, detail, headers=error.headers)
 
@@ -219,27 +219,25 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
 async def _on_database_away(request: Request, error: Exception) -> Response:
     busy = isinstance(error, TRY_AGAIN)
     code = "busy" if busy else "database_unavailable"
-    detail = "The database does not answer. Send the request again in a moment."
+    detail = "The database is unreachable; retry in a moment."
     if busy:
         detail = (
-            "This met another request or a crawl under way; nothing was changed. Send it again."
+            "Conflict with a concurrent request or crawl; nothing was changed. Retry the request."
         )
     elif is_full(error):
-        detail = (
-            "The database's disk is full: nothing was changed. Send it again when there is room."
-        )
-    logger.warning("Request %s met %s", request_id(request), type(error).__name__)
+        detail = "The database's disk is full; nothing was changed. Free some space, then retry."
+    logger.warning("Request %s failed with %s", request_id(request), type(error).__name__)
     headers = {"Retry-After": str(RETRY_SECONDS)}
     return problem(request, 503, code, detail, retryable=True, headers=headers)
 
 
 async def _on_bad_data(request: Request, error: Exception) -> Response:
-    logger.warning("Request %s held %s", request_id(request), type(error).__name__)
-    return problem(request, 422, "invalid", "The request holds a value that cannot be stored.")
+    logger.warning("Request %s contained bad data: %s", request_id(request), type(error).__name__)
+    return problem(request, 422, "invalid", "The request contains a value that cannot be stored.")
 
 
 async def _on_forbidden_row(request: Request, error: Exception) -> Response:
-    """The last wall: a constraint that no service spoke of before."""
+    """Fallback for unhandled constraint violations."""
     name = getattr(error, "constraint_name", None)
-    logger.warning("Request %s met the constraint %s", request_id(request), name)
-    return problem(request, 409, "conflict", "A rule of the database forbids this.")
+    logger.warning("Request %s violated constraint %s", request_id(request), name)
+    return problem(request, 409, "conflict", "The change violates a database constraint.")

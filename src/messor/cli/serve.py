@@ -84,15 +84,15 @@ class WebServer:
         return self._server.started
 
     def stop(self) -> None:
-        self._api.state.house.is_closing = True  # ends the event streams
+        self._api.state.context.is_closing = True  # ends the event streams
         self._server.should_exit = True
 
     async def run(self) -> None:
         try:
             await self._server.serve(sockets=[self._socket])
         finally:
-            await self._api.state.house.close()
-            await self._console.state.errands.close()
+            await self._api.state.context.close()
+            await self._console.state.background.close()
             self._passwords.close()
             self._socket.close()
 

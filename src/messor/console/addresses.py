@@ -1,4 +1,4 @@
-"""Addresses within the console: where a person may be sent, and how a domain or page is reached."""
+"""URLs within the console: safe redirect targets, domain paths and list cursors."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from datetime import datetime
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import UUID
 
-LONGEST = 2_000
+MAX_LENGTH = 2_000
 
 
 def within(text: str, otherwise: str = "/") -> str:
-    """A path of the console that somebody else may have written; anything else is replaced."""
-    if not text.startswith("/") or text.startswith("//") or len(text) > LONGEST:
+    """Validate an untrusted redirect target; anything but a local path becomes `otherwise`."""
+    if not text.startswith("/") or text.startswith("//") or len(text) > MAX_LENGTH:
         return otherwise
     if "\\" in text or any(ord(one) <= 0x20 or ord(one) == 0x7F for one in text):
         return otherwise
@@ -27,18 +27,18 @@ def domain_path(name: str, *more: str) -> str:
 
 
 def with_query(path: str, **values: object) -> str:
-    """A path with those values that say something."""
+    """A path with the non-empty values as its query string."""
     given = {name: value for name, value in values.items() if value not in (None, "", False)}
     return f"{path}?{urlencode(given)}" if given else path
 
 
 def place_of(moment: datetime, key: UUID) -> str:
-    """Where a list that is ordered by time goes on, as an address holds it."""
+    """Encode the cursor of a list ordered by time."""
     return f"{moment.isoformat()}_{key}"
 
 
 def place_from(text: str) -> tuple[datetime, UUID] | None:
-    """The same as it was read; None for anything else."""
+    """Decode such a cursor; None when malformed."""
     try:
         moment, _, key = text.partition("_")
         return (datetime.fromisoformat(moment), UUID(key)) if key else None

@@ -1,4 +1,4 @@
-"""The console as an application: its screens, files and error pages behind one guard."""
+"""The console application: screens, static files and error pages behind one guard."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from messor.access.login import LoginService
 from messor.access.passwords import Passwords
 from messor.console import jinja
 from messor.console.call import ConsoleRequest
-from messor.console.desk import ConsoleContext
+from messor.console.context import ConsoleContext
 from messor.console.guard import error_page, guarded
 from messor.console.headers import SafeHeaders
 from messor.console.live import LiveBoard
@@ -40,6 +40,7 @@ from messor.console.views import (
     jobs,
     login,
     members,
+    oidc,
     overview,
     page,
     parsers,
@@ -51,7 +52,6 @@ from messor.console.views import (
     schedule,
     search,
     second_factor,
-    signing_on,
     submit,
     tasks,
     traffic,
@@ -71,7 +71,7 @@ STATIC = Path(__file__).parent / "static"
 
 SCREENS: tuple[Screen, ...] = (
     *login.SCREENS,
-    *signing_on.SCREENS,
+    *oidc.SCREENS,
     *overview.SCREENS,
     *review.SCREENS,
     *submit.SCREENS,
@@ -112,9 +112,9 @@ def make_console(
     public_submission: bool = False,
     alarms: AlarmBoard | None = None,
 ) -> Starlette:
-    """The console over an open database; mount it at `/`. Whoever makes it closes the others."""
+    """Build the console over an open database, to be mounted at `/`; the caller closes the database."""
     seal = seal_for(settings)
-    desk = ConsoleContext(
+    context = ConsoleContext(
         settings,
         database,
         LoginService(database, passwords, seal=seal),
@@ -127,15 +127,15 @@ def make_console(
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())
     routes: list[BaseRoute] = [
-        Route(screen.path, guarded(screen, desk), methods=[screen.method]) for screen in screens
+        Route(screen.path, guarded(screen, context), methods=[screen.method]) for screen in screens
     ]
     routes.append(Mount("/static", StaticFiles(directory=STATIC), name="static"))
     app = Starlette(
         routes=routes,
         middleware=[Middleware(SafeHeaders)],
-        exception_handlers={HTTPException: _missing(desk), Exception: _broken(desk)},
+        exception_handlers={HTTPException: _missing(context), Exception: _broken(context)},
     )
-    app.state.errands = desk.errands  # to be closed before the database is
+    app.state.background = context.background  # must be closed before the database
     return app
 
 
@@ -151,10 +151,10 @@ def _identity_provider(settings: Settings) -> IdentityProvider | None:
 
 
 def _version() -> str:
-    """A name for this state of the front-end files; raises when they were not built."""
+    """A digest of the front-end files for cache busting; raises when they are not built."""
     if not (STATIC / "vendor" / "tabler.min.css").exists():
         raise UnavailableError(
-            "The console's front-end files are missing. Install Messor again: pip install -e ."
+            "The console's front-end files are missing; reinstall Messor with pip install -e ."
         )
     digest = hashlib.sha256()
     for path in sorted(STATIC.rglob("*.*")):
@@ -162,22 +162,22 @@ def _version() -> str:
     return digest.hexdigest()[:12]
 
 
-def _missing(desk: ConsoleContext) -> Handler:
+def _missing(context: ConsoleContext) -> Handler:
     async def answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         sentence = (
-            "This address takes another kind of request."
+            "This page does not accept this request method."
             if error.status_code == 405
-            else "There is nothing at this address."
+            else "Page not found."
         )
-        return error_page(ConsoleRequest(request, desk), error.status_code, sentence)
+        return error_page(ConsoleRequest(request, context), error.status_code, sentence)
 
     return answer
 
 
-def _broken(desk: ConsoleContext) -> Handler:
+def _broken(context: ConsoleContext) -> Handler:
     async def answer(request: Request, _: Exception) -> Response:
-        sentence = "This is a fault of Messor's, not yours. It was logged under the name below."
-        return error_page(ConsoleRequest(request, desk), 500, sentence)
+        sentence = "An internal error occurred. It was logged under the request ID below."
+        return error_page(ConsoleRequest(request, context), 500, sentence)
 
     return answer

@@ -1,4 +1,4 @@
-"""One request as a screen sees it: who calls, what they sent, and how to answer."""
+"""One request as a screen handler sees it: the caller, the form and the response helpers."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from messor.access.principal import Principal
 from messor.access.roles import Act
 from messor.access.secret import new_token
 from messor.console import cookies
+from messor.console.context import ConsoleContext
 from messor.console.cookies import FlashMessage
-from messor.console.desk import ConsoleContext
 from messor.console.forms import Form
 from messor.console.navigation import menu_for
 from messor.errors import NotFoundError
 from messor.ledger.alarms import Alarm
 from messor.registry import review
 
-LONGEST_QUERY = 2_000  # characters of one value in an address
+MAX_VALUE_LENGTH = 2_000  # characters of one query parameter
 
 
 @dataclass(slots=True)
 class ConsoleRequest:
-    """A request that the guard let through, and its caller; None is anybody."""
+    """An authorised request; `principal` is None for anonymous callers."""
 
     request: Request
-    desk: ConsoleContext
+    context: ConsoleContext
     principal: Principal | None = None
     form: Form = field(default_factory=Form)
-    _visitor: str | None = None  # made for this answer, because there was none
+    _visitor: str | None = None  # created for this response when the request had none
 
     @property
     def member(self) -> Principal:
-        """The caller of a screen that is not public."""
-        assert self.principal is not None, "the guard lets nobody else in"
+        """The caller of a non-public screen."""
+        assert self.principal is not None, "the guard admits members only"
         return self.principal
 
     @property
@@ -52,13 +52,13 @@ class ConsoleRequest:
 
     @property
     def is_partial(self) -> bool:
-        """Whether htmx wants a part of the page; history restores want all of it."""
+        """Whether htmx requests a fragment; a history restore needs the whole page."""
         headers = self.request.headers
         return "hx-request" in headers and "hx-history-restore-request" not in headers
 
     @property
     def cookie(self) -> str | None:
-        """What forms of this caller are bound to."""
+        """The cookie that CSRF tokens of this caller are bound to."""
         name = cookies.VISITOR if self.principal is None else cookies.SESSION
         return cookies.read(self.request, name)
 
@@ -66,49 +66,48 @@ class ConsoleRequest:
         return self.principal is not None and self.principal.may(act)
 
     def query(self, name: str, default: str = "") -> str:
-        return self.request.query_params.get(name, default).replace("\x00", "")[:LONGEST_QUERY]
+        return self.request.query_params.get(name, default).replace("\x00", "")[:MAX_VALUE_LENGTH]
 
     def part(self, name: str) -> str:
-        """A part of the path."""
+        """A text parameter of the path."""
         value: str = self.request.path_params[name]
-        if "\x00" in value or len(value) > LONGEST_QUERY:
-            raise NotFoundError("There is nothing at this address.")
+        if "\x00" in value or len(value) > MAX_VALUE_LENGTH:
+            raise NotFoundError("Page not found.")
         return value
 
     def number(self, name: str) -> int:
-        """A whole number of the path."""
+        """An integer parameter of the path."""
         value: int = self.request.path_params[name]
         return value
 
     async def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
-        """A whole page, with the menu and what there is to say."""
+        """Render a full page with menu, flash message, halt and alarms."""
         waiting = halt = None
         alarms: list[Alarm] = []
         names: dict[str, str] = {}
         if self.may(Act.READ):
-            halt = await self.desk.board.halt.get()
-            alarms = await self.desk.board.alarms.get()
+            halt = await self.context.board.halt.get()
+            alarms = await self.context.board.alarms.get()
             names = await self.names({halt.halted_by}) if halt else {}
         if self.may(Act.DOMAINS_REVIEW):
-            waiting = await review.count(self.desk.database)
-        said = cookies.unseal(cookies.read(self.request, cookies.SAID), self.cookie)
-        given = {"said": said, "waiting": waiting, "halt": halt, "halt_names": names}
-        told = {"alarms": alarms, **given, **values}
-        response = self.bare(template, status=status, **told)
-        if cookies.read(self.request, cookies.SAID) is not None:
-            cookies.clear(self.request, response, cookies.SAID)
+            waiting = await review.count(self.context.database)
+        flash = cookies.unseal(cookies.read(self.request, cookies.FLASH), self.cookie)
+        shared = {"flash": flash, "waiting": waiting, "halt": halt, "halt_names": names}
+        response = self.bare(template, status=status, **{"alarms": alarms, **shared, **values})
+        if cookies.read(self.request, cookies.FLASH) is not None:
+            cookies.clear(self.request, response, cookies.FLASH)
         return response
 
     def bare(self, template: str, *, status: int = 200, **values: Any) -> Response:
-        """A template without asking the database for anything: for parts, and for errors."""
+        """Render a template without database access, for fragments and errors."""
         response = HTMLResponse(self.draw(template, **values), status)
         if self._visitor is not None:
             cookies.write(self.request, response, cookies.VISITOR, self._visitor)
         return response
 
     def draw(self, template: str, **values: Any) -> str:
-        """A template as text."""
-        given: dict[str, Any] = {
+        """Render a template to text."""
+        defaults: dict[str, Any] = {
             "call": self,
             "me": self.principal,
             "menu": menu_for(self.principal) if self.principal else [],
@@ -116,24 +115,24 @@ class ConsoleRequest:
             "theme": cookies.theme_of(self.request),
             "csrf": self._csrf,
             "Act": Act,
-            "said": None,
+            "flash": None,
             "waiting": None,
             "halt": None,
             "alarms": [],
         }
-        return self.desk.templates.get_template(template).render({**given, **values})
+        return self.context.templates.get_template(template).render({**defaults, **values})
 
-    def go(self, path: str, said: str | None = None, tone: str = "success") -> Response:
-        """To another page of the console, with a message for it."""
+    def go(self, path: str, message: str | None = None, tone: str = "success") -> Response:
+        """Redirect to another page of the console, with an optional flash message."""
         response = RedirectResponse(path, 303)
-        if said is not None and self.cookie is not None:
-            sealed = cookies.seal(FlashMessage(said, tone), self.cookie)
-            cookies.write(self.request, response, cookies.SAID, sealed, seconds=60)
+        if message is not None and self.cookie is not None:
+            sealed = cookies.seal(FlashMessage(message, tone), self.cookie)
+            cookies.write(self.request, response, cookies.FLASH, sealed, seconds=60)
         return response
 
     async def names(self, actors: set[str]) -> dict[str, str]:
-        """What people call those who did something."""
-        return await members.names(self.desk.database, actors)
+        """Display names of actors."""
+        return await members.names(self.context.database, actors)
 
     def _csrf(self) -> str:
         cookie = self.cookie or self._visitor

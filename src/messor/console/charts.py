@@ -1,6 +1,6 @@
-"""Charts: figures become points and bars of a drawing of fixed size; templates draw them as SVG.
+"""Charts: values become coordinates of a fixed-size drawing that templates render as SVG.
 
-Each chart carries a sentence that says the same, for those who do not see it.
+Every chart carries a text summary for screen readers.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ HEIGHT = 120
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """A row of values as a line, and the area below it."""
+    """A series as a line with the area below it."""
 
-    line: str  # the path of an SVG
+    line: str  # SVG path
     area: str
     top: float
     last: float
-    said: str
+    summary: str
     width: int
     height: int
-    guides: tuple[tuple[float, str], ...] = ()  # height and label of each
+    guides: tuple[tuple[float, str], ...] = ()  # (y, label) pairs
 
 
 @dataclass(frozen=True, slots=True)
 class BarSegment:
-    """One colour of a bar."""
+    """One segment of a stacked bar."""
 
     y: float
     height: float
@@ -39,30 +39,30 @@ class BarSegment:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar, its pieces from below."""
+    """One bar; segments from bottom to top."""
 
     x: float
     width: float
     label: str
     total: int
-    pieces: tuple[BarSegment, ...]
+    segments: tuple[BarSegment, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Stacked bars and what their colours mean."""
+    """Stacked bars with their legend."""
 
     bars: tuple[Bar, ...]
-    legend: tuple[tuple[str, str, int], ...]  # label, tone, count in all
+    legend: tuple[tuple[str, str, int], ...]  # label, tone, total count
     top: int
-    said: str
+    summary: str
     width: int = WIDTH
     height: int = HEIGHT
 
 
 def line(
     values: Sequence[float],
-    said: str,
+    summary: str,
     *,
     top: float | None = None,
     guides: Mapping[float, str] | None = None,
@@ -79,11 +79,11 @@ def line(
     area = f"{path}L{width} {height}L0 {height}Z" if points else ""
     marks = tuple((_y(value, highest, height), label) for value, label in (guides or {}).items())
     last = values[-1] if values else 0.0
-    return LineChart(path, area, highest, last, said, width, height, marks)
+    return LineChart(path, area, highest, last, summary, width, height, marks)
 
 
 def bars(
-    columns: Sequence[tuple[str, Mapping[str, int]]], tones: Mapping[str, str], said: str
+    columns: Sequence[tuple[str, Mapping[str, int]]], tones: Mapping[str, str], summary: str
 ) -> Bars:
     """A bar per column, its counts stacked in the order of `tones`."""
     top = max([sum(counts.values()) for _, counts in columns] + [1])
@@ -94,7 +94,7 @@ def bars(
             round(slot * 0.8, 1),
             label,
             sum(counts.values()),
-            _pieces(counts, tones, top),
+            _segments(counts, tones, top),
         )
         for place, (label, counts) in enumerate(columns)
     )
@@ -103,13 +103,13 @@ def bars(
         for name, tone in tones.items()
         if (count := sum(counts.get(name, 0) for _, counts in columns))
     )
-    return Bars(drawn, legend, top, said)
+    return Bars(drawn, legend, top, summary)
 
 
 def shares(
     counts: Mapping[str, int], tones: Mapping[str, str]
 ) -> list[tuple[str, str, int, float]]:
-    """Counts as parts of a whole: label, tone, count, per cent; the largest first."""
+    """Counts as shares of the total: label, tone, count, per cent; largest first."""
     total = sum(counts.values())
     return [
         (name, tones.get(name, "secondary"), count, 100 * count / total)
@@ -118,20 +118,20 @@ def shares(
     ]
 
 
-def _pieces(
+def _segments(
     counts: Mapping[str, int], tones: Mapping[str, str], top: int
 ) -> tuple[BarSegment, ...]:
-    pieces: list[BarSegment] = []
+    segments: list[BarSegment] = []
     base = float(HEIGHT)
     for name, tone in tones.items():
         count = counts.get(name, 0)
         if count:
             height = max(HEIGHT * count / top, 1.0)
             base -= height
-            pieces.append(BarSegment(round(base, 1), round(height, 1), tone, name, count))
-    return tuple(pieces)
+            segments.append(BarSegment(round(base, 1), round(height, 1), tone, name, count))
+    return tuple(segments)
 
 
 def _y(value: float, top: float, height: int) -> float:
-    """A little air above and below, so that a line at the edge is seen whole."""
+    """Scale with a margin of 2 so that a line at the edge is fully visible."""
     return round(height - 2 - (height - 4) * min(max(value / top, 0.0), 1.0), 1)

@@ -1,6 +1,6 @@
-"""The console's cookies: a session, a visitor before login, a theme, and a message for one page.
+"""The console's cookies: session, pre-login visitor, theme and flash message.
 
-Over https a name carries the prefix `__Host-`: no other host can set or read such a cookie.
+Over https the names carry the prefix `__Host-`, so no other host can set or read them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from starlette.responses import Response
 SESSION = "messor_session"
 VISITOR = "messor_visitor"
 THEME = "messor_theme"
-SAID = "messor_said"
-SIGN_ON = "messor_sign_on"  # on the way to an identity provider and back
+FLASH = "messor_said"
+SIGN_ON = "messor_sign_on"  # state of a login at the identity provider
 
 THEMES = ("auto", "light", "dark")
-LONGEST_SAID = 1_500  # characters; browsers keep 4,096 bytes of a cookie
+MAX_MESSAGE = 1_500  # characters; browsers keep 4,096 bytes of a cookie
 _PURPOSE = b"messor.console.said:"
 
 
 @dataclass(frozen=True, slots=True)
 class FlashMessage:
-    """A message for the next page: how it went, in a sentence."""
+    """A one-time message shown on the next page."""
 
     text: str
     tone: str = "success"  # success, warning, danger
@@ -71,14 +71,14 @@ def theme_of(request: Request) -> str:
     return theme if theme in THEMES else "auto"
 
 
-def seal(said: FlashMessage, cookie: str) -> str:
-    """A message that only the holder of this cookie is shown."""
-    payload = msgspec.json.encode([said.tone, said.text[:LONGEST_SAID]])
+def seal(message: FlashMessage, cookie: str) -> str:
+    """Sign a message so that it is shown only to the holder of this cookie."""
+    payload = msgspec.json.encode([message.tone, message.text[:MAX_MESSAGE]])
     return base64.urlsafe_b64encode(_sign(cookie, payload) + payload).decode()
 
 
 def unseal(sealed: str | None, cookie: str | None) -> FlashMessage | None:
-    """The message, unless somebody else wrote it."""
+    """The message, or None when its signature is invalid."""
     if not sealed or not cookie:
         return None
     try:

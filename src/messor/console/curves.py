@@ -1,6 +1,6 @@
-"""Curves: several rows of values over the same places as lines of one drawing, broken where nothing is known.
+"""Line charts of several series over the same x positions, with breaks where values are unknown.
 
-Like `charts`, it makes shapes and says them in a sentence; templates draw them.
+Like `charts`, it computes shapes and a text summary; templates render them.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ TONES = ("blue", "orange", "green", "purple", "cyan", "red")
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One row of values."""
+    """One series."""
 
     label: str
     tone: str
-    path: str  # begins anew after each place without a value
-    dots: str  # a mark at each value
+    path: str  # restarts after each missing value
+    dots: str  # a dot at each value
     last: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """The drawing, with the ends of its axes."""
+    """The chart with its axis labels."""
 
     curves: tuple[Curve, ...]
     gaps: tuple[tuple[float, float, str], ...]  # left edge, width and label
@@ -33,14 +33,14 @@ class Curves:
     bottom: str
     first: str
     final: str
-    said: str
+    summary: str
     width: int = WIDTH
     height: int = HEIGHT
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What the upper and the lower edge stand for; ranks have the smaller one above."""
+    """Values at the upper and lower edge; for ranks the smaller value is at the top."""
 
     upper: float
     lower: float
@@ -66,11 +66,11 @@ def curves(
     rows: Mapping[str, Sequence[float | None]],
     labels: Sequence[str],
     axis: Axis,
-    said: str,
+    summary: str,
     *,
     gaps: Sequence[int] = (),
 ) -> Curves:
-    """A line per row over the labelled places; `gaps` are places at which nobody looked well."""
+    """One line per series over the labelled positions; `gaps` are positions without a complete result."""
     step = WIDTH / max(len(labels) - 1, 1)
     drawn = tuple(
         Curve(
@@ -84,7 +84,7 @@ def curves(
     )
     marks = tuple(_gap(at, step, labels[at]) for at in gaps)
     ends = (labels[0], labels[-1]) if labels else ("", "")
-    return Curves(drawn, marks, axis.top, axis.bottom, *ends, said)
+    return Curves(drawn, marks, axis.top, axis.bottom, *ends, summary)
 
 
 def _path(values: Sequence[float | None], step: float, axis: Axis) -> str:
@@ -106,6 +106,6 @@ def _x(at: int, step: float) -> str:
 
 
 def _gap(at: int, step: float, label: str) -> tuple[float, float, str]:
-    """A stripe around a place, within the drawing."""
+    """A stripe around a position, clipped to the drawing."""
     left, right = max(step * (at - 0.5), 0.0), min(step * (at + 0.5), float(WIDTH))
     return round(left, 1), round(right - left, 1), label

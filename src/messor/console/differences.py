@@ -1,4 +1,4 @@
-"""What changed between two texts, line by line, within bounds that hold for any text."""
+"""Line-by-line differences of two texts, bounded for any input."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-MOST_LINES = 2_000
+MAX_LINES = 2_000
 CONTEXT = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedLine:
-    """One line: of both, of the older one only, of the newer one only, or left out."""
+    """One line: unchanged, removed, added, or a gap of omitted lines."""
 
     kind: str  # same, gone, new, gap
     text: str
@@ -20,18 +20,18 @@ class ChangedLine:
 
 @dataclass(frozen=True, slots=True)
 class LineDifference:
-    """The lines that changed, with a few around them."""
+    """The changed lines with some context."""
 
     changes: tuple[ChangedLine, ...]
     gone: int
     new: int
-    is_cut: bool  # there was more than is compared
+    is_cut: bool  # the input was truncated
 
 
 def compare(older: str, newer: str) -> LineDifference:
     before, after = older.splitlines(), newer.splitlines()
-    is_cut = max(len(before), len(after)) > MOST_LINES
-    changes = tuple(_changes(before[:MOST_LINES], after[:MOST_LINES]))
+    is_cut = max(len(before), len(after)) > MAX_LINES
+    changes = tuple(_changes(before[:MAX_LINES], after[:MAX_LINES]))
     gone = sum(change.kind == "gone" for change in changes)
     new = sum(change.kind == "new" for change in changes)
     return LineDifference(changes, gone, new, is_cut)
@@ -41,7 +41,7 @@ def _changes(before: list[str], after: list[str]) -> Iterator[ChangedLine]:
     end = 0
     for group in SequenceMatcher(None, before, after).get_grouped_opcodes(CONTEXT):
         if group[0][1] > end:
-            yield ChangedLine("gap", f"{group[0][1] - end} lines without a change")
+            yield ChangedLine("gap", f"{group[0][1] - end} unchanged lines")
         for tag, start, stop, new_start, new_stop in group:
             if tag == "equal":
                 yield from (ChangedLine("same", line) for line in before[start:stop])
@@ -50,4 +50,4 @@ def _changes(before: list[str], after: list[str]) -> Iterator[ChangedLine]:
                 yield from (ChangedLine("new", line) for line in after[new_start:new_stop])
         end = group[-1][2]
     if end and end < len(before):
-        yield ChangedLine("gap", f"{len(before) - end} lines without a change")
+        yield ChangedLine("gap", f"{len(before) - end} unchanged lines")

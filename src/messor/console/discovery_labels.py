@@ -1,4 +1,4 @@
-"""Words and colours of search-led discovery, and the vertical that a page is about."""
+"""Labels and colours of search-led discovery, and the vertical a page is about."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from messor.verticals import verticals
 from messor.verticals.verticals import Applied
 
 CANDIDATE = {
-    "PENDING_CRAWL": ("waits for its crawl", "azure"),
-    "PENDING_REVIEW": ("waits for review", "yellow"),
+    "PENDING_CRAWL": ("pending crawl", "azure"),
+    "PENDING_REVIEW": ("pending review", "yellow"),
     "IN_REVIEW": ("in review", "blue"),
     "APPROVED": ("approved", "green"),
     "REJECTED": ("rejected", "red"),
-    "SKIPPED_LOW_CONFIDENCE": ("not confident enough", "secondary"),
+    "SKIPPED_LOW_CONFIDENCE": ("low confidence", "secondary"),
 }
 TIERS = {"A": "green", "B": "azure", "C": "secondary"}
 TIER_WORDS = {"A": "daily", "B": "weekly", "C": "monthly"}
 LEVELS = {"A": "green", "B": "azure", "C": "yellow", "D": "secondary"}
-SERP = {"ok": ("seen", "green"), "partial": ("seen in part", "yellow"), "failed": ("gap", "orange")}
+SERP = {"ok": ("complete", "green"), "partial": ("partial", "yellow"), "failed": ("gap", "orange")}
 SESSION = {"running": "blue", "finished": "green", "failed": "red", "cancelled": "dark"}
 PARTS = {
     "visibility": ("visibility", "blue"),
     "content_change": ("content change", "azure"),
     "record_yield": ("record yield", "green"),
     "quality": ("quality", "purple"),
-    "friction": ("little friction", "orange"),
+    "friction": ("low friction", "orange"),
     "cost": ("low cost", "yellow"),
 }
 SOURCES = {
-    "manual": "by hand",
+    "manual": "manual",
     "template": "template",
     "related": "related search",
     "people_also_ask": "people also ask",
     "suggestion": "suggestion",
 }
-# In the order in which a result page shows them.
+# In the order a result page shows them.
 BLOCKS = {
     "ad": "Advertisements",
-    "ai_overview": "Overview by a model",
+    "ai_overview": "AI overview",
     "featured": "Featured",
     "local_pack": "Local results",
     "organic": "Results",
@@ -59,25 +59,25 @@ def judge_words(name: str) -> str:
 
 
 def headline(data: dict[str, Any]) -> str:
-    """What a record says, in a few words."""
-    told = [
+    """A short title for a record."""
+    candidates = [
         data.get(key) for key in ("name", "title", "question", "text", "value", "email", "phone")
     ]
-    texts = [one for one in (*told, *data.values()) if isinstance(one, str) and one.strip()]
-    first = texts[0] if texts else "without words"
+    texts = [one for one in (*candidates, *data.values()) if isinstance(one, str) and one.strip()]
+    first = texts[0] if texts else "(untitled)"
     return first if len(first) <= 100 else f"{first[:99]}…"
 
 
 def uuid_of(text: str, what: str) -> UUID:
-    """A key from an address; raises when there can be no such thing."""
+    """Parse a UUID of a URL; raises NotFoundError when malformed."""
     try:
         return UUID(text)
     except ValueError:
-        raise NotFoundError(f"There is no such {what}.") from None
+        raise NotFoundError(f"No such {what}.") from None
 
 
 def place_of(text: str) -> tuple[datetime, UUID] | None:
-    """Where a list by time goes on, from an address."""
+    """Decode a cursor of a list ordered by time."""
     try:
         moment, _, key = text.partition("_")
         return (datetime.fromisoformat(moment), UUID(key)) if key else None
@@ -92,9 +92,9 @@ def mark_of(moment: datetime, key: UUID) -> str:
 async def about(
     call: ConsoleRequest, name: str | None = None
 ) -> tuple[Applied | None, dict[str, Any]]:
-    """The vertical that is asked for, or the first; and what every page shows of it."""
+    """The requested vertical, or the first one, and the values every page needs."""
     wanted = name or call.query("vertical")
-    known = await verticals.listing(call.desk.database)
+    known = await verticals.listing(call.context.database)
     found = next((one for one in known if one.vertical.name == wanted), None)
     if wanted and found is None:
         raise NotFoundError(f"The vertical {wanted[:63]} is not applied.")
@@ -104,12 +104,12 @@ async def about(
 
 
 async def required(call: ConsoleRequest, name: str) -> Applied:
-    """The vertical that a form names."""
-    return await verticals.get(call.desk.database, name[:63])
+    """The vertical named by a form."""
+    return await verticals.get(call.context.database, name[:63])
 
 
 class _Words:
-    """The words above, as templates name them."""
+    """The labels above, for templates."""
 
     candidate, tiers, tier_words, levels = CANDIDATE, TIERS, TIER_WORDS, LEVELS
     serp, session, parts, sources, blocks = SERP, SESSION, PARTS, SOURCES, BLOCKS

@@ -1,4 +1,4 @@
-"""Fields of records as people read them: the value, how sure it is, and the quote that supports it."""
+"""Record fields for display: the value, its confidence and the quote that supports it."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from messor.content.evidence import JSON_SOURCES
 from messor.content.plain import from_html, one_space
 from messor.records.queries import TITLES
 
-MOST_VALUE = 2_000  # characters that are shown
-MOST_QUOTE = 240
+MAX_VALUE = 2_000  # characters shown
+MAX_QUOTE = 240
 LONG = 120
-MOST_FOUND = 80  # characters of a text that a browser looks for
+MAX_FRAGMENT = 80  # characters of a text fragment
 SOURCES = {
     "json_ld": "structured data",
-    "state": "data in a script",
-    "script": "a script",
-    "meta": "a meta tag",
-    "html": "the page's text",
+    "state": "script data",
+    "script": "script",
+    "meta": "meta tag",
+    "html": "page text",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class ShownField:
-    """One field, ready to be drawn."""
+class DisplayField:
+    """One field, ready for the template."""
 
     name: str
     value: str
     confidence: float | None
-    quote: str  # its beginning, if it is long
+    quote: str  # the beginning of a long quote
     rest: str
     method: str
     path: str
-    place: str  # the snapshot, at the quote where a browser can find it
+    place: str  # URL of the snapshot, scrolled to the quote where possible
 
 
-def shown(fields: Mapping[str, Any], page_id: int, snapshot_id: int) -> list[ShownField]:
-    """The fields of a record: what it is called first, long texts last."""
+def display_fields(fields: Mapping[str, Any], page_id: int, snapshot_id: int) -> list[DisplayField]:
+    """The fields of a record: titles first, long texts last."""
     place = f"/pages/{page_id}/snapshots/{snapshot_id}"
     made = [_field(name, fields[name], place) for name in sorted(fields, key=_rank)]
     return sorted(made, key=lambda one: len(one.value) > LONG)
@@ -51,38 +51,38 @@ def _rank(name: str) -> tuple[int, str]:
     return (TITLES.index(name) if name in TITLES else len(TITLES), name)
 
 
-def _field(name: str, field: Mapping[str, Any], place: str) -> ShownField:
-    proof = field.get("evidence") or {}
-    literal, method = str(proof.get("quote", "")), str(proof.get("method", ""))
+def _field(name: str, field: Mapping[str, Any], place: str) -> DisplayField:
+    evidence = field.get("evidence") or {}
+    literal, method = str(evidence.get("quote", "")), str(evidence.get("method", ""))
     source, _, how = method.partition(":")
     words = f"{SOURCES.get(source, source)}, as {how.replace('_', ' ')}" if how else source
-    return ShownField(
+    return DisplayField(
         name.replace("_", " "),
-        said(field.get("value")),
+        as_text(field.get("value")),
         field.get("confidence"),
-        literal[:MOST_QUOTE],
-        literal[MOST_QUOTE:],
+        literal[:MAX_QUOTE],
+        literal[MAX_QUOTE:],
         words,
-        str(proof.get("path", "")),
-        place if source in JSON_SOURCES else place + found_at(from_html(literal)),
+        str(evidence.get("path", "")),
+        place if source in JSON_SOURCES else place + text_fragment(from_html(literal)),
     )
 
 
-def said(value: Any) -> str:
-    """A value as text: lists of words with commas, everything else that is no text as JSON."""
+def as_text(value: Any) -> str:
+    """Format a value: lists of scalars joined by commas, other structures as JSON."""
     if value is None:
         return "\N{EN DASH}"
     if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
         text = ", ".join(map(str, value))
     else:
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return text if len(text) <= MOST_VALUE else f"{text[:MOST_VALUE]}…"
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
-def found_at(text: str) -> str:
-    """The end of an address by which a browser shows a text where it stands; empty for none."""
-    wanted = one_space(text)[:MOST_FOUND].strip()
-    # A dash, a comma and an ampersand mean something there.
+def text_fragment(text: str) -> str:
+    """URL text fragment that scrolls to the quote; empty without one."""
+    wanted = one_space(text)[:MAX_FRAGMENT].strip()
+    # Dash, comma and ampersand have a special meaning in text fragments.
     return f"#:~:text={quoted(wanted, safe='').replace('-', '%2D')}" if wanted else ""
 
 

@@ -1,4 +1,4 @@
-"""Forms: a bounded body, read as browsers send plain forms, and its fields as the screens want them."""
+"""Forms: bounded request bodies, parsed into typed fields and files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from starlette.requests import Request
 
 from messor.errors import UsageError
 
-MOST_BYTES = 512_000
-MOST_BYTES_OF_STRANGERS = 16_384  # a login, a request for a domain; nobody answers for more
-MOST_FIELDS = 2_000
-MOST_UPLOAD = 16_000_000  # bytes of a form with files
-MOST_FILES = 4
-KIND = "application/x-www-form-urlencoded"
+MAX_BYTES = 512_000
+MAX_ANONYMOUS_BYTES = 16_384  # anonymous callers only log in or request a domain
+MAX_FIELDS = 2_000
+MAX_UPLOAD_BYTES = 16_000_000  # bytes of a form with files
+MAX_FILES = 4
+CONTENT_TYPE = "application/x-www-form-urlencoded"
 
 
 class TooLargeError(UsageError):
@@ -30,14 +30,14 @@ class WrongKindError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that came with a form, whole."""
+    """An uploaded file."""
 
     name: str
     body: bytes
 
 
 class Form:
-    """The fields of a form; what cannot be stored was taken out."""
+    """The fields of a form, without NUL characters, which PostgreSQL cannot store."""
 
     def __init__(
         self, fields: Sequence[tuple[str, str]] = (), files: Mapping[str, File] | None = None
@@ -51,18 +51,18 @@ class Form:
         return name in self._fields
 
     def text(self, name: str, default: str = "") -> str:
-        """A field as it was typed, the last one of several."""
+        """A field as typed; the last value when it is repeated."""
         return self._fields.get(name, [default])[-1]
 
     def words(self, name: str) -> str | None:
-        """A field that says something, or None."""
+        """A field without surrounding white space, or None when empty."""
         return self.text(name).strip() or None
 
     def every(self, name: str) -> list[str]:
         return list(self._fields.get(name, ()))
 
     def file(self, name: str) -> File | None:
-        """A file that was chosen; a field left empty sends one without a name."""
+        """An uploaded file; an empty file field sends one without a name."""
         found = self._files.get(name)
         return found if found is not None and (found.name or found.body) else None
 
@@ -75,7 +75,7 @@ class Form:
         if typed is None:
             return None
         if len(typed) > 12 or not typed.lstrip("-").isdecimal():
-            raise UsageError(f"{label}: give a whole number, not {typed[:50]!r}.")
+            raise UsageError(f"{label}: {typed[:50]!r} is not a whole number.")
         return int(typed)
 
     def decimal(self, name: str, label: str) -> float | None:
@@ -86,50 +86,50 @@ class Form:
         try:
             number = float(typed[:50])
         except ValueError as error:
-            raise UsageError(f"{label}: give a number, not {typed[:50]!r}.") from error
+            raise UsageError(f"{label}: {typed[:50]!r} is not a number.") from error
         if number != number or abs(number) > 1e9:  # noqa: PLR0124 - only NaN differs from itself
-            raise UsageError(f"{label}: give a number, not {typed[:50]!r}.")
+            raise UsageError(f"{label}: {typed[:50]!r} is not a number.")
         return number
 
 
 async def read_form(
-    request: Request, *, most_bytes: int = MOST_BYTES, takes_files: bool = False
+    request: Request, *, max_bytes: int = MAX_BYTES, takes_files: bool = False
 ) -> Form:
-    """The form of a request; raises a sentence for what is too large or of another kind."""
+    """Parse the form of a request; raises for bodies that are too large or of another type."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "multipart/form-data" and takes_files:
-        _refuse_long(request, MOST_UPLOAD)
+        _check_length(request, MAX_UPLOAD_BYTES)
         return await _read_parts(request)
-    if kind != KIND:
-        raise WrongKindError(f"Forms are sent as {KIND}.")
-    _refuse_long(request, most_bytes)
+    if kind != CONTENT_TYPE:
+        raise WrongKindError(f"The form must be sent as {CONTENT_TYPE}.")
+    _check_length(request, max_bytes)
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > most_bytes:
+        if len(body) > max_bytes:
             raise _too_large()
     try:
         fields = parse_qsl(
-            body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS
+            body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS
         )
     except ValueError as error:
-        raise TooLargeError("This form has too many fields. Send less at a time.") from error
+        raise TooLargeError("The form has too many fields; submit fewer at a time.") from error
     return Form(fields)
 
 
 async def _read_parts(request: Request) -> Form:
-    """A form with files, as browsers send it."""
+    """Parse a multipart form with files."""
     parser = MultiPartParser(
         request.headers,
         _bounded(request),
-        max_files=MOST_FILES,
-        max_fields=MOST_FIELDS,
-        max_part_size=MOST_BYTES,
+        max_files=MAX_FILES,
+        max_fields=MAX_FIELDS,
+        max_part_size=MAX_BYTES,
     )
     try:
         parsed = await parser.parse()
     except (MultiPartException, KeyError) as error:
-        raise WrongKindError("This form cannot be read.") from error
+        raise WrongKindError("The form data is malformed.") from error
     fields: list[tuple[str, str]] = []
     files: dict[str, File] = {}
     try:
@@ -147,17 +147,17 @@ async def _bounded(request: Request) -> AsyncGenerator[bytes, None]:
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
-        if size > MOST_UPLOAD:
+        if size > MAX_UPLOAD_BYTES:
             raise _too_large()
         yield chunk
 
 
-def _refuse_long(request: Request, most_bytes: int) -> None:
-    """Before anything of it is read, where its length is told."""
-    told = request.headers.get("content-length", "")
-    if told.isascii() and told.isdigit() and int(told[:20]) > most_bytes:
+def _check_length(request: Request, max_bytes: int) -> None:
+    """Reject by Content-Length, before the body is read."""
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and int(length[:20]) > max_bytes:
         raise _too_large()
 
 
 def _too_large() -> TooLargeError:
-    return TooLargeError("This form is too large. Send less at a time.")
+    return TooLargeError("The form is too large; submit less at a time.")

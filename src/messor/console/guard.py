@@ -1,6 +1,6 @@
-"""The guard: before any screen it finds out who calls, whether they may, and whose form it is.
+"""The guard: authenticates, authorises and checks CSRF before any screen handler runs.
 
-What goes wrong inside becomes a page with the right status, a sentence and the next step.
+Errors become a page with the right status, a message and the next step.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from messor.access.principal import Principal, authorise
 from messor.access.roles import Act
 from messor.console import cookies
 from messor.console.call import ConsoleRequest
-from messor.console.desk import ConsoleContext
+from messor.console.context import ConsoleContext
 from messor.console.forms import (
-    MOST_BYTES,
-    MOST_BYTES_OF_STRANGERS,
+    MAX_ANONYMOUS_BYTES,
+    MAX_BYTES,
     Form,
     TooLargeError,
     WrongKindError,
@@ -40,7 +40,7 @@ from messor.core.full_disk import is_full
 from messor.errors import ConflictError, MessorError, NotFoundError, UnavailableError, UsageError
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
-# The first that fits.
+# The first match applies.
 STATUSES: tuple[tuple[type[MessorError], int], ...] = (
     (TooLargeError, 413),
     (WrongKindError, 415),
@@ -53,34 +53,34 @@ STATUSES: tuple[tuple[type[MessorError], int], ...] = (
     (UnavailableError, 503),
     (UsageError, 422),
 )
-AWAY = "The database is busy or away. Try again soon."
+UNREACHABLE = "The database is busy or unreachable; try again shortly."
 DISK_FULL = (
-    "The disk of the database is full, so nothing can be changed or begun, a login included. "
-    "What is there can be read. Free some space; work then goes on by itself."
+    "The database's disk is full: pages can be read, but nothing can be changed and nobody can log "
+    "in. Free some space; work then resumes by itself."
 )
 TITLES = {
-    401: "Log in first",
-    403: "Not yours to do",
-    404: "Nothing here",
-    405: "Not this way",
-    409: "That does not fit",
-    413: "Too much at once",
-    415: "Not a form",
-    422: "Please check that",
-    429: "Too often",
-    500: "Something broke",
-    503: "One moment",
+    401: "Login required",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    413: "Too large",
+    415: "Unsupported form",
+    422: "Invalid input",
+    429: "Too many requests",
+    500: "Internal error",
+    503: "Temporarily unavailable",
 }
 
 
-def guarded(screen: Screen, desk: ConsoleContext) -> Callable[[Request], Awaitable[Response]]:
-    """What the server calls for a screen."""
+def guarded(screen: Screen, context: ConsoleContext) -> Callable[[Request], Awaitable[Response]]:
+    """Wrap a screen in authentication, authorisation and error handling."""
 
     async def answer(request: Request) -> Response:
-        call = ConsoleRequest(request, desk)
+        call = ConsoleRequest(request, context)
         try:
-            call.principal = await _caller(desk, request)
-            desk.rates.charge(call.principal, call.origin)
+            call.principal = await _caller(context, request)
+            context.rates.charge(call.principal, call.origin)
             if screen.act is not None:
                 if (
                     call.principal is not None
@@ -94,36 +94,36 @@ def guarded(screen: Screen, desk: ConsoleContext) -> Callable[[Request], Awaitab
                 check_csrf(call.cookie, call.form.text("csrf"))
             return await screen.handler(call)
         except ClientDisconnect:
-            return Response(status_code=400)  # nobody is there to read it
+            return Response(status_code=400)  # the client has disconnected
         except MessorError as error:
             return refuse(call, error)
         except asyncpg.DataError:
-            return refuse(call, UsageError("A value of this request cannot be stored."))
+            return refuse(call, UsageError("The request contains a value that cannot be stored."))
         except LOST_CONNECTION + TRY_AGAIN as error:
-            return refuse(call, UnavailableError(DISK_FULL if is_full(error) else AWAY))
+            return refuse(call, UnavailableError(DISK_FULL if is_full(error) else UNREACHABLE))
 
     return answer
 
 
 async def _form(call: ConsoleRequest, screen: Screen) -> Form:
-    """What was sent, and no more of it than its sender may send."""
-    most = MOST_BYTES_OF_STRANGERS if call.principal is None else MOST_BYTES
-    return await read_form(call.request, most_bytes=most, takes_files=screen.takes_files)
+    """Read the form within the size limit of its sender."""
+    max_bytes = MAX_ANONYMOUS_BYTES if call.principal is None else MAX_BYTES
+    return await read_form(call.request, max_bytes=max_bytes, takes_files=screen.takes_files)
 
 
-async def _caller(desk: ConsoleContext, request: Request) -> Principal | None:
+async def _caller(context: ConsoleContext, request: Request) -> Principal | None:
     token = cookies.read(request, cookies.SESSION)
     if token is None:
         return None
     try:
-        required = desk.settings.two_factor == "required"
-        return await sessions.resume(desk.database, token, two_factor_required=required)
+        required = context.settings.two_factor == "required"
+        return await sessions.resume(context.database, token, two_factor_required=required)
     except SessionEndedError:
         return None
 
 
 def refuse(call: ConsoleRequest, error: MessorError) -> Response:
-    """A page that says why not, and what to do."""
+    """Render the page for an error."""
     status = next((code for kind, code in STATUSES if isinstance(error, kind)), 500)
     if status == 401 and not isinstance(error, BadLinkError):
         return _to_login(call)
@@ -134,12 +134,12 @@ def refuse(call: ConsoleRequest, error: MessorError) -> Response:
 
 
 def error_page(call: ConsoleRequest, status: int, sentence: str) -> Response:
-    """An error for people; nothing is asked of the database for it."""
+    """Render an error page without database access."""
     return call.bare(
         "error.html",
         status=status,
         code=status,
-        title=TITLES.get(status, "That did not work"),
+        title=TITLES.get(status, "Request failed"),
         sentence=sentence,
         request_id=call.request.scope.get("state", {}).get("request_id", ""),
     )
@@ -151,7 +151,7 @@ def _to_login(call: ConsoleRequest) -> Response:
         return Response(status_code=401, headers={"HX-Redirect": "/login"})
     if request.method != "GET":
         return error_page(
-            call, 401, "Your session has ended, and nothing was changed. Log in again."
+            call, 401, "Your session has expired and nothing was changed; log in again."
         )
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     target = "/login" if here == "/" else f"/login?next={quote(here, safe='/')}"

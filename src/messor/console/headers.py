@@ -1,4 +1,4 @@
-"""Headers that go with every answer: what a browser may load, and that nobody frames or caches it."""
+"""Security headers for every response: content policy, framing and caching."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import secrets
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# No inline script or style at all, so no nonce is needed. Tabler's stylesheet holds small
-# pictures as data.
+# No inline scripts or styles, so no nonce is needed. Tabler's stylesheet embeds small images
+# as data URLs.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
@@ -26,7 +26,7 @@ ALWAYS = {
 
 
 class SafeHeaders:
-    """Puts the headers on every answer, and gives each request a name for the log."""
+    """Adds the headers to every response and assigns each request an ID for the log."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -38,7 +38,7 @@ class SafeHeaders:
         name = secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = name
 
-        async def dress(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = name
@@ -49,11 +49,11 @@ class SafeHeaders:
                 headers.setdefault("Cache-Control", _caching(scope))
             await send(message)
 
-        await self._app(scope, receive, dress)
+        await self._app(scope, receive, send_with_headers)
 
 
 def _caching(scope: Scope) -> str:
-    """A file with its version in the address never changes; pages are nobody's to keep."""
+    """Versioned static files never change; pages are never cached."""
     if "/static/" in scope["path"]:
         versioned = scope["query_string"].startswith(b"v=")
         return "public, max-age=31536000, immutable" if versioned else "no-cache"

@@ -1,4 +1,4 @@
-"""Templates: one environment that escapes everything, and the few filters that pages share."""
+"""The template environment, which escapes all output, and the shared filters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def environment(version: str) -> Environment:
-    """Jinja with everything escaped; a template that names what is not there fails."""
+    """A Jinja environment with autoescaping; undefined names are errors."""
     made = Environment(
         loader=PackageLoader("messor.console"),
         autoescape=True,
@@ -33,18 +33,18 @@ def environment(version: str) -> Environment:
 
 
 def ago(when: datetime | None) -> str:
-    """How long ago, or until when, in a few words."""
+    """A relative time, such as `3 minutes ago` or `in 2 days`."""
     if when is None:
         return "never"
     seconds = (datetime.now(UTC) - when).total_seconds()
-    told = lasting(abs(seconds))
+    span = lasting(abs(seconds))
     if abs(seconds) < 1:
         return "now"
-    return f"in {told}" if seconds < 0 else f"{told} ago"
+    return f"in {span}" if seconds < 0 else f"{span} ago"
 
 
 def lasting(seconds: float) -> str:
-    """A span of time in its largest unit."""
+    """A duration in its largest unit."""
     for length, unit in UNITS:
         if seconds >= length:
             count = int(seconds // length)
@@ -61,7 +61,7 @@ def number(value: float | None) -> str:
 
 
 def size(count: int | None) -> str:
-    """Bytes as people read them."""
+    """A byte count with a unit."""
     if count is None:
         return NOTHING
     value = float(count)
@@ -73,11 +73,11 @@ def size(count: int | None) -> str:
 
 
 def masked(text: Any) -> str:
-    """A sentence about what went wrong, without the secrets that it repeats."""
+    """An error message with secrets masked."""
     return "" if text is None else mask_text(str(text))
 
 
 def outward(url: Any) -> str | None:
-    """An address that a link may lead to; None for what a browser could run."""
+    """A URL that is safe to link to; None for schemes that a browser could execute."""
     text = str(url or "")
     return text if text.startswith(("http://", "https://")) else None

@@ -1,4 +1,4 @@
-"""Words and colours for what the database calls by short names; the same on every page."""
+"""Labels and colours for stored values, the same on every page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from messor.politeness.risk import level
 from messor.registry.domains import Submission
 
 STATUS = {
-    "pending_review": ("waits for review", "yellow"),
+    "pending_review": ("pending review", "yellow"),
     "approved": ("approved", "green"),
     "rejected": ("rejected", "red"),
     "suspended": ("suspended", "orange"),
@@ -17,16 +17,16 @@ STATUS = {
 }
 PROCESSING = {
     "discovered": "discovered",
-    "processing": "being processed",
+    "processing": "processing",
     "processed_high_quality": "high quality",
     "processed_low_quality": "low quality",
     "no_funds_this_year": "no funds this year",
     "processing_failed": "processing failed",
 }
-SUBMITTERS = {"admin": "a member", "public_user": "the public", "system": "Messor itself"}
-LIKENESS = {"same_name": "same name", "spelling": "spelt alike", "word": "shares a word"}
+SUBMITTERS = {"admin": "a member", "public_user": "the public", "system": "Messor"}
+LIKENESS = {"same_name": "same name", "spelling": "similar spelling", "word": "shares a word"}
 
-# In the order they are stacked in a chart.
+# In stacking order of the charts.
 TONES = {
     "harvested": "green",
     "unchanged": "azure",
@@ -41,16 +41,16 @@ TONES = {
     "not due": "gray",
 }
 RISK_TONES = {"low": "green", "medium": "yellow", "high": "orange", "critical": "red"}
-SAYS = {
+FACT_STYLES = {
     "yes": ("green", "check", "allows"),
     "no": ("red", "xmark", "forbids"),
     "later": ("yellow", "clock", "delays"),
-    "fact": ("blue", "info", "is known"),
+    "fact": ("blue", "info", "fact"),
 }
 VERDICTS = {
-    "allowed": ("green", "It may be fetched."),
-    "denied": ("red", "It is not fetched."),
-    "deferred": ("yellow", "It is fetched later."),
+    "allowed": ("green", "This URL may be fetched."),
+    "denied": ("red", "This URL is not fetched."),
+    "deferred": ("yellow", "This URL is fetched later."),
 }
 
 
@@ -63,7 +63,7 @@ def status_tone(status: str) -> str:
 
 
 def meaning(outcome: str | None) -> str:
-    """An outcome in everyday words."""
+    """The display label of an outcome."""
     found = (name for name, outcomes in MEANINGS.items() if outcome in outcomes)
     return next(found, "denied" if outcome == "robots" else outcome or "waiting")
 
@@ -81,12 +81,12 @@ def risk_tone(score: float | None) -> str:
 
 
 def event_words(kind: str) -> str:
-    """`domain.review_asked` as `domain review asked`."""
+    """An event type as words: `domain.review_asked` becomes `domain review asked`."""
     return kind.replace(".", " ").replace("_", " ")
 
 
 def event_tone(kind: str, data: dict[str, Any] | None = None) -> str:
-    """Green for what went well, red for what was refused; what it found may tell otherwise."""
+    """The colour of an event, by its type and, for completed work, by its result."""
     last = kind.rpartition(".")[2]
     found = data or {}
     if last == "completed" and found.get("outcome", "success") not in ("success", "ok"):
@@ -110,12 +110,12 @@ def event_tone(kind: str, data: dict[str, Any] | None = None) -> str:
 
 
 def event_detail(data: dict[str, Any]) -> str:
-    """The part of an event that tells most, in short."""
+    """The most informative value of an event, shortened."""
     for name in ("reason", "context", "url", "note", "pages", "tasks", "urls"):
         if data.get(name) not in (None, ""):
             text = str(data[name])
-            told = text if name in ("reason", "context", "url") else f"{name}: {text}"
-            return told if len(told) <= 160 else f"{told[:159]}…"
+            detail = text if name in ("reason", "context", "url") else f"{name}: {text}"
+            return detail if len(detail) <= 160 else f"{detail[:159]}…"
     return ""
 
 
@@ -124,5 +124,5 @@ def actor_words(actor: str, names: dict[str, str]) -> str:
 
 
 def domain_of(text: str) -> str:
-    """The domain that a person means by a name, host or URL; raises a sentence."""
+    """The registrable domain of a name, host or URL; raises UsageError."""
     return Submission.understand(text).domain

@@ -1,6 +1,6 @@
-"""The overview's figures, fresh enough and shared.
+"""The overview's figures, cached and shared.
 
-However many pages are open, each part is asked of the database at most once in its time.
+However many pages are open, each query runs at most once per refresh interval.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from messor.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class LiveFigures:
-    """All that the overview shows."""
+    """Everything the overview shows."""
 
     rates: RequestRates
     waiting: WaitingWork
@@ -34,7 +34,7 @@ class LiveFigures:
 
 
 class LiveBoard:
-    """Keeps the figures of one installation."""
+    """Caches the figures of one installation."""
 
     def __init__(self, database: Database, alarms: AlarmBoard | None = None) -> None:
         self._database = database
@@ -44,16 +44,16 @@ class LiveBoard:
         self._risky = Fresh(5.0, lambda: overview.risky(database))
         self._next = Fresh(5.0, lambda: overview.next_runs(database))
         self._events = Fresh(0.25, self._newest)
-        self.halt = Fresh(0.5, lambda: traffic.in_force(database))  # told on every page
-        self.alarms = Fresh(5.0, lambda: standing(database, alarms))  # so are these
-        self._rings = 0
-        self.bell = NotificationListener(database)
+        self.halt = Fresh(0.5, lambda: traffic.in_force(database))  # shown on every page
+        self.alarms = Fresh(5.0, lambda: standing(database, alarms))  # shown on every page
+        self._notifications_seen = 0
+        self.notifications = NotificationListener(database)
         self.jobs = Fresh(0.0, lambda: lists.stats(database), is_costly=lists.are_many)
         self.dead = Fresh(0.0, lambda: dead_groups.groups(database), is_costly=dead_groups.are_many)
 
     async def figures(self) -> LiveFigures:
-        if self.bell.rings != self._rings:  # there are events that are not known here
-            self._rings = self.bell.rings
+        if self.notifications.rings != self._notifications_seen:  # new events were announced
+            self._notifications_seen = self.notifications.rings
             self._events.spoil()
         events, names = await self._events.get()
         return LiveFigures(

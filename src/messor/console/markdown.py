@@ -1,8 +1,8 @@
-"""Markdown of strangers, read into blocks and pieces of text that a template draws and escapes.
+"""Parses untrusted Markdown into blocks and text runs that a template renders and escapes.
 
-Nothing here makes HTML: what looks like it stays text. It reads what our own reader writes, in one
-pass over the lines; what it does not know becomes a paragraph. Pictures become links, for a page of
-ours asks nobody else for anything.
+It never produces HTML: markup in the input stays text. It supports the Markdown that Messor itself
+writes, in one pass over the lines; anything else becomes a paragraph. Images become links, because
+console pages load nothing from other hosts.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
-MOST_BLOCKS = 4_000
-MOST_LINE = 20_000  # characters of a line that are looked into
+MAX_BLOCKS = 4_000
+MAX_LINE = 20_000  # characters parsed per line
 
 _HEADING = re.compile(r"(#{1,6}) +(.*)$")
 _ITEM = re.compile(r"( *)(?:([-*+])|(\d{1,9})[.)]) +(.*)$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _RULE = re.compile(r" {0,3}([-*_])(?: *\1){2,} *$")
 _TABLE_LINE = re.compile(r"\|?(?: *:?-+:? *\|)+(?: *:?-+:?)?$")
-# One alternative per kind; every repetition is of a class that its neighbour excludes.
+# One alternative per kind; adjacent repetitions use disjoint classes, so matching cannot backtrack.
 _INLINE = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?P<ticks>`{1,8})(?P<code>[^`]{1,2000})(?P=ticks)"
@@ -34,7 +34,7 @@ _INLINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """A run of text in one manner; `href` only for a link that a browser does not run."""
+    """A run of text in one style; `href` is set only for http and https links."""
 
     kind: str  # text, strong, em, code, link, image
     text: str
@@ -43,18 +43,18 @@ class TextRun:
 
 @dataclass(frozen=True, slots=True)
 class MarkdownBlock:
-    """A part of a document."""
+    """One block of a document."""
 
     kind: str  # heading, paragraph, item, code, quote, rule, table
     pieces: tuple[TextRun, ...] = ()
-    level: int = 0  # of a heading, or how deep an item lies
-    marker: str = ""  # of an item
-    text: str = ""  # of code, as it is
-    rows: tuple[tuple[tuple[TextRun, ...], ...], ...] = ()  # of a table, its head first
+    level: int = 0  # heading level or list depth
+    marker: str = ""  # of a list item
+    text: str = ""  # of a code block
+    rows: tuple[tuple[tuple[TextRun, ...], ...], ...] = ()  # of a table, header first
 
 
 @dataclass(slots=True)
-class _Reader:
+class _Parser:
     base: str
     blocks: list[MarkdownBlock] = field(default_factory=list)
     paragraph: list[str] = field(default_factory=list)
@@ -71,40 +71,40 @@ class _Reader:
 
 
 def read(text: str, base: str) -> list[MarkdownBlock]:
-    """The blocks of a document; links are taken relative to `base`."""
-    reader = _Reader(base)
+    """Parse a document into blocks; links are resolved against `base`."""
+    parser = _Parser(base)
     lines = iter(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     for line in lines:
-        if len(reader.blocks) >= MOST_BLOCKS:
+        if len(parser.blocks) >= MAX_BLOCKS:
             break
-        _take(reader, line, lines)
-    reader.end_paragraph()
-    return reader.blocks
+        _parse_line(parser, line, lines)
+    parser.end_paragraph()
+    return parser.blocks
 
 
-def _take(reader: _Reader, line: str, lines: Iterator[str]) -> None:
-    line = line[:MOST_LINE].rstrip()
+def _parse_line(parser: _Parser, line: str, lines: Iterator[str]) -> None:
+    line = line[:MAX_LINE].rstrip()
     if not line:
-        reader.end_paragraph()
+        parser.end_paragraph()
     elif fence := _FENCE.match(line):
-        reader.add(MarkdownBlock("code", text=_fenced(fence[1], lines)))
+        parser.add(MarkdownBlock("code", text=_fenced(fence[1], lines)))
     elif heading := _HEADING.match(line):
         title = heading[2].rstrip("# ")
-        reader.add(MarkdownBlock("heading", pieces(title, reader.base), level=len(heading[1])))
+        parser.add(MarkdownBlock("heading", pieces(title, parser.base), level=len(heading[1])))
     elif _RULE.match(line):
-        reader.add(MarkdownBlock("rule"))
+        parser.add(MarkdownBlock("rule"))
     elif item := _ITEM.match(line):
         marker = f"{item[3]}." if item[3] else "•"
         depth = min(len(item[1]) // 2, 5)
         text = item[4].lstrip("# ") if item[4].startswith("#") else item[4]
-        reader.add(MarkdownBlock("item", pieces(text, reader.base), level=depth, marker=marker))
+        parser.add(MarkdownBlock("item", pieces(text, parser.base), level=depth, marker=marker))
     elif line.startswith(">"):
-        reader.add(MarkdownBlock("quote", pieces(line.lstrip("> "), reader.base)))
+        parser.add(MarkdownBlock("quote", pieces(line.lstrip("> "), parser.base)))
     elif line.lstrip().startswith("|"):
-        reader.end_paragraph()
-        _take_row(reader, line)
+        parser.end_paragraph()
+        _parse_row(parser, line)
     else:
-        reader.paragraph.append(line.strip())
+        parser.paragraph.append(line.strip())
 
 
 def _fenced(fence: str, lines: Iterator[str]) -> str:
@@ -116,22 +116,22 @@ def _fenced(fence: str, lines: Iterator[str]) -> str:
     return "\n".join(kept)
 
 
-def _take_row(reader: _Reader, line: str) -> None:
-    """Rows that follow each other are one table."""
+def _parse_row(parser: _Parser, line: str) -> None:
+    """Append a row; consecutive rows form one table."""
     line = line.strip()
     if _TABLE_LINE.match(line):
         return
     cells = line.strip("|").split("|")[:50]
-    row = tuple(pieces(cell.strip(), reader.base) for cell in cells)
-    before = reader.blocks[-1] if reader.blocks else None
+    row = tuple(pieces(cell.strip(), parser.base) for cell in cells)
+    before = parser.blocks[-1] if parser.blocks else None
     if before is not None and before.kind == "table":
-        reader.blocks[-1] = MarkdownBlock("table", rows=(*before.rows[:500], row))
+        parser.blocks[-1] = MarkdownBlock("table", rows=(*before.rows[:500], row))
     else:
-        reader.blocks.append(MarkdownBlock("table", rows=(row,)))
+        parser.blocks.append(MarkdownBlock("table", rows=(row,)))
 
 
 def pieces(text: str, base: str) -> tuple[TextRun, ...]:
-    """A line's runs of text."""
+    """Parse the inline markup of a line."""
     found: list[TextRun] = []
     end = 0
     for match in _INLINE.finditer(text):
@@ -158,17 +158,17 @@ def _add(found: list[TextRun], match: re.Match[str], base: str) -> None:
     elif given["label"] is not None:
         kind = "image" if given["image"] else "link"
         label = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", given["label"])
-        href = harmless(given["target"].strip("<>"), base)
+        href = safe_link(given["target"].strip("<>"), base)
         found.append(TextRun(kind, label.strip("*_ ") or href or kind, href))
     elif given["auto"] is not None:
-        found.append(TextRun("link", given["auto"], harmless(given["auto"], base)))
+        found.append(TextRun("link", given["auto"], safe_link(given["auto"], base)))
     else:
         kind = "strong" if given["strong"] is not None else "em"
         found.append(TextRun(kind, given[kind]))
 
 
-def harmless(target: str, base: str) -> str | None:
-    """Where a link leads, if that is a page of the web."""
+def safe_link(target: str, base: str) -> str | None:
+    """Resolve a link target; None unless it is an http or https URL."""
     try:
         whole = urljoin(base, target)
     except ValueError:

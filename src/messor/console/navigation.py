@@ -1,4 +1,4 @@
-"""The console's pages as its menu shows them: each to those who may open it."""
+"""The console's menu, limited to what the member may open."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from messor.access.roles import Act
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """One line of the menu."""
+    """One menu item."""
 
     label: str
     path: str
-    icon: str  # of Font Awesome, without its prefix
+    icon: str  # Font Awesome name without prefix
     act: Act
-    on_phone: bool = True  # in the bar at the bottom
-    also: tuple[str, ...] = ()  # other paths it stands for
+    on_phone: bool = True  # in the bottom bar on small screens
+    also: tuple[str, ...] = ()  # other paths that highlight this item
 
     def is_here(self, path: str) -> bool:
         return any(

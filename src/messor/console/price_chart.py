@@ -1,6 +1,6 @@
-"""The price of a product over time as steps: it holds from one sighting until the next.
+"""The price of a product over time as a step chart: a price holds until the next observation.
 
-Where the page stated no price, or one in another currency, there is a gap rather than a zero.
+A missing price, or one in another currency, is a gap rather than zero.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from decimal import Decimal
 from messor.console.charts import HEIGHT, WIDTH, LineChart
 from messor.records.product_queries import ObservedPrice
 
-MARGIN = 0.15  # of the range, above and below
+MARGIN = 0.15  # share of the range, above and below
 
 
 @dataclass(frozen=True, slots=True)
 class PriceChart:
-    """The drawing, and the figures that stand beside it."""
+    """The chart and its key figures."""
 
     line: LineChart
     currency: str
@@ -29,7 +29,7 @@ class PriceChart:
 
 
 def draw(prices: Sequence[ObservedPrice], until: datetime) -> PriceChart | None:
-    """Prices with the oldest first; None when there are too few to make a line."""
+    """Draw prices given oldest first; None when there are too few for a line."""
     currencies = [one.currency for one in prices if one.price is not None]
     if not currencies:
         return None
@@ -52,16 +52,16 @@ def draw(prices: Sequence[ObservedPrice], until: datetime) -> PriceChart | None:
     least, most = _amount(low), _amount(high)
     guides = ((scale.y(float(high)), f"highest: {most}"), (scale.y(float(low)), f"lowest: {least}"))
     words = f"{currency or ''} {_amount(values[-1])}".strip()
-    said = (
-        f"Price {words} now; between {least} and {most} since {since:%Y-%m-%d},"
-        f" in {len(values)} steps"
+    summary = (
+        f"Current price {words}; range {least} to {most} since {since:%Y-%m-%d},"
+        f" {len(values)} observed prices"
     )
-    drawn = LineChart(line, area, float(high), float(values[-1]), said, WIDTH, HEIGHT, guides)
+    drawn = LineChart(line, area, float(high), float(values[-1]), summary, WIDTH, HEIGHT, guides)
     return PriceChart(drawn, currency or "", low, high, since, until)
 
 
 def _amount(price: Decimal) -> str:
-    """A price as tables show it: cents in full or not at all."""
+    """Format a price as tables do: with two decimals or none."""
     if price == price.to_integral_value():
         return f"{price:,.0f}"
     return f"{price:,.2f}" if price * 100 == (price * 100).to_integral_value() else f"{price:,}"
@@ -84,7 +84,7 @@ class _Scale:
 
 
 def _paths(steps: Sequence[tuple[float, float, float]]) -> tuple[str, str]:
-    """The steps joined where they touch, and the areas below them."""
+    """The steps joined where they touch, and the areas below them, as SVG paths."""
     line, area = "", ""
     last: float | None = None
     for begin, end, y in steps:

@@ -1,4 +1,4 @@
-"""How often people may look: members by who they are, strangers by their address."""
+"""Rate limits: by member, and by network for anonymous requests."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from messor.runtime.server.rates import Rates, Streams
 from messor.settings import Settings
 
 MINUTE = timedelta(minutes=1)
-MOST_STREAMS = 100  # live pages in one process
+MAX_STREAMS = 100  # live pages per process
 
 
 class ConsoleRates:
-    """The limits of one console."""
+    """The rate limits of one console."""
 
     def __init__(self, settings: Settings) -> None:
         self._members = Rates(Limit(settings.console_requests_per_minute, MINUTE))
-        self._strangers = Rates(Limit(settings.console_stranger_requests_per_minute, MINUTE))
-        self.streams = Streams(MOST_STREAMS, settings.streams_per_member)
+        self._anonymous = Rates(Limit(settings.console_stranger_requests_per_minute, MINUTE))
+        self.streams = Streams(MAX_STREAMS, settings.streams_per_member)
 
     def charge(self, principal: Principal | None, origin: Origin) -> None:
         """Count one request; raises ThrottledError."""
         if principal is None:
-            self._strangers.take(origin.network)
+            self._anonymous.take(origin.network)
         else:
             self._members.take(principal.actor)

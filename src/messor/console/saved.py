@@ -1,4 +1,4 @@
-"""The bar of saved views above a list, and the view that a member's list opens with."""
+"""The saved-view bar above a list, and the default view a list opens with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from messor.access.saved_views import SavedView
 from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
 
-# What each list is called, where it is, and who may open it.
+# Title, path and required permission of each list.
 PLACES: Mapping[str, tuple[str, str, Act]] = {
     "domains": ("Domains", "/domains", Act.READ),
     "review": ("Review queue", "/review", Act.DOMAINS_REVIEW),
@@ -23,7 +23,7 @@ PLACES: Mapping[str, tuple[str, str, Act]] = {
 
 @dataclass(frozen=True, slots=True)
 class SavedViewBar:
-    """The views of a list, and what it shows now."""
+    """The saved views of a list and its current filters."""
 
     list: str
     views: Sequence[SavedView]
@@ -45,21 +45,23 @@ class SavedViewBar:
 
 
 async def bar(call: ConsoleRequest, list_name: str, given: Mapping[str, object]) -> SavedViewBar:
-    """For the list to show above itself; `given` is what it was narrowed down to."""
-    said = {name: str(value) for name, value in given.items() if value not in (None, "", False)}
-    found = await saved_views.listing(call.desk.database, call.member, list_name)
-    return SavedViewBar(list_name, found, saved_views.filters_of(list_name, said))
+    """The bar for a list; `given` holds its current filters."""
+    non_empty = {
+        name: str(value) for name, value in given.items() if value not in (None, "", False)
+    }
+    found = await saved_views.listing(call.context.database, call.member, list_name)
+    return SavedViewBar(list_name, found, saved_views.filters_of(list_name, non_empty))
 
 
 async def opening(call: ConsoleRequest, list_name: str) -> Response | None:
-    """The way to the view that this member begins with, where the address asks for nothing."""
+    """Redirect to the member's default view when the request has no query string."""
     if call.request.url.query or call.is_partial:
         return None
-    chosen = await saved_views.default(call.desk.database, call.member, list_name)
+    chosen = await saved_views.default(call.context.database, call.member, list_name)
     return None if chosen is None else call.go(address(list_name, chosen.filters))
 
 
 def address(list_name: str, filters: Mapping[str, str]) -> str:
-    """Where a list is, so narrowed down; an address that asks for nothing opens with the default."""
+    """URL of a filtered list; `all=1` shows everything, because no query opens the default view."""
     path = PLACES[list_name][1]
     return with_query(path, **filters) if filters else f"{path}?all=1"

@@ -1,4 +1,4 @@
-"""Screens: an address, a method, who may use it, and what answers. Nothing is served otherwise."""
+"""Screens: method, path, required permission and handler. Nothing else is served."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from messor.console.call import ConsoleRequest
 
 Handler = Callable[[ConsoleRequest], Awaitable[Response]]
 
-PUBLIC = None  # in place of an act: anybody may
+PUBLIC = None  # instead of a permission: open to everyone
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """One thing that can be asked of the console."""
+    """One route of the console."""
 
     method: str
     path: str
     act: Act | None
     handler: Handler
-    takes_files: bool = False  # others read plain forms only
+    takes_files: bool = False  # accepts multipart uploads
 
 
 def get(path: str, act: Act | None, handler: Handler) -> Screen:
-    """Something to look at; it changes nothing."""
+    """A read-only page."""
     return Screen("GET", path, act, handler)
 
 
 def post(path: str, act: Act | None, handler: Handler) -> Screen:
-    """Something to do; the guard demands the token of a form of ours."""
+    """An action; the guard requires a CSRF token."""
     return Screen("POST", path, act, handler)
 
 
 def upload(path: str, act: Act, handler: Handler) -> Screen:
-    """Something to do that takes files, and so a larger form."""
+    """An action that accepts file uploads, and therefore larger bodies."""
     return Screen("POST", path, act, handler, takes_files=True)

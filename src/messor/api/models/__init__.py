@@ -1,1 +1,1 @@
-"""What the API takes and answers, as the OpenAPI document shows it."""
+"""Request and response models of the API."""

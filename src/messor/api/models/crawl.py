@@ -1,4 +1,4 @@
-"""Tasks, batches, pages, snapshots and fetches as the API shows them."""
+"""Tasks, batches, pages, snapshots and fetches in the API."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TaskOut(Out):
 
 
 class ActIn(In):
-    """What is to be done to some tasks."""
+    """An action on tasks."""
 
     act: TaskAct
 
@@ -54,22 +54,22 @@ class DoneOut(Out):
     act: TaskAct
     scope: Literal["url", "batch", "domain", "all"]
     name: str
-    tasks: int = Field(description="How many it changed")
+    tasks: int = Field(description="Number of changed tasks")
 
 
-class WishIn(In):
+class BatchUrlIn(In):
     url: Address
     priority: int | None = Field(None, ge=1, le=10)
     every: Every | None = None
 
 
 class BatchIn(In):
-    """Pages to be crawled together."""
+    """A batch of URLs to crawl."""
 
     name: Annotated[str, text(200, 1)]
-    priority: int = Field(5, ge=1, le=10, description="1 is first")
-    every: Every | None = Field(None, description="How often from now on: 12h, 7d, weekly …")
-    urls: list[Address | WishIn] = Field(min_length=1, max_length=5_000)
+    priority: int = Field(5, ge=1, le=10, description="1 is the highest")
+    every: Every | None = Field(None, description="Crawl frequency: 12h, 7d, weekly …")
+    urls: list[Address | BatchUrlIn] = Field(min_length=1, max_length=5_000)
 
 
 class BadLineOut(Out):
@@ -91,12 +91,14 @@ class BatchOut(Out):
     rejected: int
     created_at: datetime
     finished_at: datetime | None
-    fetched: int = Field(description="Of the accepted; of a large batch about so many")
-    is_reckoned: bool = Field(description="Whether `fetched` was reckoned from some of its pages")
+    fetched: int = Field(
+        description="Fetched pages among the accepted; an estimate for large batches"
+    )
+    is_reckoned: bool = Field(description="Whether `fetched` is an estimate from a sample")
 
 
 class BatchTakenOut(Out):
-    """What came of a batch; of its bad lines the first hundred."""
+    """The result of a batch, with the first hundred rejected lines."""
 
     id: UUID
     name: str
@@ -159,8 +161,8 @@ class DiffOut(Out):
     after: SnapshotOut
     added: int
     removed: int
-    diff: str = Field(description="Unified, three lines of context")
-    is_cut: bool = Field(description="Whether a text was too long to be compared whole")
+    diff: str = Field(description="Unified diff with three lines of context")
+    is_cut: bool = Field(description="Whether a text was truncated before comparison")
 
 
 class FetchOut(Out):

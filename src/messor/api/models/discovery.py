@@ -1,4 +1,4 @@
-"""Verticals, keywords, discovery sessions and candidates as the API shows them."""
+"""Verticals, keywords, discovery sessions and candidates in the API."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CandidateStatus = Literal[
     "SKIPPED_LOW_CONFIDENCE",
 ]  # fmt: skip
 VerticalName = Annotated[
-    str, Path(pattern=r"^[a-z][a-z0-9_]{0,62}$", description="Such as funding")
+    str, Path(pattern=r"^[a-z][a-z0-9_]{0,62}$", description="For example funding")
 ]
 
 
@@ -42,19 +42,19 @@ class VersionOut(Out):
 
 
 class WholeVerticalOut(VerticalOut):
-    """A vertical with all that it says."""
+    """A vertical with its full definition."""
 
     definition: dict[str, Any]
-    source: str = Field(description="The file, to be changed and applied again")
+    source: str = Field(description="The TOML file, for editing and applying again")
     versions: list[VersionOut]
 
 
 class VerticalIn(In):
-    """A vertical that comes with Messor, by its name, or a file of one's own."""
+    """A bundled vertical by name, or a custom file."""
 
     name: Annotated[str, text(63, 1)] | None = None
     source: Annotated[str, text(MAX_BYTES, 1)] | None = None
-    dry_run: bool = Field(default=False, description="Only tell what would change")
+    dry_run: bool = Field(default=False, description="Only report the changes")
 
 
 class DifferenceOut(Out):
@@ -104,19 +104,19 @@ class KeywordOut(Out):
 
 
 class KeywordTextOut(Out):
-    """A text, and its keyword on each profile that has one."""
+    """A text with its keyword for each profile."""
 
     text: str
     keywords: list[KeywordOut]
 
 
-class LookOut(Out):
-    """One look at a keyword's result page; `failed` is a gap, in which nobody has a rank."""
+class KeywordSearchOut(Out):
+    """One search for a keyword; `failed` is a gap without ranks."""
 
     id: UUID
     captured_at: datetime
     outcome: Outcome
-    ranks: dict[str, int] = Field(description="By domain; who was not seen is not in it")
+    ranks: dict[str, int] = Field(description="By domain; domains not found are absent")
 
 
 class WholeKeywordOut(KeywordOut):
@@ -126,7 +126,7 @@ class WholeKeywordOut(KeywordOut):
     service: str | None
     seed: str | None
     created_at: datetime
-    looks: list[LookOut]
+    looks: list[KeywordSearchOut]
 
 
 class KeywordIn(In):
@@ -140,7 +140,7 @@ class KeywordsAddedOut(Out):
 
 
 class GrowIn(In):
-    write: bool = Field(default=False, description="Without it, it is only previewed")
+    write: bool = Field(default=False, description="false: preview only")
 
 
 class GenerationOut(Out):
@@ -203,12 +203,12 @@ class DiscoverySessionOut(Out):
     finished_at: datetime | None
     said: str | None
     statistics: dict[str, Any]
-    candidates: dict[str, int] = Field(description="By status, today")
+    candidates: dict[str, int] = Field(description="Current count by status")
     pages: int
 
 
 class SearchesOut(Out):
-    new: int = Field(description="Searches that were asked for, as jobs")
+    new: int = Field(description="Searches queued as jobs")
 
 
 class CandidateOut(Out):
@@ -238,7 +238,7 @@ class CandidateOut(Out):
 
 
 class OpinionOut(Out):
-    """What one judge said, and what it adds to the confidence."""
+    """The opinion of one judge and its contribution to the confidence."""
 
     judge: str
     score: float
@@ -257,16 +257,16 @@ class StatedRecordOut(Out):
 
 
 class WholeCandidateOut(CandidateOut):
-    """A candidate with all that bears on a decision."""
+    """A candidate with everything needed for a decision."""
 
     opinions: list[OpinionOut]
     domain_status: str | None
-    snapshot_id: UUID | None = Field(description="Of the result page on which it was found")
+    snapshot_id: UUID | None = Field(description="Snapshot of the result page that listed it")
     records: list[StatedRecordOut]
 
 
 class CandidateDecisionIn(In):
-    """A reason is needed to reject. With `seen`, it is refused when the status changed meanwhile."""
+    """A reason is required to reject. With `seen`, fails when the status has changed meanwhile."""
 
     act: Literal["take", "approve", "reject"]
     reason: Reason | None = None

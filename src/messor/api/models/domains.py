@@ -1,4 +1,4 @@
-"""Domains as the API shows them, and what may be asked of them."""
+"""Domains in the API, and the actions on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SubmitterType = Literal["admin", "public_user", "system"]
 
 
 class DomainOut(Out):
-    """A domain: what may be harvested, who asked, who decided and why."""
+    """A domain: what may be crawled, who requested it, who decided and why."""
 
     id: UUID
     domain: str
@@ -68,12 +68,12 @@ class DomainOut(Out):
 
 class SubmissionIn(In):
     domain: Address = Field(description="A domain, a host or a URL; protocol and path are dropped")
-    context: Context | None = Field(None, description="Why it should be harvested")
+    context: Context | None = Field(None, description="Why it should be crawled")
     max_crawl_depth: int = Field(3, ge=0, le=100)
     contact: Annotated[str, text(320)] | None = Field(
-        None, description="Where a notice of the decision may be sent; never shown"
+        None, description="E-mail address for notification of the decision; never returned"
     )
-    preflight: bool | None = Field(None, description="Have a first look taken for the reviewer")
+    preflight: bool | None = Field(None, description="Run a preflight check for the reviewer")
 
 
 class SubmittedOut(Out):
@@ -92,7 +92,7 @@ class Approve(In):
 class Reject(In):
     act: Literal["reject"]
     reason: Reason
-    notify: bool = Field(False, description="Have its submitters told, with the reason")
+    notify: bool = Field(False, description="Notify the submitters, with the reason")
 
 
 class Suspend(In):
@@ -116,7 +116,7 @@ class ReviewAgain(In):
 
 class Keep(In):
     act: Literal["keep"]
-    take_urls: bool = Field(True, description="Crawl the URLs that waited for this")
+    take_urls: bool = Field(True, description="Crawl the URLs waiting for this decision")
 
 
 class Trust(In):
@@ -153,7 +153,7 @@ DecisionIn = Annotated[
 
 
 class BulkIn(In):
-    """One decision about many domains, each for itself."""
+    """One decision applied to many domains independently."""
 
     domains: list[Name] = Field(min_length=1, max_length=200)
     decision: DecisionIn
@@ -168,9 +168,7 @@ class HoldingsOut(Out):
 class DecidedOut(Out):
     domain: DomainOut
     said: str
-    holdings: HoldingsOut | None = Field(
-        None, description="What was kept of it, when that may be purged now"
-    )
+    holdings: HoldingsOut | None = Field(None, description="Stored data, if it may be purged now")
 
 
 class VerdictOut(Out):
@@ -193,7 +191,7 @@ def _within(name: str) -> Any:
 
 
 class TermsIn(In):
-    """How a domain is crawled; what is missing stays as it is."""
+    """Crawl settings of a domain; missing fields stay unchanged."""
 
     delay: float | None = Field(None, ge=0, le=86_400, allow_inf_nan=False)
     max_concurrent_requests: int | None = _within("max_concurrent_requests")
@@ -228,7 +226,7 @@ class SimilarOut(Out):
 
 
 class ReportOut(Out):
-    """What a first look found."""
+    """Result of a preflight check."""
 
     url: str
     reachable: bool
@@ -309,7 +307,7 @@ class HistoryOut(Out):
 
 
 class DossierOut(Out):
-    """All that a reviewer needs to decide."""
+    """Everything a reviewer needs for a decision."""
 
     domain: DomainOut
     submissions: list[PastSubmissionOut]
@@ -323,21 +321,21 @@ class DossierOut(Out):
 
 class RescrapedOut(Out):
     domain: str
-    pages: int = Field(description="Known pages that are due now")
+    pages: int = Field(description="Known pages now due")
 
 
 class PreflightAskedOut(Out):
     domain: str
-    preflight: UUID | None = Field(description="null when one is under way already")
+    preflight: UUID | None = Field(description="null when one is already running")
 
 
 class ImportIn(In):
-    """Domains that were harvested before, taken over as approved."""
+    """Existing domains to import as approved."""
 
     lines: list[Annotated[str, Field(max_length=5_000, pattern=r"^[^\x00\r\n]*$")]] = Field(
-        min_length=1, max_length=1_000, description="Each: domain, depth, context"
+        min_length=1, max_length=1_000, description="One domain per line: domain, depth, context"
     )
-    start: bool = Field(True, description="false: fetch only what is asked for")
+    start: bool = Field(True, description="false: fetch only requested pages")
 
 
 class ImportLineOut(Out):
@@ -371,8 +369,8 @@ class ErasedOut(Out):
 
 class UrlIn(In):
     url: Address
-    context: Context | None = Field(None, description="Why its domain should be harvested")
-    submit: bool = Field(False, description="Submit its domain for review if that is needed")
+    context: Context | None = Field(None, description="Why its domain should be crawled")
+    submit: bool = Field(False, description="Submit its domain for review if needed")
 
 
 class SubmittedUrlOut(Out):

@@ -1,4 +1,4 @@
-"""Records, products, parsers and answers to searches as the API shows them."""
+"""Records, products, parsers and search results in the API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TrialState = Literal["shadowing", "compared", "promoted", "rejected", "rolled_ba
 
 
 def _number(value: Any) -> float | None:
-    """A figure that JSON can hold."""
+    """Convert a number for JSON."""
     made = None if value is None else float(value)
     return made if made is None or math.isfinite(made) else None
 
@@ -25,15 +25,15 @@ Figure = Annotated[float | None, BeforeValidator(_number)]
 
 
 class ProofOut(BaseModel):
-    """Where a value stands on its page."""
+    """Where a value is on its page."""
 
     method: str
-    quote: str = Field(description="Literally as in the decoded page")
+    quote: str = Field(description="Verbatim from the decoded page")
     path: str = ""
 
 
 class FieldOut(BaseModel):
-    """A value that a page states, how sure it is, and what supports it."""
+    """A value stated by a page, with confidence and evidence."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -49,7 +49,7 @@ class RecordOut(Out):
     confidence: float
     parser: str
     parser_version: str
-    title: str = Field(description="What people may call it")
+    title: str = Field(description="Display title")
     data: dict[str, Any] = Field(description="Values by field")
     domain: str
     url: str
@@ -70,12 +70,12 @@ class WholeRecordOut(RecordOut):
 
 
 class RecordChangeOut(Out):
-    """Something that became of a record, or of one of its fields."""
+    """A change of a record or of one of its fields."""
 
     id: int
     changed_at: datetime
     state: Literal["new", "changed", "removed", "returned"]
-    cause: Literal["page", "parser"] = Field(description="The page changed, or its reader did")
+    cause: Literal["page", "parser"] = Field(description="Whether the page or its parser changed")
     field: str | None
     before: Any
     after: Any
@@ -83,7 +83,7 @@ class RecordChangeOut(Out):
 
 
 class ProductOut(Out):
-    """A product as its page states it now; what the page does not state is null."""
+    """A product as currently stated by its page; missing values are null."""
 
     id: int
     product_name: str | None
@@ -129,7 +129,7 @@ class WholeProductOut(ProductOut):
 
 
 class PriceOut(Out):
-    """What a product cost, and whether it was to be had, from a moment on."""
+    """Price and availability of a product from a point in time."""
 
     seen_at: datetime
     price: Figure
@@ -140,14 +140,14 @@ class PriceOut(Out):
 
 
 class FragmentOut(Out):
-    """A piece of a text, and which parts of it answer the question."""
+    """An excerpt with the ranges that match the query."""
 
     text: str
-    marks: list[tuple[int, int]] = Field(description="From and to, in characters")
+    marks: list[tuple[int, int]] = Field(description="Start and end offsets in characters")
 
 
 class HitOut(Out):
-    kind: str = Field(description="page, or the record's")
+    kind: str = Field(description="page, or the record kind")
     page_id: int
     record_id: int | None
     snapshot_id: int
@@ -166,27 +166,27 @@ class HitOut(Out):
 
 class FacetsOut(Out):
     total: int
-    is_exact: bool = Field(description="False: at least so many")
-    by: dict[str, dict[str, int]] = Field(description="Counts by value, by facet")
+    is_exact: bool = Field(description="false: the total is a lower bound")
+    by: dict[str, dict[str, int]] = Field(description="Counts by facet and value")
 
 
 class FoundOut(Out):
-    """A page of answers, the best first."""
+    """One page of results, best first."""
 
     items: list[HitOut]
-    next: str | None = Field(description="The cursor of the next items; null at the end")
+    next: str | None = Field(description="Cursor of the next page; null at the end")
     facets: FacetsOut | None
 
 
 class ParserOut(Out):
-    """A version of a parser, and what the newest records tell of it."""
+    """A parser version with figures from the newest records."""
 
     name: str
     version: str
     kinds: list[str]
     is_generic: bool
     is_candidate: bool
-    reads: bool = Field(description="Whether it reads where no domain has a pin of its own")
+    reads: bool = Field(description="Whether it is the active version for domains without a pin")
     standing: int
     gone: int
     confidence: float | None
@@ -197,7 +197,7 @@ class ParsersOut(Out):
 
 
 class FieldLossOut(Out):
-    """What a parser lost on pages of a domain that are still there."""
+    """Records a parser lost on existing pages of a domain."""
 
     domain: str
     parser: str
@@ -213,7 +213,7 @@ class LossesOut(Out):
 
 
 class PinIn(In):
-    """A version that is to read, everywhere or for one domain."""
+    """A version to pin, for all domains or one."""
 
     parser: Annotated[str, text(100, 1)]
     version: Annotated[str, text(100, 1)]
@@ -224,7 +224,7 @@ class PinOut(Out):
     parser: str
     version: str
     previous: str | None
-    domain: str | None = Field(description="null: everywhere")
+    domain: str | None = Field(description="null: all domains")
     pinned_by: str
     pinned_at: datetime
 
@@ -235,11 +235,11 @@ class PinsOut(Out):
 
 class LiftedOut(Out):
     parser: str
-    version: str | None = Field(description="What is pinned now; null: the newest reads")
+    version: str | None = Field(description="The version now pinned; null: the newest is used")
 
 
 class FieldScoreOut(Out):
-    """How a candidate fares with one field, held against what is stored."""
+    """Comparison of a candidate with stored values for one field."""
 
     name: str
     same: int
@@ -256,7 +256,7 @@ class FieldScoreOut(Out):
 
 
 class DomainScoreOut(Out):
-    """How a candidate fares on the pages of one domain."""
+    """Comparison of a candidate on the pages of one domain."""
 
     domain: str
     pages: int
@@ -274,7 +274,7 @@ class TrialOut(Out):
     domain: str | None
     state: TrialState
     pages: int
-    most: int | None = Field(description="Pages after which a shadow is compared")
+    most: int | None = Field(description="Pages a shadow trial compares")
     started_by: str
     started_at: datetime
     decided_by: str | None
@@ -291,16 +291,16 @@ class TrialsOut(Out):
 
 
 class ShadowIn(In):
-    """A candidate that is to read pages as they come in, beside what reads now."""
+    """A shadow trial: the candidate parses new pages alongside the active version."""
 
     parser: Annotated[str, text(100, 1)]
     version: Annotated[str, text(100, 1)]
-    domain: Name | None = Field(None, description="Only its pages; all pages when it is left out")
-    most: int = Field(1000, ge=1, le=10_000_000, description="Pages to be compared")
+    domain: Name | None = Field(None, description="Limit to this domain; default: all domains")
+    most: int = Field(1000, ge=1, le=10_000_000, description="Pages to compare")
 
 
 class TrialDecisionIn(In):
-    """What a person makes of a candidate; why is needed unless it is promoted."""
+    """The decision on a candidate; a reason is required unless it is promoted."""
 
     decision: Literal["promoted", "rejected", "rolled_back"]
     reason: Reason | None = None

@@ -1,4 +1,4 @@
-"""Events, decisions, jobs, ingestions, proxies and health as the API shows them."""
+"""Events, decisions, jobs, ingestions, proxies and health in the API."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Category = Literal["network", "http", "blocked", "parse", "validation", "storage
 
 
 class EventOut(Out):
-    id: str = Field(description="Its place in the ledger, as Last-Event-ID takes it")
+    id: str = Field(description="Position in the ledger, usable as Last-Event-ID")
     occurred_at: datetime
     type: str
     actor: str
@@ -135,13 +135,13 @@ class PatternsOut(Out):
 
 
 class ChoiceIn(In):
-    """Which dead letters are meant; what is not given does not matter."""
+    """Selects dead letters; missing criteria are ignored."""
 
     job_ids: list[UUID] | None = Field(None, min_length=1, max_length=1_000)
     job_type: Annotated[str, text(100, 1)] | None = None
     category: Category | None = None
     pattern: Annotated[str, text(1_000, 1)] | None = None
-    everything: bool = Field(False, description="Say so to mean all of them")
+    everything: bool = Field(False, description="Must be true to select all of them")
 
 
 class CountOut(Out):
@@ -149,7 +149,7 @@ class CountOut(Out):
 
 
 class IngestIn(In):
-    """As specified: `userUrls` is for user_assisted mode alone."""
+    """`userUrls` applies to user_assisted mode only."""
 
     url: Address
     mode: Mode = "standard"
@@ -194,7 +194,7 @@ class OfferOut(Out):
 
 
 class BlockedOut(Out):
-    """What can be done about a site that refuses."""
+    """Options for a site that blocks crawlers."""
 
     friction: list[str]
     guidance: list[str]
@@ -209,7 +209,7 @@ class IngestOut(Out):
 
 
 class RunOut(Out):
-    """An ingestion under way or ended."""
+    """A running or finished ingestion."""
 
     trace_id: str
     orbit_slug: str
@@ -217,17 +217,17 @@ class RunOut(Out):
     url: str
     requested_by: str
     stage: Literal["discovering", "fetching", "done"]
-    planned: int = Field(description="Pages of the plan so far")
-    fetched: int = Field(description="Of these, fetched by this run")
+    planned: int = Field(description="Pages planned so far")
+    fetched: int = Field(description="Planned pages fetched by this run")
     started_at: datetime
     completed_at: datetime | None
     outcome: Literal["success", "partial", "blocked", "error"] | None
-    lost: bool = Field(description="Without an end, and its process is surely gone")
+    lost: bool = Field(description="Unfinished, and its process no longer exists")
     evidence: EvidenceOut | None
 
 
 class RunWithTilesOut(RunOut):
-    tiles: list[TileOut] = Field(description="What it left and no later run took away")
+    tiles: list[TileOut] = Field(description="Current tiles, unless removed by a later run")
 
 
 class OrbitOut(Out):
@@ -240,7 +240,7 @@ class OrbitOut(Out):
 
 
 class ProxyOut(Out):
-    """A proxy; in the password's place stands ***."""
+    """A proxy; the password is shown as ***."""
 
     id: int
     proxy_protocol: str
@@ -271,7 +271,7 @@ class ProxiesOut(Out):
 
 class ProxyIn(In):
     url: Annotated[str, text(500, 1)] = Field(
-        description="Such as socks5://user@proxy.example:1080"
+        description="For example socks5://user@proxy.example:1080"
     )
     password: Annotated[str, text(255)] | None = Field(None, json_schema_extra={"writeOnly": True})
     cost_per_request: float | None = Field(None, ge=0, le=1_000_000, allow_inf_nan=False)
@@ -299,7 +299,7 @@ class ReadyOut(Out):
 
 
 class AlarmOut(Out):
-    """Something that is wrong with the installation now."""
+    """A current problem of the installation."""
 
     place: str = Field(description="Machine and process")
     name: str = Field(description="disk, clock, or the component that failed")
@@ -308,7 +308,7 @@ class AlarmOut(Out):
 
 
 class VitalsOut(Out):
-    """How it goes, at a glance."""
+    """A status summary."""
 
     revision: str | None
     workers: int
@@ -324,14 +324,16 @@ EventType = Annotated[str, Field(pattern=r"^[a-z_]{1,40}\.[a-z_]{1,60}$")]
 
 
 class WebhookIn(In):
-    url: Annotated[str, text(2_000, 1)] = Field(description="Such as https://example.org/hook")
+    url: Annotated[str, text(2_000, 1)] = Field(description="For example https://example.org/hook")
     types: list[EventType] = Field(
-        default_factory=list, max_length=50, description="Such as domain.approved; empty: every one"
+        default_factory=list,
+        max_length=50,
+        description="For example domain.approved; empty: all types",
     )
 
 
 class WebhookChangeIn(In):
-    """What is missing stays as it is."""
+    """Missing fields stay unchanged."""
 
     types: list[EventType] | None = Field(None, max_length=50)
     is_active: bool | None = None
@@ -358,20 +360,20 @@ class WebhooksOut(Out):
 
 class NewWebhookOut(Out):
     webhook: WebhookOut
-    secret: str = Field(description="Signs what is sent (Standard Webhooks); not shown again")
+    secret: str = Field(description="Signing secret (Standard Webhooks); returned only once")
 
 
 class DeliveryOut(Out):
     id: UUID
-    state: str = Field(description="queued, running, done, dead or cancelled, as jobs have it")
+    state: str = Field(description="Job state: queued, running, done, dead or cancelled")
     attempts: int
     max_attempts: int
     created_at: datetime
     available_at: datetime
     finished_at: datetime | None
     event_type: str | None
-    event_id: str | None = Field(description="The same however often it is sent")
-    status: int | None = Field(description="What the receiver answered, once it took it")
+    event_id: str | None = Field(description="Stays the same for every attempt")
+    status: int | None = Field(description="HTTP status of the receiver once delivered")
     last_error: str | None
 
 

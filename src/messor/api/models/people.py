@@ -1,4 +1,4 @@
-"""Members, sessions and keys as the API shows them; secrets are shown once, when they are made."""
+"""Members, sessions and keys in the API; secrets are returned only on creation."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class MemberIn(In):
 
 
 class MemberChangeIn(In):
-    """What is missing stays as it is."""
+    """Missing fields stay unchanged."""
 
     role: Role | None = None
     disabled: bool | None = None
 
 
 class LinkOut(Out):
-    """A link that logs a member in, once; it is shown this one time."""
+    """A one-time login link, returned only once."""
 
     path: str
     expires_at: datetime
@@ -72,7 +72,7 @@ class KeyIn(In):
     name: Annotated[str, text(100, 1)]
     scopes: list[Act] = Field(min_length=1, max_length=50)
     days: int = Field(USUAL_DAYS, ge=1, le=MOST_DAYS)
-    member_id: UUID | None = Field(None, description="Somebody else's, for admins")
+    member_id: UUID | None = Field(None, description="Another member's id, for admins")
 
 
 class KeyOut(Out):
@@ -98,11 +98,11 @@ class KeysOut(Out):
 
 class NewKeyOut(Out):
     key: KeyOut
-    secret: str = Field(description="The whole key; nobody can show it again")
+    secret: str = Field(description="The full key, returned only once")
 
 
 class WhoOut(Out):
-    """Who is asking, and what they may do."""
+    """The authenticated caller and its permissions."""
 
     member_id: UUID | None
     name: str

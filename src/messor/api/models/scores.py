@@ -1,4 +1,4 @@
-"""Scores, simulations and calibration as the API shows them."""
+"""Scores, simulations and calibration in the API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Weight = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 
 class PartOut(Out):
     name: str
-    value: float | None = Field(description="Null: not known, and takes no part")
+    value: float | None = Field(description="null: unknown and not counted")
     weight: float
     contribution: float
     sentence: str
@@ -54,13 +54,17 @@ class ScoreHistoryOut(Out):
 
 
 class WeightsIn(In):
-    weights: dict[PartName, Weight] = Field(default={}, description="Those not named stay")
+    weights: dict[PartName, Weight] = Field(
+        default={}, description="Weights not listed stay unchanged"
+    )
 
 
 class ScoringIn(WeightsIn):
-    """Other weights become the vertical's next version."""
+    """New weights are published as the vertical's next version."""
 
-    seen: int | None = Field(default=None, ge=1, le=1_000_000, description="The version looked at")
+    seen: int | None = Field(
+        default=None, ge=1, le=1_000_000, description="The version the caller has read"
+    )
 
 
 class SimulatedOut(Out):
@@ -74,7 +78,7 @@ class SimulatedOut(Out):
 
 
 class SimulationOut(Out):
-    rows: list[SimulatedOut] = Field(description="Of the domains whose level would change")
+    rows: list[SimulatedOut] = Field(description="Domains whose level would change")
     domains: int
     changed: int
     looks_per_day_now: float

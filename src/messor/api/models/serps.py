@@ -1,4 +1,4 @@
-"""Result pages and visibility as the API shows them."""
+"""Result pages and visibility in the API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from messor.api.models.discovery import Outcome, Tier
 
 
 class SerpOut(Out):
-    """A result page; `failed` is a gap, which has a reason and no results."""
+    """A result page; `failed` is a gap with a reason and no results."""
 
     id: UUID
     keyword_id: UUID
@@ -70,7 +70,7 @@ class MovedOut(Out):
 
 
 class VisibilityOut(Out):
-    """Who is seen how well; with no page seen well, nobody's visibility is known."""
+    """Visibility of domains; unknown without a complete result page."""
 
     since: datetime
     until: datetime
@@ -81,7 +81,7 @@ class VisibilityOut(Out):
 
 
 class SpanOut(Out):
-    """One week; null where nothing was seen well."""
+    """One week; null without a complete result page."""
 
     since: datetime
     until: datetime

@@ -1,4 +1,4 @@
-"""The halt of all traffic as the API shows it."""
+"""The traffic halt in the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidates: what searches found and judges trust, and a reviewer's decision on each."""
+"""Candidates: list, details and review decisions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL
 from messor.api.models.discovery import (
     CandidateDecisionIn,
@@ -32,7 +32,7 @@ Part = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)
 @router.get("")
 @needs(Act.READ)
 async def list_candidates(
-    source: Source,
+    database: DatabaseDep,
     *,
     vertical: VerticalFilter = None,
     status: CandidateStatus | None = None,
@@ -41,10 +41,10 @@ async def list_candidates(
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[CandidateOut]:
-    """Candidates, the most trusted first."""
+    """List candidates, highest confidence first."""
     pager = Pager("candidates", vertical, status, session_id, q)
     rows = await candidate_queries.queue(
-        source,
+        database,
         [status] if status else list(TRANSITIONS),
         vertical=vertical,
         session_id=session_id,
@@ -60,9 +60,9 @@ async def list_candidates(
 
 @router.get("/{candidate_id}")
 @needs(Act.READ)
-async def show_candidate(candidate_id: UUID, source: Source) -> WholeCandidateOut:
-    """One candidate: every judge's score with its weight and explanation, and what its pages state."""
-    found = await candidate_queries.dossier(source, candidate_id)
+async def show_candidate(candidate_id: UUID, database: DatabaseDep) -> WholeCandidateOut:
+    """Get a candidate with the score, weight and explanation of every judge, and its records."""
+    found = await candidate_queries.dossier(database, candidate_id)
     return WholeCandidateOut(
         **_facts(found.candidate),
         opinions=[OpinionOut.model_validate(one) for one in found.opinions],
@@ -75,11 +75,19 @@ async def show_candidate(candidate_id: UUID, source: Source) -> WholeCandidateOu
 @router.post("/{candidate_id}/decisions")
 @needs(Act.DOMAINS_REVIEW)
 async def decide_candidate(
-    candidate_id: UUID, given: CandidateDecisionIn, unit: Unit, who: Who
+    candidate_id: UUID,
+    given: CandidateDecisionIn,
+    connection: TransactionDep,
+    principal: PrincipalDep,
 ) -> CandidateOut:
-    """Take a candidate up, approve or reject it."""
+    """Assign, approve or reject a candidate."""
     found = await candidate_review.decide(
-        unit, candidate_id, given.act, actor=who.actor, reason=given.reason, seen=given.seen
+        connection,
+        candidate_id,
+        given.act,
+        actor=principal.actor,
+        reason=given.reason,
+        seen=given.seen,
     )
     return CandidateOut.model_validate(_facts(found))
 

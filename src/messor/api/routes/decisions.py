@@ -1,4 +1,4 @@
-"""Decisions about domains, one or many at once, and what is removed because of them."""
+"""Decisions on domains, single and bulk, purge and erasure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request, Response
 
 from messor.access.roles import Act
 from messor.api import etags
+from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source, Unit, Who
 from messor.api.models.base import DomainName
 from messor.api.models.domains import (
     BulkIn,
@@ -48,15 +48,15 @@ async def _trust(connection: Connection, name: str, *, actor: str, trusted: bool
 async def _rest(connection: Connection, name: str, *, actor: str, year: int) -> Decided:
     found = await registry.lock(connection, name)
     resting_one = await rest.no_funds(connection, found, year, actor=actor)
-    return Decided(resting_one, f"{name} rests until {year + 1}.")
+    return Decided(resting_one, f"{name} is not crawled until {year + 1}.")
 
 
 async def _revive(connection: Connection, name: str, *, actor: str) -> Decided:
     found = await registry.lock(connection, name)
-    return Decided(await rest.revive(connection, found, actor=actor), f"{name} is worked on again.")
+    return Decided(await rest.revive(connection, found, actor=actor), f"{name} is processed again.")
 
 
-# The other fields of a decision are what these take.
+# Each function takes the remaining fields of its decision.
 _ACTS: Mapping[str, Callable[..., Awaitable[Decided]]] = {
     "approve": decisions.approve,
     "reject": decisions.reject,
@@ -73,7 +73,7 @@ _ACTS: Mapping[str, Callable[..., Awaitable[Decided]]] = {
 
 
 async def decide(connection: Connection, name: str, given: DecisionIn, actor: str) -> Decided:
-    """Hand a decision to whoever carries it out."""
+    """Dispatch a decision to its handler."""
     act = _ACTS[given.act]
     return await act(connection, name, actor=actor, **given.model_dump(exclude={"act"}))
 
@@ -83,29 +83,29 @@ async def decide(connection: Connection, name: str, given: DecisionIn, actor: st
 async def decide_domain(
     domain: DomainName,
     given: DecisionIn,
-    unit: Unit,
-    who: Who,
+    connection: TransactionDep,
+    principal: PrincipalDep,
     *,
     request: Request,
     response: Response,
 ) -> DecidedOut:
-    """Decide on a domain. With If-Match it is refused when somebody else decided meanwhile."""
+    """Decide on a domain. With If-Match, fails when the domain has changed meanwhile."""
     name = name_of(domain)
-    etags.require(request, await registry.lock(unit, name))
-    decided = await decide(unit, name, given, who.actor)
+    etags.require(request, await registry.lock(connection, name))
+    decided = await decide(connection, name, given, principal.actor)
     response.headers["ETag"] = etags.of_domain(decided.domain)
     return DecidedOut.model_validate(decided)
 
 
 @router.post("/decisions")
 @needs(Act.DOMAINS_REVIEW, own_transactions=True)
-async def decide_many(given: BulkIn, source: Source, who: Who) -> BulkOut:
-    """One decision about many domains, each for itself: one refusal stops no other."""
+async def decide_many(given: BulkIn, database: DatabaseDep, principal: PrincipalDep) -> BulkOut:
+    """Apply one decision to many domains; a failure does not affect the others."""
 
     async def act(connection: Connection, name: str) -> Decided:
-        return await decide(connection, name_of(name), given.decision, who.actor)
+        return await decide(connection, name_of(name), given.decision, principal.actor)
 
-    verdicts = await decisions.decide_many(source, list(dict.fromkeys(given.domains)), act)
+    verdicts = await decisions.decide_many(database, list(dict.fromkeys(given.domains)), act)
     done = sum(verdict.done for verdict in verdicts)
     return BulkOut(
         done=done,
@@ -116,25 +116,27 @@ async def decide_many(given: BulkIn, source: Source, who: Who) -> BulkOut:
 
 @router.get("/domains/{domain}/holdings")
 @needs(Act.READ)
-async def show_holdings(domain: DomainName, source: Source) -> HoldingsOut:
-    """How much a purge would remove."""
-    found = await registry.get(source, name_of(domain))
-    return HoldingsOut.model_validate(await purges.holdings(source, found))
+async def show_holdings(domain: DomainName, database: DatabaseDep) -> HoldingsOut:
+    """Get what a purge would delete."""
+    found = await registry.get(database, name_of(domain))
+    return HoldingsOut.model_validate(await purges.holdings(database, found))
 
 
 @router.post("/domains/{domain}/purge")
 @needs(Act.DATA_ERASE)
-async def purge_domain(domain: DomainName, unit: Unit, who: Who) -> PurgeOut:
-    """Forget all that was kept of a domain that is not approved; the log of requests stays."""
+async def purge_domain(
+    domain: DomainName, connection: TransactionDep, principal: PrincipalDep
+) -> PurgeOut:
+    """Delete the stored pages and snapshots of a domain that is not approved; the request log is kept."""
     name = name_of(domain)
-    kept = await purges.purge(unit, name, actor=who.actor)
+    kept = await purges.purge(connection, name, actor=principal.actor)
     return PurgeOut(domain=name, purged=HoldingsOut.model_validate(kept))
 
 
 @router.post("/erasures", status_code=201)
 @needs(Act.DATA_ERASE)
-async def erase(given: ErasureIn, unit: Unit, who: Who) -> ErasedOut:
-    """Remove a domain, a page or a person's data, so that it stays removed."""
+async def erase(given: ErasureIn, connection: TransactionDep, principal: PrincipalDep) -> ErasedOut:
+    """Erase a domain, a page or a person's data permanently."""
     act = _ERASE[given.kind]
-    done = await act(unit, given.what, actor=who.actor, reason=given.reason)
+    done = await act(connection, given.what, actor=principal.actor, reason=given.reason)
     return ErasedOut.model_validate(done)

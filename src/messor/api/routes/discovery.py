@@ -1,4 +1,4 @@
-"""Discovery sessions: what they judged and found; asking for the searches that are due."""
+"""Discovery sessions, and queueing due searches."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.context import ContextDep, DatabaseDep, TransactionDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Here, Source, Unit
 from messor.api.models.discovery import DiscoverySessionOut, SearchesOut, SessionState, VerticalName
 from messor.errors import ConflictError
 from messor.scout import session_queries, track
@@ -25,17 +25,17 @@ VerticalFilter = Annotated[str | None, Query(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 @router.get("/discovery-sessions")
 @needs(Act.READ)
 async def list_discovery_sessions(
-    source: Source,
+    database: DatabaseDep,
     *,
     vertical: VerticalFilter = None,
     state: SessionState | None = None,
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[DiscoverySessionOut]:
-    """Discovery sessions with their figures, the newest first."""
+    """List discovery sessions with statistics, newest first."""
     pager = Pager("discovery sessions", vertical, state)
     rows = await session_queries.sessions(
-        source,
+        database,
         vertical=vertical,
         state=state,
         before=pager.read(cursor, tuple[datetime, UUID]),
@@ -49,16 +49,18 @@ async def list_discovery_sessions(
 
 @router.get("/discovery-sessions/{session_id}")
 @needs(Act.READ)
-async def show_discovery_session(session_id: UUID, source: Source) -> DiscoverySessionOut:
-    """One discovery session."""
-    return DiscoverySessionOut.model_validate(await session_queries.get(source, session_id))
+async def show_discovery_session(session_id: UUID, database: DatabaseDep) -> DiscoverySessionOut:
+    """Get a discovery session."""
+    return DiscoverySessionOut.model_validate(await session_queries.get(database, session_id))
 
 
 @router.post("/verticals/{vertical}/searches", status_code=202)
 @needs(Act.CRAWL_CONTROL)
-async def ask_for_searches(vertical: VerticalName, unit: Unit, here: Here) -> SearchesOut:
-    """Have workers search for the keywords that are due, each once in its window."""
-    applied = await verticals.get(unit, vertical)
-    if not here.settings.search_engines:
-        raise ConflictError("No search engine is configured, so nothing is asked for.")
-    return SearchesOut(new=await track.ask_for_jobs(unit, applied.id))
+async def ask_for_searches(
+    vertical: VerticalName, connection: TransactionDep, context: ContextDep
+) -> SearchesOut:
+    """Queue searches for due keywords, each once per window."""
+    applied = await verticals.get(connection, vertical)
+    if not context.settings.search_engines:
+        raise ConflictError("No search engine is configured; set search_engines first.")
+    return SearchesOut(new=await track.ask_for_jobs(connection, applied.id))

@@ -1,4 +1,4 @@
-"""Events: the ledger page by page, and as a stream that goes on where a caller left it."""
+"""Events: the ledger as a paginated list and as a resumable stream."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from starlette.responses import Response, StreamingResponse
 from messor.access.errors import AccessError
 from messor.access.principal import Principal
 from messor.access.roles import Act
+from messor.api.context import ApiContext, ContextDep, DatabaseDep, PrincipalDep
 from messor.api.credentials import identify
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import ApiContext, Here, Source, Who
 from messor.api.models.base import BIGGEST
 from messor.api.models.operations import EventOut
 from messor.api.routes.domains import name_of
@@ -33,20 +33,20 @@ from messor.store.database import LOST_CONNECTION
 
 router = APIRouter(prefix="/events", tags=["events"], route_class=GatedRoute)
 
-POLL_SECONDS = 0.4  # between looks when nothing is heard of
-CHECK_SECONDS = 0.8  # how long a stream may outlast its session or key; it tells nothing meanwhile
+POLL_SECONDS = 0.4  # poll interval without notifications
+CHECK_SECONDS = 0.8  # how long a stream may outlive its session or key; it sends nothing then
 HEARTBEAT_SECONDS = 15.0
 BATCH = 200
 _ID = re.compile(r"(\d{1,19})-(\d{1,19})", re.ASCII)
 
 Types = Annotated[
     list[Annotated[str, Query(pattern=r"^[a-z_]{1,40}\.[a-z_]{1,60}$")]] | None,
-    Query(alias="type", max_length=50, description="Such as domain.approved; several may be given"),
+    Query(alias="type", max_length=50, description="For example domain.approved; may be repeated"),
 ]
 
 
 class EventStream(Response):
-    """Named for the document: its media type is that of server-sent events."""
+    """Declares the media type of server-sent events in the OpenAPI document."""
 
     media_type = "text/event-stream"
 
@@ -54,8 +54,8 @@ class EventStream(Response):
 @router.get("")
 @needs(Act.READ)
 async def list_events(
-    source: Source,
-    who: Who,
+    database: DatabaseDep,
+    principal: PrincipalDep,
     *,
     types: Types = None,
     domain: DomainFilter = None,
@@ -64,18 +64,18 @@ async def list_events(
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[EventOut]:
-    """What happened, in the order it was committed. Who logged in is for the audit's readers.
+    """List events in commit order. Login events are limited to audit readers.
 
-    An answer looks at a stretch of the ledger: it may hold few items, or none, and go on.
+    A response scans a bounded part of the ledger, so it may contain few or no items although more follow.
     """
     domain_id: UUID | None = None
     if domain is not None:
-        domain_id = (await registry.get(source, name_of(domain))).id
-    wanted = EventFilter(types, domain_id, page_id, with_audit=who.may(Act.AUDIT_READ))
+        domain_id = (await registry.get(database, name_of(domain))).id
+    wanted = EventFilter(types, domain_id, page_id, with_audit=principal.may(Act.AUDIT_READ))
     pager = Pager("events", types, domain_id, page_id, order)
     at = pager.read(cursor, tuple[PositiveInt, PositiveInt])
     found = await queries.look(
-        source,
+        database,
         wanted,
         beyond=Cursor(*at) if at else None,
         newest_first=order == "newest",
@@ -108,22 +108,22 @@ def _id(cursor: Cursor) -> str:
 @router.get(
     "/stream",
     response_class=EventStream,
-    responses={200: {"description": "Server-sent events; `id` is what Last-Event-ID takes"}},
+    responses={200: {"description": "Server-sent events; `id` can be sent as Last-Event-ID"}},
 )
 @needs(Act.READ)
 async def stream_events(
     request: Request,
-    here: Here,
-    who: Who,
+    context: ContextDep,
+    principal: PrincipalDep,
     *,
     types: Types = None,
     last_event_id: Annotated[str | None, Header(pattern=r"^[0-9]{1,19}-[0-9]{1,19}$")] = None,
 ) -> StreamingResponse:
-    """What happens from now on, or from Last-Event-ID on, as it is committed."""
-    cursor = _given(last_event_id) or await queries.newest(here.database)
-    here.streams.require_room(_caller(who))
-    wanted = EventFilter(types, with_audit=who.may(Act.AUDIT_READ))
-    body = _held(here, who, _follow(request, here, who, wanted, cursor))
+    """Stream events as they are committed, from now or from Last-Event-ID."""
+    cursor = _given(last_event_id) or await queries.newest(context.database)
+    context.streams.require_room(_caller(principal))
+    wanted = EventFilter(types, with_audit=principal.may(Act.AUDIT_READ))
+    body = _held(context, principal, _follow(request, context, principal, wanted, cursor))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 
@@ -134,63 +134,63 @@ def _given(text: str | None) -> Cursor | None:
     found = _ID.fullmatch(text)
     tx, number = (int(part) for part in found.groups()) if found else (BIGGEST + 1, 0)
     if max(tx, number) > BIGGEST:
-        raise UsageError("Last-Event-ID is not the id of an event.")
+        raise UsageError("Last-Event-ID is not a valid event ID.")
     return Cursor(tx, number)
 
 
-def _caller(who: Principal) -> str:
-    """All keys of a member count as the member."""
-    return str(who.member_id or who.actor)
+def _caller(principal: Principal) -> str:
+    """All keys of a member count towards the member's limit."""
+    return str(principal.member_id or principal.actor)
 
 
 async def _held(
-    here: ApiContext, who: Principal, frames: AsyncGenerator[bytes, None]
+    context: ApiContext, principal: Principal, frames: AsyncGenerator[bytes, None]
 ) -> AsyncIterator[bytes]:
-    """The same, counted as long as it is open."""
-    with here.streams.holding(_caller(who)):
+    """The stream, counted against the limit while open."""
+    with context.streams.holding(_caller(principal)):
         async with aclosing(frames):
             async for frame in frames:
                 yield frame
 
 
 async def _follow(
-    request: Request, here: ApiContext, who: Principal, wanted: EventFilter, cursor: Cursor
+    request: Request, context: ApiContext, principal: Principal, wanted: EventFilter, cursor: Cursor
 ) -> AsyncGenerator[bytes, None]:
-    """Until the caller goes, their session or key ends, or the application does."""
-    told = checked = clock.now()
-    heard = 0
+    """Stream until the caller disconnects, its session or key ends, or the application stops."""
+    last_sent = checked = clock.now()
+    seen = 0
     yield b"retry: 2000\n\n"
-    async with here.bell.listening():
-        while not here.is_closing:
+    async with context.notifications.listening():
+        while not context.is_closing:
             try:
-                found = await queries.look(here.database, wanted, beyond=cursor, limit=BATCH)
+                found = await queries.look(context.database, wanted, beyond=cursor, limit=BATCH)
             except LOST_CONNECTION:
                 return
             if found.events or clock.now() - checked > CHECK_SECONDS:
-                if not await _is_still(request, here, who):
+                if not await _is_still_valid(request, context, principal):
                     return
                 checked = clock.now()
             for recorded in found.events:
                 cursor = recorded.cursor
                 yield _frame(recorded)
             if found.events:
-                told = clock.now()
+                last_sent = clock.now()
             if found.reached is not None:
                 cursor = found.reached
                 continue
-            if clock.now() - told > HEARTBEAT_SECONDS:
-                told = clock.now()
+            if clock.now() - last_sent > HEARTBEAT_SECONDS:
+                last_sent = clock.now()
                 yield b": still here\n\n"
-            heard = await here.bell.wait(heard, POLL_SECONDS)
+            seen = await context.notifications.wait(seen, POLL_SECONDS)
 
 
-async def _is_still(request: Request, here: ApiContext, who: Principal) -> bool:
-    """Whether what let the caller in still holds, and is still theirs."""
+async def _is_still_valid(request: Request, context: ApiContext, principal: Principal) -> bool:
+    """Whether the caller's session or key is still valid."""
     try:
-        now = await identify(here, request)
+        now = await identify(context, request)
     except (AccessError, *LOST_CONNECTION):
         return False
-    return now == who and not await request.is_disconnected()
+    return now == principal and not await request.is_disconnected()
 
 
 def _frame(recorded: RecordedEvent) -> bytes:

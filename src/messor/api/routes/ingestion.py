@@ -1,6 +1,6 @@
-"""Ingestion: a URL in, tiles and evidence out, at once or with progress to look at meanwhile.
+"""Ingestion: a URL in, tiles and evidence out, synchronously or with progress to poll.
 
-The path and the names of `POST /api/orbit/{slug}/ingest` are those its specification gives.
+The path and field names of `POST /api/orbit/{slug}/ingest` follow its specification.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from fastapi import APIRouter, Header, Path, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from messor.access.roles import Act
+from messor.api.context import ContextDep, DatabaseDep, PrincipalDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Here, Source, Who
 from messor.api.models.operations import (
     IngestIn,
     IngestOut,
@@ -39,45 +39,49 @@ TraceId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
     "/{slug}/ingest",
     response_model=IngestOut,
     response_model_exclude_none=True,
-    responses={202: {"model": RunOut, "description": "It is under way (Prefer: respond-async)"}},
+    responses={
+        202: {"model": RunOut, "description": "Accepted and running (Prefer: respond-async)"}
+    },
 )
 @needs(Act.INGEST_RUN, own_transactions=True)
 async def ingest_site(
     slug: Slug,
     given: IngestIn,
-    here: Here,
-    who: Who,
+    context: ContextDep,
+    principal: PrincipalDep,
     request: Request,
     *,
-    prefer: Annotated[str | None, Header(description="respond-async: answer at once")] = None,
+    prefer: Annotated[str | None, Header(description="respond-async: return immediately")] = None,
 ) -> IngestOut | Response:
-    """Fill an orbit with tiles of a site; what the site does is an outcome, not an error."""
-    if here.errands >= here.limits.ingestions:
-        raise UnavailableError("Too many ingestions are under way here. Try again in a moment.")
-    asked = IngestRequest(
+    """Fill an orbit with tiles from a site; the behaviour of the site is an outcome, not an error."""
+    if context.running_tasks >= context.limits.ingestions:
+        raise UnavailableError("Too many ingestions are running; try again in a moment.")
+    ingest_request = IngestRequest(
         given.url,
-        who.actor,
+        principal.actor,
         given.mode,
         tuple(given.userUrls),
         slug,
-        may_approve=who.may(Act.DOMAINS_REVIEW),
+        may_approve=principal.may(Act.DOMAINS_REVIEW),
     )
-    begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    started: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def watch(progress: Progress) -> None:
-        if not begun.done():
-            begun.set_result(progress.trace_id)
+        if not started.done():
+            started.set_result(progress.trace_id)
 
-    errand = here.begin(ingest(here.database, here.settings, asked, watch=watch))
-    await asyncio.wait({errand, begun}, return_when=asyncio.FIRST_COMPLETED)
-    if begun.done() and not errand.done() and _wants_async(prefer):
-        return await _under_way(here.database, begun.result())
-    return await _outcome(errand, begun, request, here.database)
+    task = context.begin(ingest(context.database, context.settings, ingest_request, watch=watch))
+    await asyncio.wait({task, started}, return_when=asyncio.FIRST_COMPLETED)
+    if started.done() and not task.done() and _wants_async(prefer):
+        return await _under_way(context.database, started.result())
+    return await _outcome(task, started, request, context.database)
 
 
 def _wants_async(prefer: str | None) -> bool:
-    wishes = (prefer or "").lower().split(",")
-    return any(wish.partition(";")[0].strip() == "respond-async" for wish in wishes)
+    preferences = (prefer or "").lower().split(",")
+    return any(
+        preference.partition(";")[0].strip() == "respond-async" for preference in preferences
+    )
 
 
 async def _under_way(database: Database, trace_id: str) -> Response:
@@ -90,14 +94,14 @@ async def _under_way(database: Database, trace_id: str) -> Response:
 
 
 async def _outcome(
-    errand: asyncio.Task[Any], begun: asyncio.Future[str], request: Request, database: Database
+    task: asyncio.Task[Any], started: asyncio.Future[str], request: Request, database: Database
 ) -> IngestOut:
-    """The specified answer; a run that broke off leaves its evidence with the problem."""
+    """The response of a finished run; a failed run adds its evidence to the problem."""
     try:
-        done: Ingestion = await asyncio.shield(errand)
+        done: Ingestion = await asyncio.shield(task)
     except MessorError:
-        if begun.done():
-            request.state.evidence = await _evidence(database, begun.result())
+        if started.done():
+            request.state.evidence = await _evidence(database, started.result())
         raise
     return IngestOut.model_validate(done.as_response())
 
@@ -113,16 +117,16 @@ async def _evidence(database: Database, trace_id: str) -> dict[str, Any]:
 @router.get("/ingestions")
 @needs(Act.READ)
 async def list_ingestions(
-    source: Source,
+    database: DatabaseDep,
     *,
     orbit_slug: Annotated[str | None, Query(alias="orbit", max_length=100, pattern=SLUG)] = None,
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[RunOut]:
-    """Ingestions, the newest first."""
+    """List ingestions, newest first."""
     pager = Pager("ingestions", orbit_slug)
     before = pager.read(cursor, PositiveInt)
-    rows = await queries.runs(source, orbit=orbit_slug, before=before, limit=limit + 1)
+    rows = await queries.runs(database, orbit=orbit_slug, before=before, limit=limit + 1)
     return Listing(
         items=[RunOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row.id),
@@ -131,15 +135,15 @@ async def list_ingestions(
 
 @router.get("/ingestions/{trace_id}")
 @needs(Act.READ)
-async def show_ingestion(trace_id: TraceId, source: Source) -> RunWithTilesOut:
-    """How far an ingestion is, or what it came to."""
-    run = await queries.run(source, trace_id)
+async def show_ingestion(trace_id: TraceId, database: DatabaseDep) -> RunWithTilesOut:
+    """Get the progress or result of an ingestion."""
+    run = await queries.run(database, trace_id)
     shown = RunOut.model_validate(run).model_dump()
-    return RunWithTilesOut.model_validate({**shown, "tiles": await queries.tiles(source, run.id)})
+    return RunWithTilesOut.model_validate({**shown, "tiles": await queries.tiles(database, run.id)})
 
 
 @router.get("/orbits/{slug}")
 @needs(Act.READ)
-async def show_orbit(slug: Slug, source: Source) -> OrbitOut:
-    """An orbit and its tiles."""
-    return OrbitOut.model_validate(await queries.orbit(source, slug))
+async def show_orbit(slug: Slug, database: DatabaseDep) -> OrbitOut:
+    """Get an orbit with its tiles."""
+    return OrbitOut.model_validate(await queries.orbit(database, slug))

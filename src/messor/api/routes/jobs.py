@@ -1,4 +1,4 @@
-"""Jobs and dead letters: background work, and what people do about what failed."""
+"""Jobs and dead letters: listing, cancelling, requeueing and purging."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.context import ContextDep, DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Here, Source, Unit, Who
 from messor.api.models.base import NO_NUL
 from messor.api.models.operations import (
     Category,
@@ -43,17 +43,17 @@ _JOB_FIELDS = JobOut.model_fields.keys() - {"result", "errors"}
 @router.get("/jobs")
 @needs(Act.READ)
 async def list_jobs(
-    source: Source,
+    database: DatabaseDep,
     *,
     state: State | None = None,
     job_type: JobType = None,
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[JobLineOut]:
-    """Jobs, the newest first; those in the history are not listed."""
+    """List jobs, newest first, without those in the history."""
     pager = Pager("jobs", state, job_type)
     before = pager.read(cursor, UUID)
-    found = await queries.jobs(source, state=state, job_type=job_type, before=before, limit=limit)
+    found = await queries.jobs(database, state=state, job_type=job_type, before=before, limit=limit)
     return Listing(
         items=[JobLineOut.model_validate(row) for row in found.jobs],
         next=pager.write(found.reached) if found.reached else None,
@@ -62,49 +62,51 @@ async def list_jobs(
 
 @router.get("/jobs/stats")
 @needs(Act.READ)
-async def show_job_stats(here: Here) -> JobStatsOut:
-    """How the jobs of each type stand; where they are very many, how they stood seconds ago."""
-    figures = await here.job_figures.get()
+async def show_job_stats(context: ContextDep) -> JobStatsOut:
+    """Job counts by type; with very many jobs, cached for some seconds."""
+    figures = await context.job_figures.get()
     return JobStatsOut(items=[JobFiguresOut.model_validate(one) for one in figures])
 
 
 @router.get("/jobs/{job_id}")
 @needs(Act.READ)
-async def show_job(job_id: UUID, source: Source, who: Who) -> JobOut:
-    """One job, in the queue or in the history, with its latest errors."""
-    found = await lists.get(source, job_id)
-    job = shown_job(found, in_full=who.may(Act.JOBS_CONTROL))
-    told = JobErrorOut.model_fields
-    errors = [JobErrorOut(**{name: one[name] for name in told}) for one in job["errors"]]
+async def show_job(job_id: UUID, database: DatabaseDep, principal: PrincipalDep) -> JobOut:
+    """Get a job from the queue or the history, with its latest errors."""
+    found = await lists.get(database, job_id)
+    job = shown_job(found, in_full=principal.may(Act.JOBS_CONTROL))
+    names = JobErrorOut.model_fields
+    errors = [JobErrorOut(**{name: one[name] for name in names}) for one in job["errors"]]
     shown = {name: job[name] for name in _JOB_FIELDS}
     return JobOut(**shown, result=job["result_json"], errors=errors)
 
 
 @router.post("/jobs/{job_id}/cancel")
 @needs(Act.JOBS_CONTROL)
-async def cancel_job(job_id: UUID, unit: Unit, who: Who) -> CountOut:
-    """Call off a job that waits or runs; a worker stops it at its next heartbeat."""
-    if not await queue.cancel(unit, [job_id]):
-        raise NotFoundError(f"No job {job_id} waits or runs.")
-    await record(unit, [Event("jobs.cancelled", who.actor, data={"job": str(job_id), "jobs": 1})])
+async def cancel_job(job_id: UUID, connection: TransactionDep, principal: PrincipalDep) -> CountOut:
+    """Cancel a queued or running job; a worker stops it at its next heartbeat."""
+    if not await queue.cancel(connection, [job_id]):
+        raise NotFoundError(f"Job {job_id} is not queued or running.")
+    await record(
+        connection, [Event("jobs.cancelled", principal.actor, data={"job": str(job_id), "jobs": 1})]
+    )
     return CountOut(jobs=1)
 
 
 @router.get("/dead-letters")
 @needs(Act.READ)
 async def list_letters(
-    source: Source,
+    database: DatabaseDep,
     *,
     job_type: JobType = None,
     category: Category | None = None,
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[LetterOut]:
-    """Jobs that will not be tried again by themselves, the newest first."""
+    """List dead letters, newest first: jobs that are not retried automatically."""
     pager = Pager("letters", job_type, category)
     before = pager.read(cursor, tuple[datetime, UUID])
     rows = await queries.letters(
-        source, job_type=job_type, category=category, before=before, limit=limit + 1
+        database, job_type=job_type, category=category, before=before, limit=limit + 1
     )
     return Listing(
         items=[LetterOut.model_validate(row) for row in rows[:limit]],
@@ -115,36 +117,40 @@ async def list_letters(
 @router.get("/dead-letters/patterns")
 @needs(Act.READ)
 async def list_patterns(
-    source: Source,
+    database: DatabaseDep,
     *,
-    days: Annotated[int, Query(ge=1, le=400, description="Not older than")] = 7,
+    days: Annotated[int, Query(ge=1, le=400, description="Maximum age in days")] = 7,
     category: Category | None = None,
     limit: PageSize = 50,
 ) -> PatternsOut:
-    """Logged errors grouped by what their messages have in common, the most frequent first."""
+    """List errors grouped by message pattern, most frequent first."""
     found = await patterns.patterns(
-        source, within=timedelta(days=days), category=category, limit=limit
+        database, within=timedelta(days=days), category=category, limit=limit
     )
     return PatternsOut(items=[PatternOut.model_validate(one) for one in found])
 
 
 @router.post("/dead-letters/requeue")
 @needs(Act.JOBS_CONTROL, own_transactions=True)
-async def requeue(given: ChoiceIn, source: Source, who: Who) -> CountOut:
-    """Give dead letters all their attempts again."""
-    return CountOut(jobs=await dead_letters.requeue(source, _choice(given), actor=who.actor))
+async def requeue(given: ChoiceIn, database: DatabaseDep, principal: PrincipalDep) -> CountOut:
+    """Requeue dead letters with all their attempts."""
+    return CountOut(
+        jobs=await dead_letters.requeue(database, _choice(given), actor=principal.actor)
+    )
 
 
 @router.post("/dead-letters/purge")
 @needs(Act.JOBS_CONTROL, own_transactions=True)
-async def purge(given: ChoiceIn, source: Source, who: Who) -> CountOut:
-    """Move dead letters to the history, and so free their keys."""
-    return CountOut(jobs=await dead_letters.purge(source, _choice(given), actor=who.actor))
+async def purge(given: ChoiceIn, database: DatabaseDep, principal: PrincipalDep) -> CountOut:
+    """Move dead letters to the history, which frees their keys."""
+    return CountOut(jobs=await dead_letters.purge(database, _choice(given), actor=principal.actor))
 
 
 def _choice(given: ChoiceIn) -> DeadLetterFilter:
     chosen = given.model_dump(exclude={"everything"})
     is_named = any(value is not None for value in chosen.values())
     if is_named == given.everything:
-        raise UsageError("Say which: by ids, type, category or pattern, or everything.")
+        raise UsageError(
+            "Select dead letters by ids, type, category or pattern, or set everything."
+        )
     return DeadLetterFilter(**chosen)

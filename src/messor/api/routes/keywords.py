@@ -1,4 +1,4 @@
-"""Keywords of a vertical: the list, one with its ranks, and growing them, previewed or written."""
+"""Keywords of a vertical: list, details with ranks, generation, expansion and tiers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL
 from messor.api.models.discovery import (
     ExpansionOut,
@@ -20,10 +20,10 @@ from messor.api.models.discovery import (
     KeywordIn,
     KeywordOut,
     KeywordsAddedOut,
+    KeywordSearchOut,
     KeywordSource,
     KeywordState,
     KeywordTextOut,
-    LookOut,
     RetieredOut,
     SuggestionOut,
     Tier,
@@ -40,7 +40,7 @@ from messor.verticals import verticals
 
 router = APIRouter(tags=["keywords"], route_class=GatedRoute)
 
-MOST_SUGGESTIONS = 1_000
+MAX_SUGGESTIONS = 1_000
 OF_VERTICAL = "/verticals/{vertical}/keywords"
 Part = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)]
 
@@ -49,22 +49,22 @@ Part = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)
 @needs(Act.READ)
 async def list_keywords(
     vertical: VerticalName,
-    source: Source,
+    database: DatabaseDep,
     *,
     tier: Tier | None = None,
-    kind: Annotated[KeywordSource | None, Query(description="Where it came from")] = None,
+    kind: Annotated[KeywordSource | None, Query(description="DatabaseDep of the keyword")] = None,
     state: KeywordState = "active",
     q: Part = None,
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[KeywordTextOut]:
-    """Keywords by their text, each with the profiles it is searched on."""
-    applied = await verticals.get(source, vertical)
-    look = KeywordLook(tier, kind, keywords.normal(q) or None if q else None, state)
-    pager = Pager("keywords", vertical, look)
+    """List keywords by text, each with its profiles."""
+    applied = await verticals.get(database, vertical)
+    filters = KeywordLook(tier, kind, keywords.normal(q) or None if q else None, state)
+    pager = Pager("keywords", vertical, filters)
     after = pager.read(cursor, str) or ""
     rows = await keyword_queries.grid(
-        source, applied, look, after=after.replace("\x00", ""), limit=limit + 1
+        database, applied, filters, after=after.replace("\x00", ""), limit=limit + 1
     )
     items = [
         KeywordTextOut(
@@ -78,22 +78,26 @@ async def list_keywords(
 
 @router.post(OF_VERTICAL, status_code=201)
 @needs(Act.DOMAINS_CONFIGURE)
-async def add_keyword(vertical: VerticalName, given: KeywordIn, unit: Unit) -> KeywordsAddedOut:
-    """Add a keyword by hand, for every profile or some; it is never pruned."""
-    applied = await verticals.get(unit, vertical)
-    new = await keywords.add(unit, applied, given.text, tier=given.tier, names=given.profiles)
+async def add_keyword(
+    vertical: VerticalName, given: KeywordIn, connection: TransactionDep
+) -> KeywordsAddedOut:
+    """Add a keyword manually, for all profiles or some; it is never pruned."""
+    applied = await verticals.get(connection, vertical)
+    new = await keywords.add(connection, applied, given.text, tier=given.tier, names=given.profiles)
     return KeywordsAddedOut(new=new)
 
 
 @router.post(f"{OF_VERTICAL}/generate")
 @needs(Act.DOMAINS_CONFIGURE, own_transactions=True)
 async def generate_keywords(
-    vertical: VerticalName, given: GrowIn, source: Source, who: Who
+    vertical: VerticalName, given: GrowIn, database: DatabaseDep, principal: PrincipalDep
 ) -> GenerationOut:
-    """Fill the templates with services, synonyms and places."""
-    applied = await verticals.get(source, vertical)
-    seen = await keywords.preview(source, applied)
-    written = await keywords.write(source, applied, actor=who.actor) if given.write else None
+    """Generate keywords from the templates with services, synonyms and places."""
+    applied = await verticals.get(database, vertical)
+    seen = await keywords.preview(database, applied)
+    written = (
+        await keywords.write(database, applied, actor=principal.actor) if given.write else None
+    )
     figures = {**asdict(seen), "sample": list(seen.sample)}
     return GenerationOut(**figures, new=seen.new, written=written)
 
@@ -101,14 +105,14 @@ async def generate_keywords(
 @router.post(f"{OF_VERTICAL}/expand")
 @needs(Act.DOMAINS_CONFIGURE, own_transactions=True)
 async def expand_keywords(
-    vertical: VerticalName, given: GrowIn, source: Source, who: Who
+    vertical: VerticalName, given: GrowIn, database: DatabaseDep, principal: PrincipalDep
 ) -> ExpansionOut:
-    """Take up what result pages suggest, as far as it stays with the topic."""
-    applied = await verticals.get(source, vertical)
+    """Add suggestions from result pages that stay on topic."""
+    applied = await verticals.get(database, vertical)
     if given.write:
-        found = await expansion.expand(source, applied, actor=who.actor)
+        found = await expansion.expand(database, applied, actor=principal.actor)
     else:
-        found = await expansion.suggest(source, applied)
+        found = await expansion.suggest(database, applied)
     shown = [
         SuggestionOut(
             text=one.text,
@@ -119,7 +123,7 @@ async def expand_keywords(
             taken=one.taken,
             said=one.said,
         )
-        for one in found[:MOST_SUGGESTIONS]
+        for one in found[:MAX_SUGGESTIONS]
     ]
     taken = sum(one.taken for one in found)
     return ExpansionOut(suggestions=shown, taken=taken, all=len(found), written=given.write)
@@ -128,12 +132,12 @@ async def expand_keywords(
 @router.post(f"{OF_VERTICAL}/tiers")
 @needs(Act.DOMAINS_CONFIGURE, own_transactions=True)
 async def tier_keywords(
-    vertical: VerticalName, given: GrowIn, source: Source, who: Who
+    vertical: VerticalName, given: GrowIn, database: DatabaseDep, principal: PrincipalDep
 ) -> TiersOut:
-    """Give keywords their tiers by what they were measured to be worth."""
-    applied = await verticals.get(source, vertical)
-    changes = await tiers.preview(source, applied)
-    done = await tiers.apply(source, applied, actor=who.actor) if given.write else None
+    """Assign tiers by measured value."""
+    applied = await verticals.get(database, vertical)
+    changes = await tiers.preview(database, applied)
+    done = await tiers.apply(database, applied, actor=principal.actor) if given.write else None
     return TiersOut(
         changes=[TierChangeOut.model_validate(one) for one in changes],
         done=None if done is None else RetieredOut.model_validate(done),
@@ -142,17 +146,17 @@ async def tier_keywords(
 
 @router.get("/keywords/{keyword_id}")
 @needs(Act.READ)
-async def show_keyword(keyword_id: UUID, source: Source) -> WholeKeywordOut:
-    """One keyword, and who stood where on its last pages."""
-    found = await keyword_queries.get(source, keyword_id)
-    seen = await trends.looks(source, keyword_id)
+async def show_keyword(keyword_id: UUID, database: DatabaseDep) -> WholeKeywordOut:
+    """Get a keyword with the ranks on its latest result pages."""
+    found = await keyword_queries.get(database, keyword_id)
+    seen = await trends.looks(database, keyword_id)
     facts = {name: getattr(found, name) for name in WholeKeywordOut.model_fields if name != "looks"}
     return WholeKeywordOut(**facts, looks=_looks(seen))
 
 
-def _looks(seen: KeywordLooks) -> list[LookOut]:
+def _looks(seen: KeywordLooks) -> list[KeywordSearchOut]:
     return [
-        LookOut(
+        KeywordSearchOut(
             id=key,
             captured_at=seen.times[at],
             outcome=seen.outcomes[at],  # type: ignore[arg-type]  # the database allows no other

@@ -1,4 +1,4 @@
-"""Pages, their snapshots and the log of fetches: what was seen."""
+"""Pages, snapshots and the fetch log."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from messor.access.roles import Act
+from messor.api.context import ContextDep, DatabaseDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Here, Source
 from messor.api.models.base import BIGGEST, NO_NUL, BigId
 from messor.api.models.crawl import DiffOut, FetchOut, PageOut, SnapshotOut
 from messor.api.routes.domains import name_of
@@ -29,7 +29,7 @@ router = APIRouter(tags=["pages"], route_class=GatedRoute)
 Word = Annotated[str | None, Query(min_length=1, max_length=100, pattern=NO_NUL)]
 UrlParam = Annotated[str | None, Query(min_length=1, max_length=8_000, pattern=NO_NUL)]
 
-# A page of somebody else's, brought to a reader's machine: nothing in it may run or be guessed at.
+# Foreign content: browsers must not execute it or sniff its type.
 SANDBOX = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -40,26 +40,26 @@ SANDBOX = {
 @router.get("/pages")
 @needs(Act.READ)
 async def list_pages(
-    source: Source,
+    database: DatabaseDep,
     *,
     domain: DomainFilter = None,
     outcome: Annotated[
-        Word, Query(description="Of the last fetch; waiting before the first")
+        Word, Query(description="Outcome of the last fetch; waiting before the first")
     ] = None,
     category: Word = None,
     kind: Word = None,
-    q: Annotated[Word, Query(description="A part of the URL")] = None,
+    q: Annotated[Word, Query(description="Part of the URL")] = None,
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[PageOut]:
-    """Pages in the order they were found.
+    """List pages in discovery order.
 
-    An answer looks at a stretch of them: it may hold few items, or none, and go on.
+    A response scans a bounded part of the list, so it may contain few or no items although more follow.
     """
     name = name_of(domain) if domain else None
     pager = Pager("pages", name, outcome, category, kind, q)
     found = await page_stretches.read(
-        source,
+        database,
         PageFilter(outcome, category, kind, q),
         after=pager.read(cursor, PositiveInt) or 0,
         domain=name,
@@ -73,21 +73,21 @@ async def list_pages(
 
 @router.get("/pages/{page_id}")
 @needs(Act.READ)
-async def show_page(page_id: BigId, source: Source) -> PageOut:
-    """One page and how it stands."""
-    return PageOut.model_validate(await frontier.page(source, page_id))
+async def show_page(page_id: BigId, database: DatabaseDep) -> PageOut:
+    """Get a page with its current state."""
+    return PageOut.model_validate(await frontier.page(database, page_id))
 
 
 @router.get("/pages/{page_id}/snapshots")
 @needs(Act.READ)
 async def list_snapshots(
-    page_id: BigId, source: Source, *, cursor: CursorParam = None, limit: PageSize = 50
+    page_id: BigId, database: DatabaseDep, *, cursor: CursorParam = None, limit: PageSize = 50
 ) -> Listing[SnapshotOut]:
-    """The snapshots of a page, the newest first."""
-    await frontier.page(source, page_id)
+    """List the snapshots of a page, newest first."""
+    await frontier.page(database, page_id)
     pager = Pager("snapshots", page_id)
     before = pager.read(cursor, PositiveInt)
-    rows = await archive.snapshots(source, page_id, before=before, limit=limit + 1)
+    rows = await archive.snapshots(database, page_id, before=before, limit=limit + 1)
     return Listing(
         items=[SnapshotOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row.id),
@@ -96,9 +96,9 @@ async def list_snapshots(
 
 @router.get("/snapshots/{snapshot_id}")
 @needs(Act.READ)
-async def show_snapshot(snapshot_id: BigId, source: Source) -> SnapshotOut:
-    """What is known of a snapshot, without its content."""
-    return SnapshotOut.model_validate(await archive.snapshot(source, snapshot_id))
+async def show_snapshot(snapshot_id: BigId, database: DatabaseDep) -> SnapshotOut:
+    """Get the metadata of a snapshot."""
+    return SnapshotOut.model_validate(await archive.snapshot(database, snapshot_id))
 
 
 @router.get(
@@ -107,9 +107,9 @@ async def show_snapshot(snapshot_id: BigId, source: Source) -> SnapshotOut:
     responses={200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}},
 )
 @needs(Act.READ)
-async def show_markdown(snapshot_id: BigId, source: Source) -> Response:
-    """A snapshot's text, as the reader made it."""
-    text = await archive.markdown(source, snapshot_id)
+async def show_markdown(snapshot_id: BigId, database: DatabaseDep) -> Response:
+    """Get the extracted text of a snapshot."""
+    text = await archive.markdown(database, snapshot_id)
     return Response(text, media_type="text/markdown", headers=SANDBOX)
 
 
@@ -119,17 +119,17 @@ async def show_markdown(snapshot_id: BigId, source: Source) -> Response:
     responses={
         200: {
             "content": {"application/octet-stream": {"schema": {"type": "string"}}},
-            "description": "A download; browsers neither show nor run it",
+            "description": "A download that browsers neither display nor execute",
         }
     },
 )
 @needs(Act.READ)
-async def download_html(snapshot_id: BigId, source: Source, here: Here) -> Response:
-    """A snapshot's bytes as the site sent them."""
-    name, offset, length = await archive.record_place(source, snapshot_id)
-    folder = here.settings.data_dir / "archive"
+async def download_html(snapshot_id: BigId, database: DatabaseDep, context: ContextDep) -> Response:
+    """Get the original bytes of a snapshot."""
+    name, offset, length = await archive.record_place(database, snapshot_id)
+    folder = context.settings.data_dir / "archive"
     body = await asyncio.to_thread(archive.read_body, folder, name, offset, length)
-    # The name is made here alone: nothing a site says becomes part of a path.
+    # The file name contains nothing from the site.
     disposition = f'attachment; filename="snapshot-{snapshot_id}.html"'
     headers = {**SANDBOX, "Content-Disposition": disposition}
     return Response(body, media_type="application/octet-stream", headers=headers)
@@ -139,17 +139,19 @@ async def download_html(snapshot_id: BigId, source: Source, here: Here) -> Respo
 @needs(Act.READ)
 async def show_diff(
     snapshot_id: BigId,
-    source: Source,
+    database: DatabaseDep,
     *,
     to: Annotated[int, Query(ge=1, le=BIGGEST, description="Another snapshot of the same page")],
 ) -> DiffOut:
-    """How a page's text changed from one snapshot to another."""
-    before = await archive.snapshot(source, snapshot_id)
-    after = await archive.snapshot(source, to)
+    """Compare the text of two snapshots of a page."""
+    before = await archive.snapshot(database, snapshot_id)
+    after = await archive.snapshot(database, to)
     if before.page_id != after.page_id:
-        raise UsageError("These are snapshots of two pages; only one page's are compared.")
-    old = await archive.markdown(source, before.id)
-    new = await archive.markdown(source, after.id)
+        raise UsageError(
+            "The snapshots belong to different pages; only snapshots of one page can be compared."
+        )
+    old = await archive.markdown(database, before.id)
+    new = await archive.markdown(database, after.id)
     found = await asyncio.to_thread(archive.compare, old, new)
     return DiffOut(
         before=SnapshotOut.model_validate(before),
@@ -164,7 +166,7 @@ async def show_diff(
 @router.get("/fetches")
 @needs(Act.READ)
 async def list_fetches(
-    source: Source,
+    database: DatabaseDep,
     *,
     page_id: Annotated[int | None, Query(ge=1, le=BIGGEST)] = None,
     url: UrlParam = None,
@@ -173,21 +175,21 @@ async def list_fetches(
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[FetchOut]:
-    """What was tried, the newest first: of one page, one URL or one domain."""
+    """List fetches of one page, URL or domain, newest first."""
     if sum(one is not None for one in (page_id, url, domain)) != 1:
-        raise UsageError("Say whose: exactly one of page_id, url and domain.")
+        raise UsageError("Specify exactly one of page_id, url and domain.")
     pager = Pager("fetches", page_id, url, domain, outcome)
     before = pager.read(cursor, tuple[datetime, PositiveInt])
     if domain is not None:
         log = await fetches.of_domain(
-            source, name_of(domain), before=before, outcome=outcome, limit=limit
+            database, name_of(domain), before=before, outcome=outcome, limit=limit
         )
         return Listing(
             items=[FetchOut.model_validate(row) for row in log.fetches],
             next=pager.write(log.reached) if log.reached else None,
         )
-    found = page_id or await frontier.find(source, _parsed(url or ""))
-    rows = await fetches.of_page(source, found, before=before, outcome=outcome, limit=limit + 1)
+    found = page_id or await frontier.find(database, _parsed(url or ""))
+    rows = await fetches.of_page(database, found, before=before, outcome=outcome, limit=limit + 1)
     return Listing(
         items=[FetchOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: (row.fetched_at, row.id)),
@@ -197,5 +199,5 @@ async def list_fetches(
 def _parsed(text: str) -> Url:
     url = parse(text if "://" in text else f"https://{text}")
     if url is None:
-        raise UsageError(f"{text[:200]!r} is not a web address.")
+        raise UsageError(f"{text[:200]!r} is not a valid URL.")
     return url

@@ -1,4 +1,4 @@
-"""Parsers: versions and how they fare, pins, and the trials that people decide on."""
+"""Parsers: versions with figures, pins and trials."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query, Response
 
 from messor.access.roles import Act
+from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL
 from messor.api.models.extraction import (
     FieldLossOut,
@@ -41,12 +41,12 @@ ParserName = Annotated[str, Path(min_length=1, max_length=100, pattern=NO_NUL)]
 
 @router.get("")
 @needs(Act.READ)
-async def list_parsers(source: Source) -> ParsersOut:
-    """The versions at hand, in the order in which they are asked, and what they made lately."""
+async def list_parsers(database: DatabaseDep) -> ParsersOut:
+    """List the installed versions in evaluation order, with recent figures."""
     everywhere = {
-        pin.parser: pin.version for pin in await pins.listing(source) if pin.domain is None
+        pin.parser: pin.version for pin in await pins.listing(database) if pin.domain is None
     }
-    made = {(one.parser, one.version): one for one in await parser_figures.yields(source)}
+    made = {(one.parser, one.version): one for one in await parser_figures.yields(database)}
     return ParsersOut(
         items=[
             ParserOut(
@@ -69,30 +69,34 @@ async def list_parsers(source: Source) -> ParsersOut:
 @router.get("/health")
 @needs(Act.READ)
 async def show_parser_health(
-    source: Source, *, hours: Annotated[int, Query(ge=1, le=8_760)] = 168
+    database: DatabaseDep, *, hours: Annotated[int, Query(ge=1, le=8_760)] = 168
 ) -> LossesOut:
-    """What parsers lost on pages that are still there, the greatest losses first."""
-    found = await parser_figures.losses(source, hours=hours)
+    """List records lost on existing pages, largest losses first."""
+    found = await parser_figures.losses(database, hours=hours)
     return LossesOut(items=[FieldLossOut.model_validate(one) for one in found])
 
 
 @router.get("/pins")
 @needs(Act.READ)
-async def list_pins(source: Source) -> PinsOut:
-    """Versions that read in place of the newest."""
-    return PinsOut(items=[PinOut.model_validate(one) for one in await pins.listing(source)])
+async def list_pins(database: DatabaseDep) -> PinsOut:
+    """List pinned versions."""
+    return PinsOut(items=[PinOut.model_validate(one) for one in await pins.listing(database)])
 
 
 @router.post("/pins", status_code=201)
 @needs(Act.DOMAINS_CONFIGURE)
-async def pin_parser(given: PinIn, unit: Unit, who: Who, response: Response) -> PinOut:
-    """Have a version read from now on, everywhere or for one domain."""
+async def pin_parser(
+    given: PinIn, connection: TransactionDep, principal: PrincipalDep, response: Response
+) -> PinOut:
+    """Pin a version for all domains or one."""
     installed_parsers().get(given.parser, given.version)
     name = name_of(given.domain) if given.domain is not None else None
-    domain_id = await _domain_id(unit, name)
-    await pins.pin(unit, given.parser, given.version, domain_id=domain_id, actor=who.actor)
+    domain_id = await _domain_id(connection, name)
+    await pins.pin(
+        connection, given.parser, given.version, domain_id=domain_id, actor=principal.actor
+    )
     response.headers["Location"] = "/api/v1/parsers/pins"
-    found = await pins.listing(unit)
+    found = await pins.listing(connection)
     return PinOut.model_validate(
         next(one for one in found if (one.parser, one.domain) == (given.parser, name))
     )
@@ -101,52 +105,71 @@ async def pin_parser(given: PinIn, unit: Unit, who: Who, response: Response) -> 
 @router.delete("/pins/{parser}")
 @needs(Act.DOMAINS_CONFIGURE)
 async def lift_pin(
-    parser: ParserName, unit: Unit, who: Who, *, domain: DomainFilter = None
+    parser: ParserName,
+    connection: TransactionDep,
+    principal: PrincipalDep,
+    *,
+    domain: DomainFilter = None,
 ) -> LiftedOut:
-    """Go back to the version that was pinned before, or to the newest."""
-    domain_id = await _domain_id(unit, name_of(domain) if domain else None)
-    version = await pins.lift(unit, parser, domain_id=domain_id, actor=who.actor)
+    """Remove a pin; the previous pin or the newest version applies again."""
+    domain_id = await _domain_id(connection, name_of(domain) if domain else None)
+    version = await pins.lift(connection, parser, domain_id=domain_id, actor=principal.actor)
     return LiftedOut(parser=parser, version=version)
 
 
 @router.get("/trials")
 @needs(Act.READ)
 async def list_trials(
-    source: Source, *, limit: Annotated[int, Query(ge=1, le=200)] = 50
+    database: DatabaseDep, *, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> TrialsOut:
-    """Candidates that were compared, or shadow what reads, the newest first."""
-    found = await parser_figures.trials(source, limit)
+    """List trials, newest first."""
+    found = await parser_figures.trials(database, limit)
     return TrialsOut(items=[TrialOut.model_validate(one) for one in found])
 
 
 @router.post("/trials", status_code=201)
 @needs(Act.DOMAINS_CONFIGURE)
-async def shadow_parser(given: ShadowIn, unit: Unit, who: Who, response: Response) -> TrialOut:
-    """Have a candidate read pages as they come in, beside what reads now, and be compared."""
-    domain_id = await _domain_id(unit, name_of(given.domain) if given.domain is not None else None)
+async def shadow_parser(
+    given: ShadowIn, connection: TransactionDep, principal: PrincipalDep, response: Response
+) -> TrialOut:
+    """Start a shadow trial: the candidate parses new pages alongside the active version."""
+    domain_id = await _domain_id(
+        connection, name_of(given.domain) if given.domain is not None else None
+    )
     trial_id = await shadow_trials.begin(
-        unit, given.parser, given.version, domain_id=domain_id, most=given.most, actor=who.actor
+        connection,
+        given.parser,
+        given.version,
+        domain_id=domain_id,
+        most=given.most,
+        actor=principal.actor,
     )
     response.headers["Location"] = f"/api/v1/parsers/trials/{trial_id}"
-    return TrialOut.model_validate(await parser_figures.trial(unit, trial_id))
+    return TrialOut.model_validate(await parser_figures.trial(connection, trial_id))
 
 
 @router.get("/trials/{trial_id}")
 @needs(Act.READ)
-async def show_trial(trial_id: UUID, source: Source) -> TrialOut:
-    """One trial, field by field: agreement, coverage, validity."""
-    return TrialOut.model_validate(await parser_figures.trial(source, trial_id))
+async def show_trial(trial_id: UUID, database: DatabaseDep) -> TrialOut:
+    """Get a trial with agreement, coverage and validity per field."""
+    return TrialOut.model_validate(await parser_figures.trial(database, trial_id))
 
 
 @router.post("/trials/{trial_id}/decision")
 @needs(Act.DOMAINS_CONFIGURE)
-async def decide_trial(trial_id: UUID, given: TrialDecisionIn, unit: Unit, who: Who) -> TrialOut:
+async def decide_trial(
+    trial_id: UUID, given: TrialDecisionIn, connection: TransactionDep, principal: PrincipalDep
+) -> TrialOut:
     """Promote or reject a candidate, or roll a promotion back."""
     if given.reason is None and given.decision != "promoted":
-        raise UsageError(f"Say why: to have it {given.decision.replace('_', ' ')} needs a reason.")
-    await trials.decide(unit, trial_id, given.decision, actor=who.actor, reason=given.reason)
-    return TrialOut.model_validate(await parser_figures.trial(unit, trial_id))
+        raise UsageError(
+            f"A reason is required for the decision {given.decision.replace('_', ' ')}."
+        )
+    await trials.decide(
+        connection, trial_id, given.decision, actor=principal.actor, reason=given.reason
+    )
+    return TrialOut.model_validate(await parser_figures.trial(connection, trial_id))
 
 
-async def _domain_id(unit: Connection, name: str | None) -> UUID | None:
-    return None if name is None else (await domains.get(unit, name)).id
+async def _domain_id(connection: Connection, name: str | None) -> UUID | None:
+    return None if name is None else (await domains.get(connection, name)).id

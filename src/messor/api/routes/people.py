@@ -1,4 +1,4 @@
-"""Members, their sessions and API keys. No key may manage members or keys: only a session may."""
+"""Members, sessions and API keys. Managing members or keys requires a session, not a key."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query, Request, Response
 
 from messor.access import csrf, keys, links, members, sessions
 from messor.access.roles import Act
+from messor.api.context import ContextDep, DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.credentials import cookie_of
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Here, Source, Unit, Who
 from messor.api.models.people import (
     EndedOut,
     KeyIn,
@@ -34,132 +34,154 @@ router = APIRouter(tags=["people"], route_class=GatedRoute)
 
 @router.get("/session")
 @needs(Act.READ)
-async def who_am_i(who: Who, request: Request, here: Here) -> WhoOut:
-    """Who is asking, what they may do, and the token that changes by cookie need."""
-    cookie = cookie_of(request, here.session_cookie) if who.session_id else None
+async def who_am_i(principal: PrincipalDep, request: Request, context: ContextDep) -> WhoOut:
+    """Get the caller, its permissions and the CSRF token for changes by cookie."""
+    cookie = cookie_of(request, context.session_cookie) if principal.session_id else None
     return WhoOut(
-        member_id=who.member_id,
-        name=who.name,
-        role=who.role,
-        acts=sorted(who.acts),
-        by_key=who.key_id is not None,
+        member_id=principal.member_id,
+        name=principal.name,
+        role=principal.role,
+        acts=sorted(principal.acts),
+        by_key=principal.key_id is not None,
         csrf_token=csrf.csrf_token(cookie) if cookie else None,
     )
 
 
 @router.delete("/session", status_code=204)
 @needs(Act.ACCOUNT_OWN)
-async def log_out(unit: Unit, who: Who) -> None:
-    """End the session one came with."""
-    await sessions.log_out(unit, who)
+async def log_out(connection: TransactionDep, principal: PrincipalDep) -> None:
+    """End the current session."""
+    await sessions.log_out(connection, principal)
 
 
 @router.get("/members")
 @needs(Act.MEMBERS_MANAGE)
-async def list_members(source: Source) -> MembersOut:
-    """Everybody, oldest first."""
-    found = await members.listing(source)
+async def list_members(database: DatabaseDep) -> MembersOut:
+    """List members, oldest first."""
+    found = await members.listing(database)
     return MembersOut(items=[MemberOut.model_validate(one) for one in found])
 
 
 @router.post("/members", status_code=201)
 @needs(Act.MEMBERS_MANAGE)
-async def create_member(given: MemberIn, unit: Unit, who: Who, response: Response) -> MemberOut:
-    """Take in a member; a link lets them in for the first time."""
-    member = await members.create(unit, email=given.email, name=given.name, role=given.role, by=who)
+async def create_member(
+    given: MemberIn, connection: TransactionDep, principal: PrincipalDep, response: Response
+) -> MemberOut:
+    """Invite a member; a login link gives them first access."""
+    member = await members.create(
+        connection, email=given.email, name=given.name, role=given.role, by=principal
+    )
     response.headers["Location"] = f"/api/v1/members/{member.id}"
     return MemberOut.model_validate(member)
 
 
 @router.get("/members/{member_id}")
 @needs(Act.MEMBERS_MANAGE)
-async def show_member(member_id: UUID, source: Source) -> MemberOut:
-    """One member."""
-    return MemberOut.model_validate(await members.get(source, member_id))
+async def show_member(member_id: UUID, database: DatabaseDep) -> MemberOut:
+    """Get a member."""
+    return MemberOut.model_validate(await members.get(database, member_id))
 
 
 @router.patch("/members/{member_id}")
 @needs(Act.MEMBERS_MANAGE)
-async def change_member(member_id: UUID, given: MemberChangeIn, unit: Unit, who: Who) -> MemberOut:
-    """Change a role, shut a member out, or let them in again; their sessions end."""
+async def change_member(
+    member_id: UUID, given: MemberChangeIn, connection: TransactionDep, principal: PrincipalDep
+) -> MemberOut:
+    """Change a role, deactivate or reactivate a member; their sessions end."""
     if given.role is None and given.disabled is None:
-        raise UsageError("Say what to change: role or disabled.")
-    member = await members.get(unit, member_id)
+        raise UsageError("Specify role or disabled.")
+    member = await members.get(connection, member_id)
     if given.role is not None:
-        member = await members.set_role(unit, member, given.role, by=who)
+        member = await members.set_role(connection, member, given.role, by=principal)
     if given.disabled is not None:
         act = members.disable if given.disabled else members.enable
-        member = await act(unit, member, by=who)
+        member = await act(connection, member, by=principal)
     return MemberOut.model_validate(member)
 
 
 @router.post("/members/{member_id}/links", status_code=201)
-@needs(Act.MEMBERS_MANAGE, tells_secret=True)
-async def make_link(member_id: UUID, unit: Unit, who: Who) -> LinkOut:
-    """A link that logs a member in, once."""
-    made = await links.make_login(unit, await members.get(unit, member_id), by=who)
+@needs(Act.MEMBERS_MANAGE, returns_secret=True)
+async def make_link(
+    member_id: UUID, connection: TransactionDep, principal: PrincipalDep
+) -> LinkOut:
+    """Create a one-time login link."""
+    made = await links.make_login(
+        connection, await members.get(connection, member_id), by=principal
+    )
     return LinkOut(path=made.url(""), expires_at=made.expires_at)
 
 
 @router.get("/members/{member_id}/sessions")
 @needs(Act.ACCOUNT_OWN)
-async def list_sessions(member_id: UUID, source: Source, who: Who) -> SessionsOut:
-    """A member's open sessions; those of others are for admins."""
-    _check_sight(who, member_id)
-    found = await sessions.listing(source, member_id, by=who)
+async def list_sessions(
+    member_id: UUID, database: DatabaseDep, principal: PrincipalDep
+) -> SessionsOut:
+    """List the sessions of a member; other members' sessions are for admins."""
+    _check_sight(principal, member_id)
+    found = await sessions.listing(database, member_id, by=principal)
     return SessionsOut(items=[LoginSessionOut.model_validate(one) for one in found])
 
 
 @router.delete("/members/{member_id}/sessions", response_model=EndedOut)
 @needs(Act.ACCOUNT_OWN)
-async def end_sessions(member_id: UUID, unit: Unit, who: Who) -> EndedOut:
-    """End all sessions of a member but the one that asks."""
-    _check_sight(who, member_id)
-    ended = await sessions.revoke_all(unit, member_id, by=who, but=who.session_id)
+async def end_sessions(
+    member_id: UUID, connection: TransactionDep, principal: PrincipalDep
+) -> EndedOut:
+    """End all sessions of a member except the current one."""
+    _check_sight(principal, member_id)
+    ended = await sessions.revoke_all(connection, member_id, by=principal, but=principal.session_id)
     return EndedOut(sessions=ended)
 
 
 @router.delete("/members/{member_id}/sessions/{session_id}", status_code=204)
 @needs(Act.ACCOUNT_OWN)
-async def end_session(member_id: UUID, session_id: UUID, unit: Unit, who: Who) -> None:
+async def end_session(
+    member_id: UUID, session_id: UUID, connection: TransactionDep, principal: PrincipalDep
+) -> None:
     """End one session of a member."""
-    _check_sight(who, member_id)
-    await sessions.revoke(unit, member_id, session_id, by=who)
+    _check_sight(principal, member_id)
+    await sessions.revoke(connection, member_id, session_id, by=principal)
 
 
-def _check_sight(who: Who, member_id: UUID) -> None:
-    """What belongs to somebody else is not there for those who may not see it."""
-    if who.member_id != member_id and not who.may(Act.MEMBERS_MANAGE):
-        raise NotFoundError("There is no such member.")
+def _check_sight(principal: PrincipalDep, member_id: UUID) -> None:
+    """Other members' data is reported as not found to callers without permission."""
+    if principal.member_id != member_id and not principal.may(Act.MEMBERS_MANAGE):
+        raise NotFoundError("No such member.")
 
 
 @router.get("/keys")
 @needs(Act.ACCOUNT_OWN)
 async def list_keys(
-    source: Source,
-    who: Who,
+    database: DatabaseDep,
+    principal: PrincipalDep,
     *,
-    everybody: Annotated[bool, Query(description="Also those of others, for admins")] = False,
+    everybody: Annotated[
+        bool, Query(description="Include keys of other members, for admins")
+    ] = False,
 ) -> KeysOut:
-    """One's own API keys, the newest first."""
-    found = await keys.listing(source, by=who, member_id=None if everybody else who.member_id)
+    """List the caller's API keys, newest first."""
+    found = await keys.listing(
+        database, by=principal, member_id=None if everybody else principal.member_id
+    )
     return KeysOut(items=[KeyOut.model_validate(one) for one in found])
 
 
 @router.post("/keys", status_code=201)
-@needs(Act.ACCOUNT_OWN, tells_secret=True)
-async def create_key(given: KeyIn, unit: Unit, who: Who, response: Response) -> NewKeyOut:
-    """Make an API key; its secret is shown this one time."""
-    owner = given.member_id or who.member_id
+@needs(Act.ACCOUNT_OWN, returns_secret=True)
+async def create_key(
+    given: KeyIn, connection: TransactionDep, principal: PrincipalDep, response: Response
+) -> NewKeyOut:
+    """Create an API key; its secret is returned only once."""
+    owner = given.member_id or principal.member_id
     assert owner is not None, "only members have sessions"
-    _check_sight(who, owner)
+    _check_sight(principal, owner)
     key, secret = await keys.create(
-        unit,
-        await members.get(unit, owner),
+        connection,
+        await members.get(connection, owner),
         name=given.name,
         scopes=given.scopes,
         days=given.days,
-        by=who,
+        by=principal,
     )
     response.headers["Location"] = f"/api/v1/keys/{key.id}"
     return NewKeyOut(key=KeyOut.model_validate(key), secret=secret.reveal())
@@ -167,14 +189,14 @@ async def create_key(given: KeyIn, unit: Unit, who: Who, response: Response) -> 
 
 @router.get("/keys/{key_id}")
 @needs(Act.ACCOUNT_OWN)
-async def show_key(key_id: UUID, source: Source, who: Who) -> KeyOut:
-    """One key, without its secret."""
-    return KeyOut.model_validate(await keys.get(source, key_id, by=who))
+async def show_key(key_id: UUID, database: DatabaseDep, principal: PrincipalDep) -> KeyOut:
+    """Get a key, without its secret."""
+    return KeyOut.model_validate(await keys.get(database, key_id, by=principal))
 
 
 @router.delete("/keys/{key_id}")
 @needs(Act.ACCOUNT_OWN)
-async def revoke_key(key_id: UUID, unit: Unit, who: Who) -> KeyOut:
-    """End a key now."""
-    key = await keys.get(unit, key_id, by=who)
-    return KeyOut.model_validate(await keys.revoke(unit, key, by=who))
+async def revoke_key(key_id: UUID, connection: TransactionDep, principal: PrincipalDep) -> KeyOut:
+    """Revoke a key."""
+    key = await keys.get(connection, key_id, by=principal)
+    return KeyOut.model_validate(await keys.revoke(connection, key, by=principal))

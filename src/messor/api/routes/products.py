@@ -1,4 +1,4 @@
-"""Products: what pages sell, filtered and in an order; their prices over time; search by words."""
+"""Products: filtered list, search, details and price history."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.context import DatabaseDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source
 from messor.api.models.base import NO_NUL, BigId
 from messor.api.models.extraction import (
     FoundOut,
@@ -32,7 +32,7 @@ router = APIRouter(prefix="/products", tags=["products"], route_class=GatedRoute
 
 Words = Annotated[str | None, Query(min_length=1, max_length=1_000, pattern=NO_NUL)]
 Stock = Annotated[str | None, Query(min_length=1, max_length=50, pattern=NO_NUL)]
-Currency = Annotated[str | None, Query(pattern=r"^[A-Z]{3}$", description="Such as EUR")]
+Currency = Annotated[str | None, Query(pattern=r"^[A-Z]{3}$", description="For example EUR")]
 Amount = Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False)]
 Stars = Annotated[float | None, Query(ge=0, le=5)]
 Order = Literal["newest", "changed", "price", "price_falling", "rating"]
@@ -41,11 +41,11 @@ Order = Literal["newest", "changed", "price", "price_falling", "rating"]
 @router.get("")
 @needs(Act.READ)
 async def list_products(
-    source: Source,
+    database: DatabaseDep,
     *,
     domain: DomainFilter = None,
-    brand: Annotated[Words, Query(description="As the page writes it")] = None,
-    category: Annotated[Words, Query(description="As the page writes it")] = None,
+    brand: Annotated[Words, Query(description="Exact, as written on the page")] = None,
+    category: Annotated[Words, Query(description="Exact, as written on the page")] = None,
     availability: Annotated[Stock, Query(description="in_stock, out_of_stock …")] = None,
     price_from: Amount = None,
     price_to: Amount = None,
@@ -53,12 +53,12 @@ async def list_products(
     rating_from: Stars = None,
     state: Standing = "current",
     sort: Annotated[
-        Order, Query(description="By a figure, only products that state it are listed")
+        Order, Query(description="Ordering by a value lists only products that state it")
     ] = "newest",
     cursor: CursorParam = None,
     limit: PageSize = 20,
 ) -> Listing[ProductOut]:
-    """Products, filtered and in an order; an answer may be short and still go on."""
+    """List products, filtered and ordered; a page may be short although more follow."""
     wanted = ProductFilter(
         name_of(domain) if domain else None,
         brand,
@@ -72,10 +72,10 @@ async def list_products(
     )
     pager = Pager("products", wanted, sort)
     after = pager.read(cursor, tuple[str, PositiveInt])
-    shelf = await product_queries.products(source, wanted, order=sort, after=after, limit=limit)
+    found = await product_queries.products(database, wanted, order=sort, after=after, limit=limit)
     return Listing(
-        items=[ProductOut.model_validate(row) for row in shelf.products],
-        next=None if shelf.reached is None else pager.write(shelf.reached),
+        items=[ProductOut.model_validate(row) for row in found.products],
+        next=None if found.reached is None else pager.write(found.reached),
     )
 
 
@@ -83,7 +83,7 @@ async def list_products(
 @needs(Act.READ)
 async def search_products(
     q: Question,
-    source: Source,
+    database: DatabaseDep,
     *,
     domain: DomainFilter = None,
     brand: Words = None,
@@ -93,11 +93,11 @@ async def search_products(
     price_to: Amount = None,
     currency: Currency = None,
     rating_from: Stars = None,
-    facets: Annotated[bool, Query(description="Count what answers, by each facet")] = False,
+    facets: Annotated[bool, Query(description="Include counts per facet")] = False,
     cursor: CursorParam = None,
     limit: Few = 20,
 ) -> FoundOut:
-    """Products by the words of their names and descriptions, the best first."""
+    """Search products by name and description, best first."""
     filters = Filters(
         ("product",),
         (name_of(domain),) if domain else (),
@@ -109,19 +109,19 @@ async def search_products(
         currency,
         exact(rating_from),
     )
-    return await answer(source, q, filters, with_facets=facets, cursor=cursor, limit=limit)
+    return await answer(database, q, filters, with_facets=facets, cursor=cursor, limit=limit)
 
 
 @router.get("/{product_id}")
 @needs(Act.READ)
-async def show_product(product_id: BigId, source: Source) -> WholeProductOut:
-    """One product with its images, offers and variants; its record has the evidence."""
-    found = await product_queries.product(source, product_id)
-    parts = await queries.parts(source, found.page_id, ("product_offer", "product_variant"))
-    images = await product_queries.images(source, found.id)
-    told = {name: getattr(found, name) for name in ProductOut.model_fields}
+async def show_product(product_id: BigId, database: DatabaseDep) -> WholeProductOut:
+    """Get a product with images, offers and variants; its record has the evidence."""
+    found = await product_queries.product(database, product_id)
+    parts = await queries.parts(database, found.page_id, ("product_offer", "product_variant"))
+    images = await product_queries.images(database, found.id)
+    values = {name: getattr(found, name) for name in ProductOut.model_fields}
     return WholeProductOut(
-        **told,
+        **values,
         description=found.description,
         metadata=found.metadata,
         images=[ImageOut.model_validate(one) for one in images],
@@ -133,13 +133,13 @@ async def show_product(product_id: BigId, source: Source) -> WholeProductOut:
 @router.get("/{product_id}/prices")
 @needs(Act.READ)
 async def list_prices(
-    product_id: BigId, source: Source, *, cursor: CursorParam = None, limit: PageSize = 50
+    product_id: BigId, database: DatabaseDep, *, cursor: CursorParam = None, limit: PageSize = 50
 ) -> Listing[PriceOut]:
-    """What a product cost over time, the newest first: a row for each change of price or stock."""
-    await product_queries.product(source, product_id)
+    """List the price history, newest first: one row per change of price or availability."""
+    await product_queries.product(database, product_id)
     pager = Pager("prices", product_id)
     before = pager.read(cursor, datetime)
-    rows = await product_queries.prices(source, product_id, before=before, limit=limit + 1)
+    rows = await product_queries.prices(database, product_id, before=before, limit=limit + 1)
     return Listing(
         items=[PriceOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row.seen_at),

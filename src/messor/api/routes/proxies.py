@@ -1,4 +1,4 @@
-"""Proxies: other ways to the sites whose domains ask for them. Passwords go in, never out."""
+"""Proxies for domains that enable them. Passwords are never returned."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 
 from messor.access.roles import Act
+from messor.api.context import ContextDep, DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Here, Source, Unit, Who
 from messor.api.models.operations import ProxiesOut, ProxyIn, ProxyOut, ProxySwitchIn
 from messor.errors import UsageError
 from messor.fetch.proxies import placement, registry
@@ -22,29 +22,33 @@ ProxyId = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 @router.get("")
 @needs(Act.PROXIES_MANAGE)
-async def list_proxies(source: Source) -> ProxiesOut:
-    """All proxies, and how each has done."""
+async def list_proxies(database: DatabaseDep) -> ProxiesOut:
+    """List proxies with statistics."""
     return ProxiesOut(
-        items=[ProxyOut.model_validate(one) for one in await registry.listing(source)]
+        items=[ProxyOut.model_validate(one) for one in await registry.listing(database)]
     )
 
 
 @router.post("", status_code=201)
 @needs(Act.PROXIES_MANAGE)
 async def add_proxy(
-    given: ProxyIn, unit: Unit, who: Who, here: Here, response: Response
+    given: ProxyIn,
+    connection: TransactionDep,
+    principal: PrincipalDep,
+    context: ContextDep,
+    response: Response,
 ) -> ProxyOut:
-    """Put a proxy into the pool; its password is encrypted."""
+    """Add a proxy; its password is stored encrypted."""
     endpoint, password = understand(given.url)
     if given.password is not None:
         if password is not None:
-            raise UsageError("Give the password in the URL or by itself, not both.")
+            raise UsageError("Give the password in the URL or in the password field, not both.")
         check_password(endpoint, given.password)
         password = given.password
-    await placement.judge(here.settings, endpoint, trusted=False)
+    await placement.judge(context.settings, endpoint, trusted=False)
     cost = None if given.cost_per_request is None else Decimal(str(given.cost_per_request))
     known = await registry.add(
-        unit, here.seal, endpoint, password, actor=who.actor, cost_per_request=cost
+        connection, context.seal, endpoint, password, actor=principal.actor, cost_per_request=cost
     )
     response.headers["Location"] = f"/api/v1/proxies/{known.id}"
     return ProxyOut.model_validate(known)
@@ -52,23 +56,29 @@ async def add_proxy(
 
 @router.get("/{proxy_id}")
 @needs(Act.PROXIES_MANAGE)
-async def show_proxy(proxy_id: ProxyId, source: Source) -> ProxyOut:
-    """One proxy."""
-    return ProxyOut.model_validate(await registry.get(source, str(proxy_id)))
+async def show_proxy(proxy_id: ProxyId, database: DatabaseDep) -> ProxyOut:
+    """Get a proxy."""
+    return ProxyOut.model_validate(await registry.get(database, str(proxy_id)))
 
 
 @router.patch("/{proxy_id}")
 @needs(Act.PROXIES_MANAGE)
-async def switch_proxy(proxy_id: ProxyId, given: ProxySwitchIn, unit: Unit, who: Who) -> ProxyOut:
+async def switch_proxy(
+    proxy_id: ProxyId, given: ProxySwitchIn, connection: TransactionDep, principal: PrincipalDep
+) -> ProxyOut:
     """Enable or disable a proxy."""
-    known = await registry.get(unit, str(proxy_id))
-    changed = await registry.switch(unit, known, active=given.is_active, actor=who.actor)
+    known = await registry.get(connection, str(proxy_id))
+    changed = await registry.switch(
+        connection, known, active=given.is_active, actor=principal.actor
+    )
     return ProxyOut.model_validate(changed)
 
 
 @router.delete("/{proxy_id}", status_code=204)
 @needs(Act.PROXIES_MANAGE)
-async def remove_proxy(proxy_id: ProxyId, unit: Unit, who: Who) -> None:
-    """Forget a proxy and its password."""
-    known = await registry.get(unit, str(proxy_id))
-    await registry.remove(unit, known, actor=who.actor)
+async def remove_proxy(
+    proxy_id: ProxyId, connection: TransactionDep, principal: PrincipalDep
+) -> None:
+    """Delete a proxy and its password."""
+    known = await registry.get(connection, str(proxy_id))
+    await registry.remove(connection, known, actor=principal.actor)

@@ -1,4 +1,4 @@
-"""Records: what pages state, each field with its evidence, and what became of it."""
+"""Records: list, details with evidence, and history."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.context import DatabaseDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source
 from messor.api.models.base import NO_NUL, BigId
 from messor.api.models.extraction import RecordChangeOut, RecordOut, WholeRecordOut
 from messor.api.routes.domains import name_of
@@ -27,19 +27,19 @@ Standing = Literal["current", "removed", "all"]
 @router.get("")
 @needs(Act.READ)
 async def list_records(
-    source: Source,
+    database: DatabaseDep,
     *,
     kind: Word = None,
     domain: DomainFilter = None,
     parser: Word = None,
-    version: Annotated[Word, Query(description="Of the parser")] = None,
+    version: Annotated[Word, Query(description="Parser version")] = None,
     state: Standing = "current",
     confidence_from: Share = 0.0,
     confidence_to: Share = 1.0,
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[RecordOut]:
-    """Records, the newest first; an answer may be short and still go on."""
+    """List records, newest first; a page may be short although more follow."""
     wanted = RecordFilter(
         kind,
         name_of(domain) if domain else None,
@@ -51,7 +51,7 @@ async def list_records(
     )
     pager = Pager("records", wanted)
     before = pager.read(cursor, PositiveInt)
-    found = await queries.records(source, wanted, before=before, limit=limit)
+    found = await queries.records(database, wanted, before=before, limit=limit)
     return Listing(
         items=[RecordOut.model_validate(row) for row in found.records],
         next=None if found.reached is None else pager.write(found.reached),
@@ -60,21 +60,21 @@ async def list_records(
 
 @router.get("/{record_id}")
 @needs(Act.READ)
-async def show_record(record_id: BigId, source: Source) -> WholeRecordOut:
-    """One record: each field with its confidence and evidence."""
-    return WholeRecordOut.model_validate(await queries.record(source, record_id))
+async def show_record(record_id: BigId, database: DatabaseDep) -> WholeRecordOut:
+    """Get a record with confidence and evidence of every field."""
+    return WholeRecordOut.model_validate(await queries.record(database, record_id))
 
 
 @router.get("/{record_id}/changes")
 @needs(Act.READ)
 async def list_record_changes(
-    record_id: BigId, source: Source, *, cursor: CursorParam = None, limit: PageSize = 50
+    record_id: BigId, database: DatabaseDep, *, cursor: CursorParam = None, limit: PageSize = 50
 ) -> Listing[RecordChangeOut]:
-    """What became of a record and of its fields, the newest first."""
-    await queries.record(source, record_id)
+    """List the changes of a record and its fields, newest first."""
+    await queries.record(database, record_id)
     pager = Pager("record changes", record_id)
     before = pager.read(cursor, PositiveInt)
-    rows = await queries.history(source, record_id, before=before, limit=limit + 1)
+    rows = await queries.history(database, record_id, before=before, limit=limit + 1)
     return Listing(
         items=[RecordChangeOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row.id),

@@ -1,4 +1,4 @@
-"""Decisions about URLs: why something happened or would, and what robots.txt says."""
+"""Explanations of crawl decisions, and robots.txt checks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.context import ContextDep, DatabaseDep
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Here, Source
 from messor.api.models.base import NO_NUL
 from messor.api.models.operations import RobotsCheckIn, RobotsOut, WhyOut
 from messor.explain import robots_check, why
@@ -22,25 +22,25 @@ Agent = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL
 
 @router.get("/why")
 @needs(Act.READ)
-async def explain(url: Address, source: Source, here: Here) -> WhyOut:
-    """The chain of facts behind what happened, or would happen, to a URL."""
-    return WhyOut.model_validate(await why.explain(source, here.settings, url))
+async def explain(url: Address, database: DatabaseDep, context: ContextDep) -> WhyOut:
+    """Explain the crawl decision for a URL: stored facts and current rules."""
+    return WhyOut.model_validate(await why.explain(database, context.settings, url))
 
 
 @router.get("/robots")
 @needs(Act.READ)
 async def check_robots(
-    url: Address, source: Source, here: Here, *, user_agent: Agent = None
+    url: Address, database: DatabaseDep, context: ContextDep, *, user_agent: Agent = None
 ) -> RobotsOut:
-    """Whether the robots.txt in force allows a URL, by which rule."""
-    found = await robots_check.check(source, here.settings, url, user_agent)
+    """Check a URL against the stored robots.txt, with the matching rule."""
+    found = await robots_check.check(database, context.settings, url, user_agent)
     return RobotsOut.model_validate(found)
 
 
 @router.post("/robots")
 @needs(Act.READ, own_transactions=True)
-async def check_given_robots(given: RobotsCheckIn, here: Here) -> RobotsOut:
-    """Whether a robots.txt one brings along allows a URL, by which rule."""
-    agent = given.user_agent or here.settings.agent_token
+async def check_given_robots(given: RobotsCheckIn, context: ContextDep) -> RobotsOut:
+    """Check a URL against a supplied robots.txt, with the matching rule."""
+    agent = given.user_agent or context.settings.agent_token
     found = inspect_robots({**given.model_dump(), "user_agent": agent})
     return RobotsOut.model_validate(found)

@@ -1,4 +1,4 @@
-"""Scores of a vertical: those of the last scoring with their parts, what-if, scoring now, calibration."""
+"""Scores of a vertical: list, scoring, simulation, history and calibration."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL
 from messor.api.models.discovery import VerticalName
 from messor.api.models.scores import (
@@ -33,7 +33,7 @@ from messor.verticals import verticals
 
 router = APIRouter(prefix="/verticals/{vertical}", tags=["scores"], route_class=GatedRoute)
 
-MOST_SIMULATED = 1_000
+MAX_SIMULATED = 1_000
 Part = Annotated[str | None, Query(min_length=1, max_length=253, pattern=NO_NUL)]
 
 
@@ -41,7 +41,7 @@ Part = Annotated[str | None, Query(min_length=1, max_length=253, pattern=NO_NUL)
 @needs(Act.READ)
 async def list_scores(
     vertical: VerticalName,
-    source: Source,
+    database: DatabaseDep,
     *,
     subject: Subject = "domain",
     level: Level | None = None,
@@ -49,11 +49,11 @@ async def list_scores(
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[ScoreOut]:
-    """The scores of the last scoring with their parts, the highest first."""
-    applied = await verticals.get(source, vertical)
+    """List the latest scores with their parts, highest first."""
+    applied = await verticals.get(database, vertical)
     pager = Pager("scores", vertical, subject, level, q)
     rows = await score_queries.newest(
-        source,
+        database,
         applied,
         subject=subject,
         level=level,
@@ -70,24 +70,28 @@ async def list_scores(
 @router.post("/scores")
 @needs(Act.DOMAINS_CONFIGURE)
 async def score_vertical(
-    vertical: VerticalName, given: ScoringIn, unit: Unit, who: Who
+    vertical: VerticalName, given: ScoringIn, connection: TransactionDep, principal: PrincipalDep
 ) -> ScoringOut:
-    """Score a vertical now, and give its domains their track levels."""
+    """Score a vertical now and assign track levels to its domains."""
     weights = {str(part): weight for part, weight in given.weights.items()}
-    applied, done = await reweigh.apply(unit, vertical, weights, actor=who.actor, seen=given.seen)
+    applied, done = await reweigh.apply(
+        connection, vertical, weights, actor=principal.actor, seen=given.seen
+    )
     return ScoringOut(version=applied.vertical.version, **asdict(done))
 
 
 @router.post("/scores/simulate")
 @needs(Act.READ)
-async def simulate_scores(vertical: VerticalName, given: WeightsIn, unit: Unit) -> SimulationOut:
-    """What other weights would change; nothing is written."""
-    applied = await verticals.get(unit, vertical)
+async def simulate_scores(
+    vertical: VerticalName, given: WeightsIn, connection: TransactionDep
+) -> SimulationOut:
+    """Simulate other weights; nothing is saved."""
+    applied = await verticals.get(connection, vertical)
     weights = {str(part): weight for part, weight in given.weights.items()}
-    found = await scoring.simulate(unit, applied, weights)
+    found = await scoring.simulate(connection, applied, weights)
     changed = found.changed
     return SimulationOut(
-        rows=[SimulatedOut.model_validate(row) for row in changed[:MOST_SIMULATED]],
+        rows=[SimulatedOut.model_validate(row) for row in changed[:MAX_SIMULATED]],
         domains=len(found.rows),
         changed=len(changed),
         looks_per_day_now=found.looks_per_day_now,
@@ -97,10 +101,12 @@ async def simulate_scores(vertical: VerticalName, given: WeightsIn, unit: Unit) 
 
 @router.get("/scores/{subject_id}")
 @needs(Act.READ)
-async def show_scores(vertical: VerticalName, subject_id: UUID, source: Source) -> ScoreHistoryOut:
-    """The scores of a domain or an organisation over time, each with its parts."""
-    applied = await verticals.get(source, vertical)
-    given = await score_queries.over_time(source, applied, subject_id)
+async def show_scores(
+    vertical: VerticalName, subject_id: UUID, database: DatabaseDep
+) -> ScoreHistoryOut:
+    """List the scores of a domain or organisation over time, with their parts."""
+    applied = await verticals.get(database, vertical)
+    given = await score_queries.over_time(database, applied, subject_id)
     last = given[-1]
     return ScoreHistoryOut(
         subject=last.subject,  # type: ignore[arg-type]  # the database allows no other
@@ -111,10 +117,10 @@ async def show_scores(vertical: VerticalName, subject_id: UUID, source: Source) 
 
 @router.get("/calibration")
 @needs(Act.READ)
-async def calibrate(vertical: VerticalName, source: Source) -> Listing[CalibratedOut]:
-    """Judges and scores held against what reviewers decided."""
-    applied = await verticals.get(source, vertical)
-    rows = await calibration.calibrate(source, applied)
+async def calibrate(vertical: VerticalName, database: DatabaseDep) -> Listing[CalibratedOut]:
+    """Compare judges and scores with reviewer decisions."""
+    applied = await verticals.get(database, vertical)
+    rows = await calibration.calibrate(database, applied)
     return Listing(items=[CalibratedOut.model_validate(one) for one in rows], next=None)
 
 

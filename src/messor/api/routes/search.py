@@ -1,4 +1,4 @@
-"""Search over pages and records, with facets and the places that answer."""
+"""Full-text search over pages and records, with facets and highlighted matches."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.context import DatabaseDep
 from messor.api.cursors import CursorParam
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source
 from messor.api.models.base import NO_NUL
 from messor.api.models.extraction import FacetsOut, FoundOut, HitOut
 from messor.api.routes.domains import name_of
@@ -26,12 +26,12 @@ Question = Annotated[
         min_length=1,
         max_length=500,
         pattern=NO_NUL,
-        description='Words, "a phrase", -without, this OR that, begin*',
+        description='Words, "a phrase", -excluded, this OR that, prefix*',
     ),
 ]
-Few = Annotated[int, Query(ge=1, le=MOST, description="Most items of one answer")]
+Few = Annotated[int, Query(ge=1, le=MOST, description="Maximum items per response")]
 Word = Annotated[str, Query(min_length=1, max_length=300, pattern=NO_NUL)]
-Several = Annotated[list[Word] | None, Query(max_length=50, description="Any of these")]
+Several = Annotated[list[Word] | None, Query(max_length=50, description="Match any of these")]
 Amount = Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False)]
 
 
@@ -39,7 +39,7 @@ Amount = Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False)]
 @needs(Act.READ)
 async def search(
     q: Question,
-    source: Source,
+    database: DatabaseDep,
     *,
     kind: Several = None,
     domain: Several = None,
@@ -50,11 +50,11 @@ async def search(
     price_to: Amount = None,
     currency: Annotated[str | None, Query(pattern=r"^[A-Z]{3}$")] = None,
     rating_from: Annotated[float | None, Query(ge=0, le=5)] = None,
-    facets: Annotated[bool, Query(description="Count what answers, by each facet")] = False,
+    facets: Annotated[bool, Query(description="Include counts per facet")] = False,
     cursor: CursorParam = None,
     limit: Few = 20,
 ) -> FoundOut:
-    """Pages and records by what they say, the best first, with the places that answer marked."""
+    """Search pages and records, best first, with matches marked."""
     filters = Filters(
         tuple(kind or ()),
         tuple(name_of(each) for each in domain or ()),
@@ -66,11 +66,11 @@ async def search(
         currency,
         exact(rating_from),
     )
-    return await answer(source, q, filters, with_facets=facets, cursor=cursor, limit=limit)
+    return await answer(database, q, filters, with_facets=facets, cursor=cursor, limit=limit)
 
 
 async def answer(
-    source: Database,
+    database: Database,
     question: str,
     filters: Filters,
     *,
@@ -78,9 +78,9 @@ async def answer(
     cursor: str | None,
     limit: int,
 ) -> FoundOut:
-    """A page of what answers a question."""
-    found = await searching.search(source, question, filters, after=cursor, limit=limit)
-    counted = await searching.facets(source, question, filters) if with_facets else None
+    """One page of search results."""
+    found = await searching.search(database, question, filters, after=cursor, limit=limit)
+    counted = await searching.facets(database, question, filters) if with_facets else None
     return FoundOut(
         items=[HitOut.model_validate(hit) for hit in found.hits],
         next=found.next,
@@ -89,5 +89,5 @@ async def answer(
 
 
 def exact(number: float | None) -> Decimal | None:
-    """A figure as it was written."""
+    """A decimal without binary rounding."""
     return None if number is None else Decimal(str(number))

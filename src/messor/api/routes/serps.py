@@ -1,4 +1,4 @@
-"""Result pages as they were seen, and how visible domains and organisations are on them."""
+"""Result pages, and the visibility of domains and organisations."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
+from messor.api.context import DatabaseDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source
 from messor.api.models.base import NO_NUL, DomainName
 from messor.api.models.discovery import Outcome, VerticalName
 from messor.api.models.serps import (
@@ -38,7 +38,7 @@ from messor.verticals import verticals
 router = APIRouter(tags=["result pages"], route_class=GatedRoute)
 
 SHOWN = 200
-Days = Annotated[int, Query(ge=1, le=366, description="Length of the window that ends now")]
+Days = Annotated[int, Query(ge=1, le=366, description="Length in days of the window ending now")]
 Part = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)]
 
 
@@ -46,7 +46,7 @@ Part = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)
 @needs(Act.READ)
 async def list_serps(
     vertical: VerticalName,
-    source: Source,
+    database: DatabaseDep,
     *,
     outcome: Outcome | None = None,
     keyword_id: UUID | None = None,
@@ -54,11 +54,11 @@ async def list_serps(
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[SerpOut]:
-    """Result pages and gaps, the newest first."""
-    applied = await verticals.get(source, vertical)
+    """List result pages and gaps, newest first."""
+    applied = await verticals.get(database, vertical)
     pager = Pager("serps", vertical, outcome, keyword_id, q)
     rows = await serp_queries.pages(
-        source,
+        database,
         applied,
         outcome=outcome,
         keyword_id=keyword_id,
@@ -74,19 +74,21 @@ async def list_serps(
 
 @router.get("/serps/{serp_id}")
 @needs(Act.READ)
-async def show_serp(serp_id: UUID, source: Source) -> WholeSerpOut:
-    """One result page as it was seen; a gap says why there is none, and has no results."""
-    found = await serp_queries.get(source, serp_id)
-    seen = [] if found.is_gap else await serp_queries.results(source, serp_id)
+async def show_serp(serp_id: UUID, database: DatabaseDep) -> WholeSerpOut:
+    """Get a result page; a gap has a reason and no results."""
+    found = await serp_queries.get(database, serp_id)
+    seen = [] if found.is_gap else await serp_queries.results(database, serp_id)
     facts = {name: getattr(found, name) for name in WholeSerpOut.model_fields if name != "results"}
     return WholeSerpOut(**facts, results=[SeenResultOut.model_validate(one) for one in seen])
 
 
 @router.get("/verticals/{vertical}/visibility")
 @needs(Act.READ)
-async def show_visibility(vertical: VerticalName, source: Source, days: Days = 7) -> VisibilityOut:
-    """Who is seen how well, and who gained and lost most since the window before."""
-    async with source.transaction() as connection:
+async def show_visibility(
+    vertical: VerticalName, database: DatabaseDep, days: Days = 7
+) -> VisibilityOut:
+    """Visibility of domains, with the largest gains and losses since the previous window."""
+    async with database.transaction() as connection:
         applied = await verticals.get(connection, vertical)
         window = await visibility.last_window(connection, timedelta(days=days))
         pages = await serp_queries.tally(connection, applied, window.since, window.until)
@@ -106,11 +108,11 @@ async def show_visibility(vertical: VerticalName, source: Source, days: Days = 7
 @router.get("/verticals/{vertical}/visibility/{domain}")
 @needs(Act.READ)
 async def show_domain_visibility(
-    vertical: VerticalName, domain: DomainName, source: Source, days: Days = 28
+    vertical: VerticalName, domain: DomainName, database: DatabaseDep, days: Days = 28
 ) -> DomainVisibilityOut:
-    """One domain: by week, where it stands, what it lost and with which page, and who is beside it."""
+    """Get a domain: weekly visibility, ranks, losses with the ranked page, and competitors."""
     name = name_of(domain)
-    async with source.transaction() as connection:
+    async with database.transaction() as connection:
         applied = await verticals.get(connection, vertical)
         window = await visibility.last_window(connection, timedelta(days=days))
         weeks = trends.spans(window.until)
@@ -130,6 +132,6 @@ async def show_domain_visibility(
 
 
 def _span(span: TimeSpan, one: VisibilitySpan | None) -> SpanOut:
-    """A week; without a good page all its figures are null, not zero."""
+    """One week; without a complete result page all values are null, not zero."""
     figures = asdict(one) if one is not None else dict.fromkeys(VisibilitySpan.__dataclass_fields__)
     return SpanOut(since=span.since, until=span.until, **figures)

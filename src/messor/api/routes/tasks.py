@@ -1,4 +1,4 @@
-"""URLs, crawl tasks and batches: what is to be crawled, in people's hands."""
+"""URLs, crawl tasks and batches: submission and control."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
 from messor.access.roles import Act
+from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source, Unit, Who
 from messor.api.models.base import NO_NUL, BigId
 from messor.api.models.crawl import (
     ActIn,
@@ -22,11 +22,11 @@ from messor.api.models.crawl import (
     BatchIn,
     BatchOut,
     BatchTakenOut,
+    BatchUrlIn,
     DoneOut,
     ScopedActIn,
     TaskOut,
     TaskStatus,
-    WishIn,
 )
 from messor.api.models.domains import SubmittedUrlOut, UrlIn
 from messor.api.routes.domains import name_of
@@ -50,10 +50,16 @@ DomainFilter = Annotated[str | None, Query(min_length=1, max_length=253, pattern
 
 @router.post("/urls")
 @needs(Act.DOMAINS_SUBMIT)
-async def submit_url(given: UrlIn, unit: Unit, who: Who) -> SubmittedUrlOut:
-    """Submit a URL: crawled now if its domain is approved, else remembered until it is."""
+async def submit_url(
+    given: UrlIn, connection: TransactionDep, principal: PrincipalDep
+) -> SubmittedUrlOut:
+    """Submit a URL: crawled now if its domain is approved, otherwise once it is."""
     answer = await intake.submit_url(
-        unit, given.url, Submitter(who.actor), context=given.context, submit=given.submit
+        connection,
+        given.url,
+        Submitter(principal.actor),
+        context=given.context,
+        submit=given.submit,
     )
     return SubmittedUrlOut.model_validate(answer)
 
@@ -61,7 +67,7 @@ async def submit_url(given: UrlIn, unit: Unit, who: Who) -> SubmittedUrlOut:
 @router.get("/tasks")
 @needs(Act.READ)
 async def list_tasks(
-    source: Source,
+    database: DatabaseDep,
     *,
     domain: DomainFilter = None,
     status: TaskStatus | None = None,
@@ -69,14 +75,14 @@ async def list_tasks(
     cursor: CursorParam = None,
     limit: PageSize = 50,
 ) -> Listing[TaskOut]:
-    """Crawl tasks in the order their pages were found.
+    """List crawl tasks in discovery order.
 
-    An answer looks at a stretch of the frontier: it may hold few items, or none, and go on.
+    A response scans a bounded part of the frontier, so it may contain few or no items although more follow.
     """
     name = name_of(domain) if domain else None
     pager = Pager("tasks", name, status, batch)
     found = await task_stretches.read(
-        source,
+        database,
         status,
         after=pager.read(cursor, PositiveInt) or 0,
         domain=name,
@@ -91,51 +97,59 @@ async def list_tasks(
 
 @router.post("/tasks/acts")
 @needs(Act.CRAWL_CONTROL, own_transactions=True)
-async def act_on_tasks(given: ScopedActIn, source: Source, who: Who) -> DoneOut:
-    """Pause, resume, stop, retry or recrawl: one page, a batch, a domain or everything."""
-    scope = await _scope(source, given)
-    return DoneOut.model_validate(await control.act(source, given.act, scope, actor=who.actor))
+async def act_on_tasks(
+    given: ScopedActIn, database: DatabaseDep, principal: PrincipalDep
+) -> DoneOut:
+    """Pause, resume, stop, retry or recrawl a page, a batch, a domain or everything."""
+    scope = await _scope(database, given)
+    return DoneOut.model_validate(
+        await control.act(database, given.act, scope, actor=principal.actor)
+    )
 
 
-async def _scope(source: Database, given: ScopedActIn) -> Scope:
+async def _scope(database: Database, given: ScopedActIn) -> Scope:
     named = (given.url, given.batch, given.domain)
     if sum(one is not None for one in named) + given.everything != 1:
-        raise UsageError("Say which: exactly one of url, batch, domain and everything.")
+        raise UsageError("Specify exactly one of url, batch, domain and everything.")
     if given.url is not None:
-        return await Scope.url(source, given.url)
+        return await Scope.url(database, given.url)
     if given.batch is not None:
-        return await Scope.batch(source, str(given.batch))
+        return await Scope.batch(database, str(given.batch))
     if given.domain is not None:
-        return await Scope.domain(source, given.domain)
+        return await Scope.domain(database, given.domain)
     return Scope.everything()
 
 
 @router.get("/tasks/{page_id}")
 @needs(Act.READ)
-async def show_task(page_id: BigId, source: Source) -> TaskOut:
-    """The crawl task of one page."""
-    return TaskOut.model_validate(await queries.task(source, page_id))
+async def show_task(page_id: BigId, database: DatabaseDep) -> TaskOut:
+    """Get the crawl task of a page."""
+    return TaskOut.model_validate(await queries.task(database, page_id))
 
 
 @router.post("/tasks/{page_id}/acts")
 @needs(Act.CRAWL_CONTROL, own_transactions=True)
-async def act_on_task(page_id: BigId, given: ActIn, source: Source, who: Who) -> DoneOut:
+async def act_on_task(
+    page_id: BigId, given: ActIn, database: DatabaseDep, principal: PrincipalDep
+) -> DoneOut:
     """Pause, resume, stop, retry or recrawl one page."""
-    found = await queries.task(source, page_id)
-    scope = await Scope.url(source, found.url)
+    found = await queries.task(database, page_id)
+    scope = await Scope.url(database, found.url)
     if scope.key != page_id:
-        raise ConflictError("This task is a first look at a domain; decide on the domain instead.")
-    return DoneOut.model_validate(await control.act(source, given.act, scope, actor=who.actor))
+        raise ConflictError("This task is a preflight check; decide on the domain instead.")
+    return DoneOut.model_validate(
+        await control.act(database, given.act, scope, actor=principal.actor)
+    )
 
 
 @router.get("/batches")
 @needs(Act.READ)
 async def list_batches(
-    source: Source, *, cursor: CursorParam = None, limit: PageSize = 50
+    database: DatabaseDep, *, cursor: CursorParam = None, limit: PageSize = 50
 ) -> Listing[BatchOut]:
-    """Batches, the newest first."""
+    """List batches, newest first."""
     pager = Pager("batches")
-    rows = await queries.batches(source, before=pager.read(cursor, UUID), limit=limit + 1)
+    rows = await queries.batches(database, before=pager.read(cursor, UUID), limit=limit + 1)
     return Listing(
         items=[BatchOut.model_validate(row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row.id),
@@ -145,11 +159,11 @@ async def list_batches(
 @router.post("/batches", status_code=201)
 @needs(Act.CRAWL_CONTROL, own_transactions=True)
 async def submit_batch(
-    given: BatchIn, source: Source, who: Who, response: Response
+    given: BatchIn, database: DatabaseDep, principal: PrincipalDep, response: Response
 ) -> BatchTakenOut:
-    """Submit pages together; each is checked, the good ones are due at once."""
+    """Submit a batch of URLs; valid ones are due immediately."""
     submitter = BatchSubmitter(
-        source, actor=who.actor, priority=given.priority, frequency=_every(given.every)
+        database, actor=principal.actor, priority=given.priority, frequency=_every(given.every)
     )
     return await _take(submitter, _lines_of(given.urls), response, given.name, "jsonl")
 
@@ -167,8 +181,8 @@ async def submit_batch(
 @needs(Act.CRAWL_CONTROL, own_transactions=True)
 async def upload_batch(
     request: Request,
-    source: Source,
-    who: Who,
+    database: DatabaseDep,
+    principal: PrincipalDep,
     response: Response,
     *,
     form: Annotated[Literal["csv", "jsonl", "sitemap", "lines"], Query(alias="format")],
@@ -176,8 +190,10 @@ async def upload_batch(
     priority: Annotated[int, Query(ge=1, le=10)] = 5,
     every: Annotated[str | None, Query(max_length=30, pattern=NO_NUL)] = None,
 ) -> BatchTakenOut:
-    """Submit a file: CSV with a header, JSON lines, a sitemap, or one address per line."""
-    submitter = BatchSubmitter(source, actor=who.actor, priority=priority, frequency=_every(every))
+    """Submit a file: CSV with a header, JSON Lines, a sitemap, or one URL per line."""
+    submitter = BatchSubmitter(
+        database, actor=principal.actor, priority=priority, frequency=_every(every)
+    )
     lines = batches.lines_of(io.BytesIO(await request.body()), form)
     return await _take(submitter, lines, response, name, form)
 
@@ -186,7 +202,7 @@ def _every(text: str | None) -> timedelta | None:
     return parse_interval(text) if text else None
 
 
-async def _lines_of(urls: Sequence[str | WishIn]) -> AsyncIterator[Line]:
+async def _lines_of(urls: Sequence[str | BatchUrlIn]) -> AsyncIterator[Line]:
     reader = LineReader("jsonl")
     for one in urls:
         fields = {"url": one} if isinstance(one, str) else one.model_dump(exclude_none=True)
@@ -208,20 +224,20 @@ async def _take(
 
 @router.get("/batches/{batch_id}")
 @needs(Act.READ)
-async def show_batch(batch_id: UUID, source: Source) -> BatchOut:
-    """One batch and what came of its lines."""
-    return BatchOut.model_validate(await queries.batch(source, batch_id))
+async def show_batch(batch_id: UUID, database: DatabaseDep) -> BatchOut:
+    """Get a batch with its results."""
+    return BatchOut.model_validate(await queries.batch(database, batch_id))
 
 
 @router.get("/batches/{batch_id}/errors")
 @needs(Act.READ)
 async def list_batch_errors(
-    batch_id: UUID, source: Source, *, cursor: CursorParam = None, limit: PageSize = 50
+    batch_id: UUID, database: DatabaseDep, *, cursor: CursorParam = None, limit: PageSize = 50
 ) -> Listing[BadLineOut]:
-    """The lines of a batch that were not taken, each with its reason."""
+    """List the rejected lines of a batch with their reasons."""
     pager = Pager("batch-errors", batch_id)
     after = pager.read(cursor, PositiveInt) or 0
-    rows = await queries.batch_errors(source, batch_id, after=after, limit=limit + 1)
+    rows = await queries.batch_errors(database, batch_id, after=after, limit=limit + 1)
     return Listing(
         items=[BadLineOut(**row) for row in rows[:limit]],
         next=pager.next(rows, limit, lambda row: row["line"]),
@@ -230,7 +246,11 @@ async def list_batch_errors(
 
 @router.post("/batches/{batch_id}/acts")
 @needs(Act.CRAWL_CONTROL, own_transactions=True)
-async def act_on_batch(batch_id: UUID, given: ActIn, source: Source, who: Who) -> DoneOut:
+async def act_on_batch(
+    batch_id: UUID, given: ActIn, database: DatabaseDep, principal: PrincipalDep
+) -> DoneOut:
     """Pause, resume, stop, retry or recrawl the pages of a batch."""
-    scope = await Scope.batch(source, str(batch_id))
-    return DoneOut.model_validate(await control.act(source, given.act, scope, actor=who.actor))
+    scope = await Scope.batch(database, str(batch_id))
+    return DoneOut.model_validate(
+        await control.act(database, given.act, scope, actor=principal.actor)
+    )

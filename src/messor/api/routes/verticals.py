@@ -1,4 +1,4 @@
-"""Verticals: those in force, what a file would change, applying it, and their organisations."""
+"""Verticals: list, preview, publish, and organisations."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from messor.access.roles import Act
+from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.cursors import Listing, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Source, Unit, Who
 from messor.api.models.discovery import (
     DifferenceOut,
     OrganisationIn,
@@ -33,22 +33,24 @@ router = APIRouter(prefix="/verticals", tags=["verticals"], route_class=GatedRou
 
 @router.get("")
 @needs(Act.READ)
-async def list_verticals(source: Source) -> Listing[VerticalOut]:
-    """The verticals in force."""
-    found = await verticals.listing(source)
+async def list_verticals(database: DatabaseDep) -> Listing[VerticalOut]:
+    """List the applied verticals."""
+    found = await verticals.listing(database)
     return Listing(items=[VerticalOut(**_facts(one)) for one in found], next=None)
 
 
 @router.post("")
 @needs(Act.DOMAINS_CONFIGURE)
-async def apply_vertical(given: VerticalIn, unit: Unit, who: Who) -> VerticalAppliedOut:
-    """Put a vertical in force, or tell what that would change."""
+async def apply_vertical(
+    given: VerticalIn, connection: TransactionDep, principal: PrincipalDep
+) -> VerticalAppliedOut:
+    """Publish a vertical, or preview its changes."""
     file = _file(given)
     if given.dry_run:
-        before = await verticals.find(unit, file.vertical.name)
+        before = await verticals.find(connection, file.vertical.name)
         changes = differences.between(before.vertical if before else None, file.vertical)
     else:
-        _, changes = await verticals.apply(unit, file, actor=who.actor)
+        _, changes = await verticals.apply(connection, file, actor=principal.actor)
     return VerticalAppliedOut(
         name=file.vertical.name,
         version=file.vertical.version,
@@ -59,10 +61,10 @@ async def apply_vertical(given: VerticalIn, unit: Unit, who: Who) -> VerticalApp
 
 @router.get("/{vertical}")
 @needs(Act.READ)
-async def show_vertical(vertical: VerticalName, source: Source) -> WholeVerticalOut:
-    """A vertical with all that it says, and its versions."""
-    found = await verticals.get(source, vertical)
-    versions = await verticals.history(source, found)
+async def show_vertical(vertical: VerticalName, database: DatabaseDep) -> WholeVerticalOut:
+    """Get a vertical with its definition and versions."""
+    found = await verticals.get(database, vertical)
+    versions = await verticals.history(database, found)
     return WholeVerticalOut(
         **_facts(found),
         definition=found.vertical.model_dump(mode="json"),
@@ -74,11 +76,11 @@ async def show_vertical(vertical: VerticalName, source: Source) -> WholeVertical
 @router.get("/{vertical}/organisations")
 @needs(Act.READ)
 async def list_organisations(
-    vertical: VerticalName, source: Source, limit: PageSize = 200
+    vertical: VerticalName, database: DatabaseDep, limit: PageSize = 200
 ) -> Listing[OrganisationOut]:
-    """The first organisations of a vertical by name, and their domains."""
-    found = await verticals.get(source, vertical)
-    rows = await organisations.listing(source, found, limit)
+    """List the first organisations of a vertical by name, with their domains."""
+    found = await verticals.get(database, vertical)
+    rows = await organisations.listing(database, found, limit)
     return Listing(items=[OrganisationOut.model_validate(one) for one in rows], next=None)
 
 
@@ -87,19 +89,23 @@ async def list_organisations(
 )
 @needs(Act.DOMAINS_CONFIGURE)
 async def put_organisation(
-    vertical: VerticalName, given: OrganisationIn, unit: Unit, who: Who, response: Response
+    vertical: VerticalName,
+    given: OrganisationIn,
+    connection: TransactionDep,
+    principal: PrincipalDep,
+    response: Response,
 ) -> OrganisationPutOut:
-    """Add an organisation, or what is new of a known one: 201 when it was not there."""
-    found = await verticals.get(unit, vertical)
+    """Add an organisation or update an existing one: 201 when it is new."""
+    found = await verticals.get(connection, vertical)
     new = NewOrganisation.understand(given.name, given.domains, given.location, given.external_id)
-    key, outcome = await organisations.put(unit, found, new, actor=who.actor)
+    key, outcome = await organisations.put(connection, found, new, actor=principal.actor)
     response.status_code = 201 if outcome == "created" else 200
     return OrganisationPutOut(id=key, outcome=outcome)
 
 
 def _file(given: VerticalIn) -> VerticalFile:
     if (given.name is None) == (given.source is None):
-        raise UsageError("Give the name of a vertical that comes with Messor, or a file's source.")
+        raise UsageError("Specify the name of a bundled vertical or the source of a file.")
     if given.name is not None:
         return files.shipped(given.name)
     return files.understand(given.source or "", "source")

@@ -1,4 +1,4 @@
-"""Webhooks: who is told of events. A secret is shown once, when its webhook is made."""
+"""Webhooks and their deliveries. A secret is returned only on creation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 
 from messor.access.roles import Act
+from messor.api.context import ContextDep, DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.gate import GatedRoute, needs
-from messor.api.house import Here, Source, Unit, Who
 from messor.api.models.operations import (
     DeliveriesOut,
     DeliveryOut,
@@ -28,25 +28,29 @@ router = APIRouter(prefix="/webhooks", tags=["webhooks"], route_class=GatedRoute
 
 @router.get("")
 @needs(Act.WEBHOOKS_MANAGE)
-async def list_webhooks(source: Source) -> WebhooksOut:
-    """All webhooks, and how each has done."""
-    found = await registry.listing(source)
+async def list_webhooks(database: DatabaseDep) -> WebhooksOut:
+    """List webhooks with statistics."""
+    found = await registry.listing(database)
     return WebhooksOut(items=[WebhookOut.model_validate(one) for one in found])
 
 
 @router.post("", status_code=201)
-@needs(Act.WEBHOOKS_MANAGE, tells_secret=True)
+@needs(Act.WEBHOOKS_MANAGE, returns_secret=True)
 async def add_webhook(
-    given: WebhookIn, unit: Unit, who: Who, here: Here, response: Response
+    given: WebhookIn,
+    connection: TransactionDep,
+    principal: PrincipalDep,
+    context: ContextDep,
+    response: Response,
 ) -> NewWebhookOut:
-    """Have somebody told of what happens from now on."""
+    """Add a webhook for events from now on."""
     made, secret = await registry.add(
-        unit,
-        here.seal,
-        AddressGuard(here.settings.allowed_networks),
+        connection,
+        context.seal,
+        AddressGuard(context.settings.allowed_networks),
         url=given.url,
         types=given.types,
-        actor=who.actor,
+        actor=principal.actor,
     )
     response.headers["Location"] = f"/api/v1/webhooks/{made.id}"
     return NewWebhookOut(webhook=WebhookOut.model_validate(made), secret=secret)
@@ -54,52 +58,62 @@ async def add_webhook(
 
 @router.get("/{webhook_id}")
 @needs(Act.WEBHOOKS_MANAGE)
-async def show_webhook(webhook_id: UUID, source: Source) -> WebhookOut:
-    """One webhook, without its secret."""
-    return WebhookOut.model_validate(await registry.get(source, webhook_id))
+async def show_webhook(webhook_id: UUID, database: DatabaseDep) -> WebhookOut:
+    """Get a webhook, without its secret."""
+    return WebhookOut.model_validate(await registry.get(database, webhook_id))
 
 
 @router.patch("/{webhook_id}")
 @needs(Act.WEBHOOKS_MANAGE)
 async def change_webhook(
-    webhook_id: UUID, given: WebhookChangeIn, unit: Unit, who: Who
+    webhook_id: UUID, given: WebhookChangeIn, connection: TransactionDep, principal: PrincipalDep
 ) -> WebhookOut:
-    """Other types, off, or on again: then it is told of what happens from then on."""
+    """Change event types, pause or resume; a resumed webhook receives new events only."""
     if given.types is None and given.is_active is None:
-        raise UsageError("Say what to change: types or is_active.")
+        raise UsageError("Specify types or is_active.")
     changed = await registry.change(
-        unit, webhook_id, types=given.types, is_active=given.is_active, actor=who.actor
+        connection, webhook_id, types=given.types, is_active=given.is_active, actor=principal.actor
     )
     return WebhookOut.model_validate(changed)
 
 
 @router.delete("/{webhook_id}", status_code=204)
 @needs(Act.WEBHOOKS_MANAGE)
-async def remove_webhook(webhook_id: UUID, unit: Unit, who: Who) -> None:
-    """Tell it nothing more."""
-    await registry.remove(unit, webhook_id, actor=who.actor)
+async def remove_webhook(
+    webhook_id: UUID, connection: TransactionDep, principal: PrincipalDep
+) -> None:
+    """Delete a webhook."""
+    await registry.remove(connection, webhook_id, actor=principal.actor)
 
 
 @router.post("/{webhook_id}/ping", status_code=202)
 @needs(Act.WEBHOOKS_MANAGE)
-async def ping_webhook(webhook_id: UUID, unit: Unit, who: Who) -> PingOut:
-    """Try it: one event of the type webhook.ping, to this webhook alone."""
-    job = await dispatch.ping(unit, await registry.get(unit, webhook_id), actor=who.actor)
+async def ping_webhook(
+    webhook_id: UUID, connection: TransactionDep, principal: PrincipalDep
+) -> PingOut:
+    """Send a test event of type webhook.ping to this webhook."""
+    job = await dispatch.ping(
+        connection, await registry.get(connection, webhook_id), actor=principal.actor
+    )
     return PingOut(job_id=job.id)
 
 
 @router.get("/{webhook_id}/deliveries")
 @needs(Act.WEBHOOKS_MANAGE)
-async def list_deliveries(webhook_id: UUID, source: Source) -> DeliveriesOut:
-    """What it was told lately, and how that went: the newest first."""
-    webhook = await registry.get(source, webhook_id)
-    found = await deliveries.listing(source, webhook.id)
+async def list_deliveries(webhook_id: UUID, database: DatabaseDep) -> DeliveriesOut:
+    """List recent deliveries, newest first."""
+    webhook = await registry.get(database, webhook_id)
+    found = await deliveries.listing(database, webhook.id)
     return DeliveriesOut(items=[DeliveryOut.model_validate(one) for one in found])
 
 
 @router.post("/{webhook_id}/deliveries/{delivery_id}/redeliver", status_code=202)
 @needs(Act.WEBHOOKS_MANAGE)
-async def redeliver(webhook_id: UUID, delivery_id: UUID, unit: Unit, who: Who) -> PingOut:
-    """Send one delivery once more, at once, under the same id."""
-    webhook = await registry.get(unit, webhook_id)
-    return PingOut(job_id=await deliveries.redeliver(unit, webhook, delivery_id, actor=who.actor))
+async def redeliver(
+    webhook_id: UUID, delivery_id: UUID, connection: TransactionDep, principal: PrincipalDep
+) -> PingOut:
+    """Resend a delivery immediately under the same ID."""
+    webhook = await registry.get(connection, webhook_id)
+    return PingOut(
+        job_id=await deliveries.redeliver(connection, webhook, delivery_id, actor=principal.actor)
+    )

@@ -1,4 +1,4 @@
-/* Keys for those who use them; every act is a link or a form that works without this. */
+/* Keyboard shortcuts; every action also works as a plain link or form without JavaScript. */
 "use strict";
 
 (() => {
@@ -40,7 +40,7 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const node = event.target;
     if (event.key === "Escape" && typing(node)) return node.blur();
-    /* Enter in the reason means to reject, not the form's first button. */
+    /* Enter in the reason field rejects instead of pressing the first button. */
     if (event.key === "Enter" && node.matches("[data-dossier] [data-key=r]")) {
       event.preventDefault();
       return press("[data-dossier] [data-reject]");
@@ -50,7 +50,7 @@
     if (act) { event.preventDefault(); act(); }
   });
 
-  /* The list shows whose dossier is open. */
+  /* Highlight the list item of the open dossier. */
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.target.id !== "dossier") return;
     const name = event.target.querySelector("[data-dossier]")?.dataset.dossier;
@@ -58,7 +58,7 @@
     if (row) mark(row);
   });
 
-  /* A session that ended while a page was open. */
+  /* The session ended while the page was open. */
   document.addEventListener("htmx:responseError", (event) => {
     if (event.detail.xhr.status === 401) window.location.assign("/login");
   });

@@ -1,1 +1,1 @@
-"""What each screen shows and does: thin, over the rooms below."""
+"""The screen handlers: thin, on top of the rooms below."""

@@ -1,4 +1,4 @@
-"""One's own account: the password, the open sessions and the API keys."""
+"""The member's own account: password, sessions and API keys."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def change_password(call: ConsoleRequest) -> Response:
-    """All sessions end; this browser gets a new one."""
+    """End all sessions and open a new one for this browser."""
     form = call.form
     try:
         if form.text("new") != form.text("again"):
-            return await _page(call, wrong="The two passwords are not the same.", status=422)
-        opened = await call.desk.door.change_password(
+            return await _page(call, wrong="The passwords do not match.", status=422)
+        opened = await call.context.logins.change_password(
             call.member, current=form.text("current"), new=form.text("new"), origin=call.origin
         )
     except (AccessError, UsageError) as error:
@@ -41,26 +41,26 @@ async def change_password(call: ConsoleRequest) -> Response:
 
 
 async def end_session(call: ConsoleRequest) -> Response:
-    """One session, or all but this one."""
+    """End one session, or all but the current one."""
     which = call.form.text("session")
-    async with call.desk.database.transaction() as connection:
+    async with call.context.database.transaction() as connection:
         if which == "others":
             count = await sessions.revoke_all(
                 connection, _me(call), by=call.member, but=call.member.session_id
             )
-            return call.go("/account", f"{count} other sessions have ended.")
+            return call.go("/account", f"{count} other sessions were ended.")
         await sessions.revoke(connection, _me(call), _uuid(which), by=call.member)
-    return call.go("/account", "The session has ended.")
+    return call.go("/account", "The session was ended.")
 
 
 async def make_key(call: ConsoleRequest) -> Response:
-    """A new key; the page that follows shows it, and nothing else ever does."""
+    """Create a key; only the response shows it."""
     form = call.form
     try:
         days = form.whole("days", "Days")
         known = {act.value: act for act in Act}
         scopes = [known[name] for name in form.every("scope") if name in known]
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             member = await members.get(connection, _me(call))
             _, secret = await keys.create(
                 connection,
@@ -76,29 +76,29 @@ async def make_key(call: ConsoleRequest) -> Response:
 
 
 async def revoke_key(call: ConsoleRequest) -> Response:
-    async with call.desk.database.transaction() as connection:
+    async with call.context.database.transaction() as connection:
         key = await keys.get(connection, _uuid(call.part("key_id")), by=call.member)
         await keys.revoke(connection, key, by=call.member)
     back = "/account" if key.member_id == call.member.member_id else "/keys"
-    return call.go(back, f"The key {key.name} does not work any more.")
+    return call.go(back, f"The key {key.name} was revoked.")
 
 
 async def show_all_keys(call: ConsoleRequest) -> Response:
-    """The keys of everybody, for admins."""
-    rows = await keys.listing(call.desk.database, by=call.member, limit=500)
+    """The keys of all members, for admins."""
+    rows = await keys.listing(call.context.database, by=call.member, limit=500)
     return await call.page("members/keys.html", rows=rows)
 
 
 def _me(call: ConsoleRequest) -> UUID:
     member_id = call.member.member_id
-    assert member_id is not None, "the console knows members only"
+    assert member_id is not None, "console principals are members"
     return member_id
 
 
 def _uuid(text: str) -> UUID:
     found = as_uuid(text)
     if found is None:
-        raise NotFoundError("There is nothing of this name.")
+        raise NotFoundError("Not found.")
     return found
 
 
@@ -109,7 +109,7 @@ async def _page(
     secret: Secret | None = None,
     status: int = 200,
 ) -> Response:
-    database, member = call.desk.database, call.member
+    database, member = call.context.database, call.member
     return await call.page(
         "account/page.html",
         status=status,
@@ -117,11 +117,11 @@ async def _page(
         secret=secret.reveal() if secret else None,
         sessions=await sessions.listing(database, _me(call), by=member),
         keys=await keys.listing(database, by=member, member_id=_me(call), limit=100),
-        asks_old=await call.desk.door.must_show_the_old_password(member),
+        asks_old=await call.context.logins.must_show_the_old_password(member),
         scopes=sorted(key_acts_of(member.role)),
         has_second_factor=await second_factor.recovery_codes_left(database, _me(call)) is not None,
-        usual_days=USUAL_DAYS,
-        most_days=MOST_DAYS,
+        default_days=USUAL_DAYS,
+        max_days=MOST_DAYS,
     )
 
 

@@ -1,4 +1,4 @@
-"""The audit log: every act and outcome, who did it in words, with filters and a cursor."""
+"""The audit log: every action and outcome with its actor, filters and a cursor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from messor.registry import domains
 from messor.registry.domains import Submission
 
 PER_PAGE = 50
-LONGEST = 200
+MAX_LENGTH = 200
 KINDS = (
     "domain", "url", "page", "tasks", "jobs", "ingestion", "friction", "schedule", "audit",
     "member", "session", "login", "key", "link", "proxy", "webhook", "person",
@@ -24,18 +24,18 @@ KINDS = (
 
 
 async def show(call: ConsoleRequest) -> Response:
-    kind, actor = call.query("kind"), call.query("actor").strip()[:LONGEST]
-    name, q = call.query("domain").strip(), call.query("q").strip().lower()[:LONGEST]
+    kind, actor = call.query("kind"), call.query("actor").strip()[:MAX_LENGTH]
+    name, q = call.query("domain").strip(), call.query("q").strip().lower()[:MAX_LENGTH]
     wrong, domain_id = None, None
     try:
         if name:
-            found = await domains.get(call.desk.database, Submission.understand(name).domain)
+            found = await domains.get(call.context.database, Submission.understand(name).domain)
             domain_id = found.id
     except (UsageError, NotFoundError) as error:
         wrong = str(error)
     wanted = AuditFilter(kind if kind in KINDS else None, actor or None, domain_id, q or None)
     found_now = await audit.read(
-        call.desk.database, wanted, before=_cursor(call.query("before")), limit=PER_PAGE
+        call.context.database, wanted, before=_cursor(call.query("before")), limit=PER_PAGE
     )
     keeping = {"kind": kind, "actor": actor, "domain": name, "q": q}
     reached = found_now.reached

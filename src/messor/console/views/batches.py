@@ -1,4 +1,4 @@
-"""Batches: many addresses pasted or uploaded at once, and what became of each line."""
+"""Batches: many URLs pasted or uploaded at once, and the result of each line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PASTED = "pasted"
 
 async def show_all(call: ConsoleRequest) -> Response:
     before = as_uuid(call.query("before"))
-    rows = await queries.batches(call.desk.database, before=before, limit=PER_PAGE + 1)
+    rows = await queries.batches(call.context.database, before=before, limit=PER_PAGE + 1)
     more = with_query("/batches", before=rows[PER_PAGE - 1].id) if len(rows) > PER_PAGE else None
     names = await call.names({row.submitted_by for row in rows})
     return await call.page(
@@ -38,12 +38,14 @@ async def show_all(call: ConsoleRequest) -> Response:
 
 
 async def show(call: ConsoleRequest) -> Response:
-    """One batch, and the lines that were not taken."""
+    """One batch with its rejected lines."""
     batch_id, after = as_uuid(call.part("batch_id")), call.query("after")
     assert batch_id is not None
-    batch = await queries.batch(call.desk.database, batch_id)
+    batch = await queries.batch(call.context.database, batch_id)
     start = int(after) if after.isdecimal() and len(after) < 10 else 0
-    rows = await queries.batch_errors(call.desk.database, batch_id, after=start, limit=PER_PAGE + 1)
+    rows = await queries.batch_errors(
+        call.context.database, batch_id, after=start, limit=PER_PAGE + 1
+    )
     path = f"/batches/{batch_id}"
     more = with_query(path, after=rows[PER_PAGE - 1]["line"]) if len(rows) > PER_PAGE else None
     return await call.page(
@@ -61,27 +63,30 @@ async def show_form(call: ConsoleRequest) -> Response:
 
 
 async def submit(call: ConsoleRequest) -> Response:
-    """Take the lines in; the page that follows tells of each that was not taken."""
+    """Submit the lines, then show the batch with its rejected lines."""
     try:
-        report = await _take(call)
+        report = await _submit_lines(call)
     except UsageError as error:
         return await _form(call, wrong=str(error), status=422)
-    said = f"{report.accepted:,} of {report.lines:,} lines were taken; they are due now."
+    message = f"{report.accepted:,} of {report.lines:,} lines were accepted and are due now."
     if report.duplicates:
-        said += f" {report.duplicates:,} named the same page as one before."
+        message += f" {report.duplicates:,} were duplicates."
     tone = "warning" if report.rejected or not report.accepted else "success"
-    return call.go(f"/batches/{report.id}", said, tone)
+    return call.go(f"/batches/{report.id}", message, tone)
 
 
-async def _take(call: ConsoleRequest) -> batches.BatchReport:
+async def _submit_lines(call: ConsoleRequest) -> batches.BatchReport:
     form = call.form
     body, source = _body(form)
     given = form.text("format")
     if given and given not in FORMATS:
-        raise UsageError(f"The format can be {', '.join(FORMATS)}.")
+        raise UsageError(f"The format must be one of {', '.join(FORMATS)}.")
     kind = given or guess_format(source, body[:2_000])
     submitter = batches.BatchSubmitter(
-        call.desk.database, actor=call.actor, priority=_priority(form), frequency=_rhythm(form)
+        call.context.database,
+        actor=call.actor,
+        priority=_priority(form),
+        frequency=_frequency(form),
     )
     lines = batches.lines_of(BytesIO(body), kind)
     name = form.words("name") or source
@@ -89,13 +94,13 @@ async def _take(call: ConsoleRequest) -> batches.BatchReport:
 
 
 def _body(form: Form) -> tuple[bytes, str]:
-    """What was uploaded, else what was pasted."""
+    """The uploaded file, or else the pasted text."""
     file = form.file("file")
     if file is not None and file.body:
         return file.body, file.name or "upload"
     pasted = form.words("lines")
     if pasted is None:
-        raise UsageError("Paste addresses, one per line, or choose a file.")
+        raise UsageError("Paste URLs, one per line, or choose a file.")
     return pasted.encode("utf-8", "replace"), PASTED
 
 
@@ -104,11 +109,11 @@ def _priority(form: Form) -> int:
     if given is None:
         return DEFAULT_PRIORITY
     if not 1 <= given <= LOWEST_PRIORITY:
-        raise UsageError(f"Priority: from 1, the highest, to {LOWEST_PRIORITY}.")
+        raise UsageError(f"Priority must be between 1 (highest) and {LOWEST_PRIORITY}.")
     return given
 
 
-def _rhythm(form: Form) -> timedelta | None:
+def _frequency(form: Form) -> timedelta | None:
     typed = form.words("frequency")
     return None if typed is None else parse_interval(typed)
 

@@ -1,4 +1,4 @@
-"""Candidates: what waits on the left, judges and evidence on the right, and the decisions about it."""
+"""Candidates: the review queue, judges and evidence of each, and decisions."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from messor.scout.candidate_queries import CandidateDossier, Place
 from messor.scout.candidates import IN_REVIEW, PENDING_REVIEW, TRANSITIONS, Candidate
 
 PER_PAGE = 50
-MOST_AT_ONCE = 200
-# Lists that people want, and the statuses in them.
+MAX_AT_ONCE = 200
+# Selectable lists and their statuses.
 SHOWS = {
     "waiting": (PENDING_REVIEW, IN_REVIEW),
     **{status: (status,) for status in TRANSITIONS},
@@ -29,34 +29,41 @@ SHOWS = {
 
 
 async def show(call: ConsoleRequest) -> Response:
-    """The queue, with the dossier of the one that is looked at, or of the first."""
+    """The queue with the dossier of the selected candidate, or of the first."""
     _, values = await discovery_labels.about(call)
-    asked = call.query("vertical") or None
+    selected_vertical = call.query("vertical") or None
     shown = call.query("show") if call.query("show") in SHOWS else "waiting"
     q = call.query("q").strip().lower()[:200]
     rows = await candidate_queries.queue(
-        call.desk.database,
+        call.context.database,
         SHOWS[shown],
-        vertical=asked,
+        vertical=selected_vertical,
         containing=q or None,
         after=_after(call),
         limit=PER_PAGE + 1,
     )
-    keep = {"vertical": asked, "show": shown if shown != "waiting" else "", "q": q}
+    keep = {"vertical": selected_vertical, "show": shown if shown != "waiting" else "", "q": q}
     more = None
     if len(rows) > PER_PAGE:
         more = with_query("/candidates", after=_mark(rows[PER_PAGE - 1]), **keep)
     rows = rows[:PER_PAGE]
     at = _at(call) or (rows[0].id if rows else None)
-    values |= {"rows": rows, "at": at, "show": shown, "q": q, "more": more, "asked": asked}
+    values |= {
+        "rows": rows,
+        "at": at,
+        "show": shown,
+        "q": q,
+        "more": more,
+        "selected_vertical": selected_vertical,
+    }
     values |= {"keep": keep, "shows": SHOWS, "link": with_query}
     values |= await _dossier(call, at, rows, keep) if at else {"dossier": None}
-    counts = await candidate_queries.counts(call.desk.database, asked)
+    counts = await candidate_queries.counts(call.context.database, selected_vertical)
     return await call.page("candidates/queue.html", counts=counts, **values)
 
 
 async def show_one(call: ConsoleRequest) -> Response:
-    """The right side alone, for those who step through the queue; else the queue at this place."""
+    """The dossier fragment for htmx; otherwise the queue at this candidate."""
     key = discovery_labels.uuid_of(call.part("candidate_id"), "candidate")
     if not call.is_partial:
         return call.go(with_query("/candidates", at=key, show="all"))
@@ -70,11 +77,11 @@ async def show_one(call: ConsoleRequest) -> Response:
 
 
 async def decide(call: ConsoleRequest) -> Response:
-    """Take one up, approve or reject it; what speaks against it is said on the page one came from."""
+    """Assign, approve or reject a candidate; a refusal is shown on the originating page."""
     key = discovery_labels.uuid_of(call.part("candidate_id"), "candidate")
     act = call.form.text("act")
     try:
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             found = await candidate_review.decide(
                 connection,
                 key,
@@ -93,30 +100,30 @@ async def decide(call: ConsoleRequest) -> Response:
 
 
 async def decide_many(call: ConsoleRequest) -> Response:
-    """One act over all that were ticked, each for itself."""
-    keys, act = call.form.every("candidate")[:MOST_AT_ONCE], call.form.text("act")
+    """Apply one decision to each selected candidate."""
+    keys, act = call.form.every("candidate")[:MAX_AT_ONCE], call.form.text("act")
     reason = call.form.words("reason")
     back = within(call.form.text("back"), "/candidates")
     if not keys:
-        return call.go(back, "Tick the candidates that you decide on.", "warning")
+        return call.go(back, "Select at least one candidate.", "warning")
     if act == "reject" and reason is None:
-        return call.go(back, "Say why: to reject needs a reason.", "danger")
+        return call.go(back, "A reason is required to reject.", "danger")
     refused: list[str] = []
     for text in keys:
         key = discovery_labels.uuid_of(text, "candidate")
         try:
-            async with call.desk.database.transaction() as connection:
+            async with call.context.database.transaction() as connection:
                 await candidate_review.decide(connection, key, act, actor=call.actor, reason=reason)
         except (ConflictError, UsageError) as error:
             refused.append(str(error))
-    said = f"{len(keys) - len(refused)} of {len(keys)} candidates: {act} done."
-    return call.go(back, " ".join([said, *refused[:5]]), "warning" if refused else "success")
+    message = f"{len(keys) - len(refused)} of {len(keys)} candidates: {act} done."
+    return call.go(back, " ".join([message, *refused[:5]]), "warning" if refused else "success")
 
 
 async def _dossier(
     call: ConsoleRequest, key: UUID, rows: list[Candidate], keep: dict[str, Any]
 ) -> dict[str, Any]:
-    async with call.desk.database.connection() as connection:
+    async with call.context.database.connection() as connection:
         dossier = await candidate_queries.dossier(connection, key)
     following = _following([row.id for row in rows], key) or _uuid(call.query("then"))
     return {
@@ -134,7 +141,7 @@ def _actors(dossier: CandidateDossier) -> set[str]:
 
 
 def _following(keys: list[UUID], key: UUID) -> UUID | None:
-    """Whom to look at after this one."""
+    """The candidate to show after this one."""
     if key not in keys:
         return None
     place = keys.index(key)

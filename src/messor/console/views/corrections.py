@@ -1,4 +1,4 @@
-"""Correcting: a reviewer says what a field of a product should be, or that it is right."""
+"""Corrections: a reviewer states the right value of a product field, or confirms it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ VERDICTS = ("value", "right", "none")
 async def correct(call: ConsoleRequest) -> Response:
     record_id = call.number("record_id")
     try:
-        await _say(call, record_id)
+        await _save(call, record_id)
     except (ConflictError, UsageError) as error:
         return await record_page(call, record_id, wrong=str(error))
-    said = "Noted. The record stays as it was read; parsers learn from what you said."
-    return call.go(f"/records/{record_id}", said)
+    message = "Correction saved. The record is not changed; parsers learn from corrections."
+    return call.go(f"/records/{record_id}", message)
 
 
-async def _say(call: ConsoleRequest, record_id: int) -> None:
+async def _save(call: ConsoleRequest, record_id: int) -> None:
     name, verdict = call.form.text("field").strip(), call.form.text("verdict")
     if verdict not in VERDICTS:
-        raise UsageError("Say what the field should be, that it is right, or that there is none.")
-    async with call.desk.database.transaction() as connection:
+        raise UsageError("Choose a correction: a new value, correct, or not stated.")
+    async with call.context.database.transaction() as connection:
         if verdict == "right":
             await corrections.confirm(connection, record_id, name, actor=call.actor)
         else:

@@ -1,4 +1,4 @@
-"""Discovery sessions: what each judged and found, what searches cost, and asking for those that are due."""
+"""Discovery sessions: results, search spending and starting due searches."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from messor.scout.candidates import TRANSITIONS
 from messor.scout.session_queries import SessionSeen
 
 PER_PAGE = 20
-MOST_DUE = 1_000
-# What a session's results came to, in the order they are stacked.
-FATES = {
+MAX_DUE = 1_000
+# Outcomes of a session's results, in stacking order.
+OUTCOMES = {
     "candidates_created": ("became candidates", "green"),
-    "skipped_low_confidence": ("not confident enough", "gray"),
-    "skipped_domain_already_processed": ("known already", "azure"),
+    "skipped_low_confidence": ("low confidence", "gray"),
+    "skipped_domain_already_processed": ("already known", "azure"),
     "skipped_blacklisted": ("blacklisted or erased", "purple"),
     "failures": ("failed", "red"),
 }
 
 
 async def show_all(call: ConsoleRequest) -> Response:
-    """The sessions of a vertical, and what searches cost."""
+    """The sessions of a vertical and its search spending."""
     applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("discovery/list.html", **values)
-    database = call.desk.database
+    database = call.context.database
     rows = await session_queries.sessions(
         database,
         vertical=applied.vertical.name,
@@ -50,10 +50,10 @@ async def show_all(call: ConsoleRequest) -> Response:
         rows=shown,
         more=more,
         chart=_chart(shown),
-        due=len(await track.due(database, applied.id, MOST_DUE)),
-        most_due=MOST_DUE,
+        due=len(await track.due(database, applied.id, MAX_DUE)),
+        most_due=MAX_DUE,
         spent=await costs.by_month(database, 12),
-        engines=tuple(call.desk.settings.search_engines),
+        engines=tuple(call.context.settings.search_engines),
         names=await call.names({one.started_by for one in shown}),
         **values,
     )
@@ -61,7 +61,7 @@ async def show_all(call: ConsoleRequest) -> Response:
 
 async def show(call: ConsoleRequest) -> Response:
     """One session with its candidates."""
-    database = call.desk.database
+    database = call.context.database
     key = discovery_labels.uuid_of(call.part("session_id"), "discovery session")
     session = await session_queries.get(database, key)
     _, values = await discovery_labels.about(call, session.vertical)
@@ -72,50 +72,50 @@ async def show(call: ConsoleRequest) -> Response:
         "discovery/session.html",
         session=session,
         rows=rows,
-        fates=_fates(session),
+        outcomes=_outcomes(session),
         most=PER_PAGE * 5,
         names=await call.names({session.started_by}),
         **values,
     )
 
 
-async def ask(call: ConsoleRequest) -> Response:
-    """A search for every keyword that is due, as jobs."""
+async def start_searches(call: ConsoleRequest) -> Response:
+    """Queue a search job for every due keyword."""
     applied = await discovery_labels.required(call, call.form.text("vertical"))
     back = with_query("/discovery", vertical=applied.vertical.name)
-    if not call.desk.settings.search_engines:
-        said = "No search engine is configured, so nothing is asked for. Set search_engines first."
-        return call.go(back, said, "warning")
-    async with call.desk.database.transaction() as connection:
-        new = await track.ask_for_jobs(connection, applied.id, MOST_DUE)
-    return call.go(back, f"{new:,} searches are asked for; workers make them.")
+    if not call.context.settings.search_engines:
+        message = "No search engine is configured; set search_engines first."
+        return call.go(back, message, "warning")
+    async with call.context.database.transaction() as connection:
+        new = await track.ask_for_jobs(connection, applied.id, MAX_DUE)
+    return call.go(back, f"{new:,} searches were queued.")
 
 
-def _fates(session: SessionSeen) -> list[tuple[str, str, int, float]]:
-    counts = {label: session.statistics.get(key) or 0 for key, (label, _) in FATES.items()}
-    return charts.shares(counts, dict(FATES.values()))
+def _outcomes(session: SessionSeen) -> list[tuple[str, str, int, float]]:
+    counts = {label: session.statistics.get(key) or 0 for key, (label, _) in OUTCOMES.items()}
+    return charts.shares(counts, dict(OUTCOMES.values()))
 
 
 def _chart(rows: list[SessionSeen]) -> Bars | None:
-    """The sessions shown, oldest first."""
+    """Chart of the listed sessions, oldest first."""
     if not rows:
         return None
     columns: list[tuple[str, dict[str, Any]]] = [
         (
             f"{row.started_at:%d %b %H:%M}",
-            {label: row.statistics.get(key) or 0 for key, (label, _) in FATES.items()},
+            {label: row.statistics.get(key) or 0 for key, (label, _) in OUTCOMES.items()},
         )
         for row in reversed(rows)
     ]
     made = sum(row.statistics.get("candidates_created") or 0 for row in rows)
     judged = sum(row.statistics.get("total_processed") or 0 for row in rows)
     many = "session" if len(rows) == 1 else "sessions"
-    said = f"{len(rows)} {many} judged {judged:,} results; {made:,} became candidates"
-    return charts.bars(columns, dict(FATES.values()), said)
+    summary = f"{len(rows)} {many} judged {judged:,} results; {made:,} became candidates"
+    return charts.bars(columns, dict(OUTCOMES.values()), summary)
 
 
 SCREENS = (
     get("/discovery", Act.READ, show_all),
-    post("/discovery", Act.CRAWL_CONTROL, ask),
+    post("/discovery", Act.CRAWL_CONTROL, start_searches),
     get("/discovery/{session_id}", Act.READ, show),
 )

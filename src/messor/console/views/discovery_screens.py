@@ -1,4 +1,4 @@
-"""The screens of search-led discovery together, in the order in which their addresses are tried."""
+"""All screens of search-led discovery, in route-matching order."""
 
 from __future__ import annotations
 

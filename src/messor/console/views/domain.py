@@ -1,4 +1,4 @@
-"""One domain: where it stands and how it came there, its pages, how it is treated, its requests."""
+"""One domain: status and history, pages, records, politeness, requests and settings."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from messor.registry.domains import Domain
 from messor.registry.terms import CHOICES, RANGES
 
 PER_PAGE = 50
-NEWEST = 20  # records that are shown
-MOST_ROBOTS = 20_000  # characters of a robots.txt that are shown
-MOST_SITEMAPS = 100
+NEWEST = 20  # records shown
+MAX_ROBOTS = 20_000  # characters of a robots.txt shown
+MAX_SITEMAPS = 100
 
 
 async def show(call: ConsoleRequest) -> Response:
-    database, domain = call.desk.database, await _domain(call)
+    database, domain = call.context.database, await _domain(call)
     history = await review.history(database, domain, 50)
     noted = await notes.of_domain(database, domain, 50)
-    # Of an approved domain nothing can be purged, so nobody needs to know.
+    # An approved domain cannot be purged, so its holdings are not counted.
     may_purge = call.may(Act.DATA_ERASE) and domain.status != "approved"
     kept = await purges.holdings(database, domain) if may_purge else None
     actors = {fact.actor for fact in history} | {one.author for one in noted}
@@ -61,8 +61,8 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def show_pages(call: ConsoleRequest) -> Response:
-    """As a list that is searched, or as folders."""
-    database, domain = call.desk.database, await _domain(call)
+    """The pages as a searchable list or as folders."""
+    database, domain = call.context.database, await _domain(call)
     if call.query("as") == "tree":
         within = call.query("in")
         folders = await page_queries.folders(database, domain.domain, within)
@@ -102,8 +102,8 @@ async def show_pages(call: ConsoleRequest) -> Response:
 
 
 async def show_records(call: ConsoleRequest) -> Response:
-    """What its pages state: how much of each kind, and the newest."""
-    database, domain = call.desk.database, await _domain(call)
+    """Record counts by kind, and the newest records."""
+    database, domain = call.context.database, await _domain(call)
     newest = await records.records(database, RecordFilter(domain=domain.domain), limit=NEWEST)
     return await _page(
         call,
@@ -117,26 +117,26 @@ async def show_records(call: ConsoleRequest) -> Response:
 
 async def show_courtesy(call: ConsoleRequest) -> Response:
     """Pace, risk, robots.txt and sitemaps."""
-    database, domain = call.desk.database, await _domain(call)
+    database, domain = call.context.database, await _domain(call)
     robots = await domain_figures.robots(database, domain.id)
     texts = {one.id: one.body.decode("utf-8", "replace") for one in robots}
     return await _page(
         call,
         domain,
         "domain/courtesy.html",
-        hosts=await hosts.of_domain(database, domain.id, call.desk.settings.default_delay, 20),
+        hosts=await hosts.of_domain(database, domain.id, call.context.settings.default_delay, 20),
         robots=robots,
-        texts={key: text[:MOST_ROBOTS] for key, text in texts.items()},
-        cut={key for key, text in texts.items() if len(text) > MOST_ROBOTS},
-        sitemaps=await sitemaps.of_domain(database, domain.id, MOST_SITEMAPS),
-        token=call.desk.settings.agent_token,
+        texts={key: text[:MAX_ROBOTS] for key, text in texts.items()},
+        cut={key for key, text in texts.items() if len(text) > MAX_ROBOTS},
+        sitemaps=await sitemaps.of_domain(database, domain.id, MAX_SITEMAPS),
+        token=call.context.settings.agent_token,
     )
 
 
 async def show_fetches(call: ConsoleRequest) -> Response:
     domain, outcome = await _domain(call), call.query("outcome")
     log = await fetch_log.of_domain(
-        call.desk.database,
+        call.context.database,
         domain.domain,
         before=_place(call.query("before")),
         outcome=outcome or None,
@@ -158,7 +158,7 @@ async def show_settings(call: ConsoleRequest) -> Response:
 async def settings_page(
     call: ConsoleRequest, domain: Domain, *, wrong: str | None = None, status: int = 200
 ) -> Response:
-    """The terms of a domain as a form, with what was wrong about the last try."""
+    """The settings form of a domain, with the error of the last attempt."""
     return await _page(
         call,
         domain,
@@ -171,7 +171,7 @@ async def settings_page(
 
 
 async def _domain(call: ConsoleRequest) -> Domain:
-    return await domains.get(call.desk.database, call.part("name"))
+    return await domains.get(call.context.database, call.part("name"))
 
 
 async def _page(
@@ -189,27 +189,27 @@ def _by_day(rows: Sequence[DayOutcomes]) -> Bars:
     span = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]
     total = sum(row.fetches for row in rows)
     blocked = sum(counts["blocked"] for counts in days.values())
-    said = f"{total:,} requests in {DAYS} days, {blocked:,} of them blocked"
+    summary = f"{total:,} requests in {DAYS} days, {blocked:,} of them blocked"
     columns = [(f"{day:%d %b}", days[day]) for day in span]
-    return charts.bars(columns, labels.TONES, said)
+    return charts.bars(columns, labels.TONES, summary)
 
 
 def _risk(rows: Sequence[DayRisk]) -> LineChart:
     values = [row.risk for row in rows]
     now, peak = (values[-1], max(values)) if values else (0.0, 0.0)
-    said = f"risk {now:.0f} today ({labels.risk_level(now)}), {peak:.0f} at most in {DAYS} days"
+    summary = f"risk {now:.0f} today ({labels.risk_level(now)}), maximum {peak:.0f} in {DAYS} days"
     guides = {20.0: "medium", 50.0: "high", 80.0: "critical"}
-    return charts.line(values, said, top=100.0, guides=guides, height=charts.HEIGHT)
+    return charts.line(values, summary, top=100.0, guides=guides, height=charts.HEIGHT)
 
 
 def _crumbs(within: str) -> list[tuple[str, str]]:
-    """The folders above one, each with what leads there."""
+    """Breadcrumbs: path and name of each parent folder."""
     parts = [part for part in within.split("/") if part]
     return [("/".join(parts[: place + 1]) + "/", part) for place, part in enumerate(parts)]
 
 
 def _place(text: str) -> Place | None:
-    """A place in the log, from the address: a time and a number, or a time alone."""
+    """Decode a cursor of the request log: a time with an optional id."""
     moment, _, key = text.partition("_")
     try:
         at = datetime.fromisoformat(moment) if moment else None

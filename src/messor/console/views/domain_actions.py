@@ -1,4 +1,4 @@
-"""What people do about one domain: decide, note, look first, scrape again, hold, purge."""
+"""Actions on one domain: decide, note, preflight, recrawl, hold and purge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from messor.politeness import prospects
 from messor.registry import domains, notes
 from messor.store.database import Connection
 
-Doing = Callable[[Connection, ConsoleRequest, str], Awaitable[str]]
+Action = Callable[[Connection, ConsoleRequest, str], Awaitable[str]]
 
 
 async def _approve(connection: Connection, call: ConsoleRequest, name: str) -> str:
@@ -73,25 +73,25 @@ async def _keep(connection: Connection, call: ConsoleRequest, name: str) -> str:
 async def _trust(connection: Connection, call: ConsoleRequest, name: str) -> str:
     domain = await domains.get(connection, name)
     await notes.trust(connection, domain, actor=call.actor, trusted=True)
-    return f"{name} is trusted: its URLs are taken from anyone."
+    return f"{name} is trusted: URLs are accepted from anyone."
 
 
 async def _untrust(connection: Connection, call: ConsoleRequest, name: str) -> str:
     domain = await domains.get(connection, name)
     await notes.trust(connection, domain, actor=call.actor, trusted=False)
-    return f"{name} is not trusted any more."
+    return f"{name} is no longer trusted."
 
 
 async def _no_funds(connection: Connection, call: ConsoleRequest, name: str) -> str:
     year = call.form.whole("year", "Year")
     if year is None:
-        raise UsageError("Say which year has no funds.")
+        raise UsageError("Enter the year without funds.")
     domain = await domains.lock(connection, name)
     await rest.no_funds(connection, domain, year, actor=call.actor)
-    return f"{name} rests until {year + 1}."
+    return f"{name} is not crawled until {year + 1}."
 
 
-ACTS: dict[str, Doing] = {
+ACTS: dict[str, Action] = {
     "approve": _approve,
     "reject": _reject,
     "suspend": _suspend,
@@ -106,10 +106,10 @@ ACTS: dict[str, Doing] = {
 
 
 async def decide(call: ConsoleRequest) -> Response:
-    """One of the acts above; what speaks against it is said on the page one came from."""
+    """Apply one of the actions above; a refusal is shown on the originating page."""
     act = ACTS.get(call.form.text("act"))
     if act is None:
-        raise UsageError(f"What can be decided: {', '.join(ACTS)}.")
+        raise UsageError(f"The decision must be one of {', '.join(ACTS)}.")
     return await _do(call, act)
 
 
@@ -117,18 +117,18 @@ async def note(call: ConsoleRequest) -> Response:
     async def do(connection: Connection, call: ConsoleRequest, name: str) -> str:
         domain = await domains.get(connection, name)
         await notes.add(connection, domain, call.form.text("note"), actor=call.actor)
-        return "The note is kept."
+        return "Note added."
 
     return await _do(call, do)
 
 
-async def look(call: ConsoleRequest) -> Response:
+async def run_preflight(call: ConsoleRequest) -> Response:
     async def do(connection: Connection, call: ConsoleRequest, name: str) -> str:
         domain = await domains.lock(connection, name)
-        asked = await preflight.request_preflight(connection, domain, actor=call.actor)
-        if asked is None:
-            return "A first look is under way already."
-        return await prospects.hindrance(connection) or "A worker takes a first look."
+        requested = await preflight.request_preflight(connection, domain, actor=call.actor)
+        if requested is None:
+            return "A preflight check is already running."
+        return await prospects.hindrance(connection) or "Preflight check queued."
 
     return await _do(call, do)
 
@@ -144,7 +144,7 @@ async def rescrape(call: ConsoleRequest) -> Response:
 async def purge(call: ConsoleRequest) -> Response:
     async def do(connection: Connection, call: ConsoleRequest, name: str) -> str:
         if call.form.text("sure").strip() != name:
-            raise UsageError(f"To purge, type {name} into the field.")
+            raise UsageError(f"Type {name} into the field to confirm the purge.")
         kept = await purges.purge(connection, name, actor=call.actor)
         return f"{kept.pages} pages and {kept.snapshots} snapshots of {name} were purged."
 
@@ -155,28 +155,26 @@ async def hold(call: ConsoleRequest) -> Response:
     """Pause or resume the crawl of a domain; its approval stays."""
     name, act = call.part("name"), call.form.text("act")
     if act not in ("pause", "resume"):
-        raise UsageError("A crawl can be paused or resumed.")
-    scope = await Scope.domain(call.desk.database, name)
-    done = await control.act(call.desk.database, act, scope, actor=call.actor)
+        raise UsageError("The action must be pause or resume.")
+    scope = await Scope.domain(call.context.database, name)
+    done = await control.act(call.context.database, act, scope, actor=call.actor)
     words = "paused" if act == "pause" else "resumed"
-    return call.go(
-        _back(call), f"The crawl of {name} is {words}; {done.tasks} tasks are due or held."
-    )
+    return call.go(_back(call), f"Crawling of {name} is {words}; {done.tasks} tasks are affected.")
 
 
 async def back_to_domain(call: ConsoleRequest) -> Response:
-    """Who loads the address of an act again comes to its domain."""
+    """Redirect a reloaded action URL to its domain."""
     return call.go(domain_path(call.part("name")))
 
 
-async def _do(call: ConsoleRequest, doing: Doing) -> Response:
+async def _do(call: ConsoleRequest, action: Action) -> Response:
     try:
-        async with call.desk.database.transaction() as connection:
-            said = await doing(connection, call, call.part("name"))
+        async with call.context.database.transaction() as connection:
+            message = await action(connection, call, call.part("name"))
     except (ConflictError, UsageError) as error:
         here = within(call.form.text("here"), domain_path(call.part("name")))
         return call.go(here, str(error), "danger")
-    return call.go(_back(call), said)
+    return call.go(_back(call), message)
 
 
 def _back(call: ConsoleRequest) -> str:
@@ -190,21 +188,21 @@ def _seen(call: ConsoleRequest) -> str | None:
 def _reason(call: ConsoleRequest, what: str) -> str:
     reason = call.form.words("reason")
     if reason is None:
-        raise UsageError(f"Say why: to {what} needs a reason.")
+        raise UsageError(f"A reason is required to {what}.")
     return reason
 
 
 def _with_purge(call: ConsoleRequest, done: Decided) -> str:
     if done.holdings is None or not call.may(Act.DATA_ERASE):
         return done.said
-    return f"{done.said} You find the purge at the end of the domain's page."
+    return f"{done.said} Purge is at the bottom of the domain page."
 
 
 SCREENS = (
     get("/domains/{name}/decide", Act.READ, back_to_domain),
     post("/domains/{name}/decide", Act.DOMAINS_REVIEW, decide),
     post("/domains/{name}/notes", Act.DOMAINS_REVIEW, note),
-    post("/domains/{name}/preflight", Act.DOMAINS_REVIEW, look),
+    post("/domains/{name}/preflight", Act.DOMAINS_REVIEW, run_preflight),
     post("/domains/{name}/rescrape", Act.CRAWL_CONTROL, rescrape),
     post("/domains/{name}/hold", Act.CRAWL_CONTROL, hold),
     post("/domains/{name}/purge", Act.DATA_ERASE, purge),

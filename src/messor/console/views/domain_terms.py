@@ -1,4 +1,4 @@
-"""Changing the terms that a domain is crawled by."""
+"""Saving the crawl settings of a domain."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from messor.registry.terms import CHOICES, COLUMNS, Terms
 
 
 async def save(call: ConsoleRequest) -> Response:
-    domain = await domains.get(call.desk.database, call.part("name"))
+    domain = await domains.get(call.context.database, call.part("name"))
     try:
         terms = _terms(call.form)
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             domain = await domains.lock(connection, domain.domain)
             emptied = _emptied(call.form, domain)
             if emptied:
@@ -28,12 +28,12 @@ async def save(call: ConsoleRequest) -> Response:
             await domains.configure(connection, domain, actor=call.actor, **terms)
     except UsageError as error:
         return await settings_page(call, domain, wrong=str(error), status=422)
-    said = "The settings are saved; visits that begin from now on go by them."
-    return call.go(domain_path(domain.domain, "settings"), said)
+    message = "Settings saved; they apply to visits that start from now on."
+    return call.go(domain_path(domain.domain, "settings"), message)
 
 
 def _emptied(form: Form, domain: Domain) -> list[str]:
-    """The terms that were the domain's own, and whose field was left empty."""
+    """Settings that were set on the domain and whose field is now empty."""
     return [
         name
         for name, column in COLUMNS.items()
@@ -42,11 +42,11 @@ def _emptied(form: Form, domain: Domain) -> list[str]:
 
 
 def _terms(form: Form) -> Terms:
-    """What was filled in; a field that is missing leaves its term as it is."""
+    """Settings from the form; a missing field leaves its setting unchanged."""
     terms: Terms = {
         "delay": form.decimal("delay", "Delay"),
-        "max_concurrent_requests": form.whole("max_concurrent_requests", "Requests at a time"),
-        "max_crawl_depth": form.whole("max_crawl_depth", "Depth"),
+        "max_concurrent_requests": form.whole("max_concurrent_requests", "Concurrent requests"),
+        "max_crawl_depth": form.whole("max_crawl_depth", "Maximum depth"),
         "page_budget": form.whole("page_budget", "Page budget"),
         "every_hours": form.whole("every_hours", "Hours between crawls"),
         "verify_tls": form.is_on("verify_tls") if "verify_tls" in form else None,

@@ -1,4 +1,4 @@
-"""The list of domains: views that people want often, filters, search and order."""
+"""The list of domains: views, filters, search and order."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ PER_PAGE = 50
 async def show(call: ConsoleRequest) -> Response:
     if (opened := await saved.opening(call, "domains")) is not None:
         return opened
-    look, number = _look(call), _page_number(call)
+    filters, number = _filters(call), _page_number(call)
     rows, found = await console_queries.look_through(
-        call.desk.database, look, limit=PER_PAGE, offset=(number - 1) * PER_PAGE
+        call.context.database, filters, limit=PER_PAGE, offset=(number - 1) * PER_PAGE
     )
-    records = await extracted.by_domain(call.desk.database, [row.id for row in rows])
+    records = await extracted.by_domain(call.context.database, [row.id for row in rows])
     values: dict[str, Any] = {
         "rows": rows,
         "records": {key: f"{LISTED}+" if n > LISTED else str(n) for key, n in records.items()},
         "found": found,
-        "look": look,
+        "filters": filters,
         "number": number,
         "last": max(1, -(-min(found, MOST) // PER_PAGE)),
-        "link": lambda **changes: _link(look, **changes),
+        "link": lambda **changes: _link(filters, **changes),
         "views": tuple(VIEWS),
         "orders": tuple(ORDERS),
-        "saved": await saved.bar(call, "domains", _narrowed(look)),
+        "saved": await saved.bar(call, "domains", _changed_filters(filters)),
     }
     if call.is_partial:
         return call.bare("domains/rows.html", **values)
-    counts = await console_queries.counts(call.desk.database)
+    counts = await console_queries.counts(call.context.database)
     return await call.page("domains/list.html", counts=counts, **values)
 
 
-def _look(call: ConsoleRequest) -> DomainView:
-    """What the address asks for; what it does not know is as if it was not there."""
+def _filters(call: ConsoleRequest) -> DomainView:
+    """Filters from the query string; unknown values are ignored."""
     view, order, submitter = call.query("view"), call.query("order"), call.query("submitter")
     return DomainView(
         view=view if view in VIEWS else "all",
@@ -64,18 +64,18 @@ def _page_number(call: ConsoleRequest) -> int:
     return min(max(number, 1), MOST // PER_PAGE)
 
 
-def _link(look: DomainView, **changes: object) -> str:
-    return with_query("/domains", **{**_narrowed(look), **changes})
+def _link(filters: DomainView, **changes: object) -> str:
+    return with_query("/domains", **{**_changed_filters(filters), **changes})
 
 
-def _narrowed(look: DomainView) -> dict[str, object]:
-    """What is not as usual, as addresses and saved views name it."""
+def _changed_filters(filters: DomainView) -> dict[str, object]:
+    """Filters that differ from the defaults, as named in URLs and saved views."""
     return {
-        "view": look.view if look.view != "all" else "",
-        "order": look.order if look.order != "name" else "",
-        "q": look.containing,
-        "submitter": look.submitter_type,
-        "trusted": "yes" if look.trusted else "",
+        "view": filters.view if filters.view != "all" else "",
+        "order": filters.order if filters.order != "name" else "",
+        "q": filters.containing,
+        "submitter": filters.submitter_type,
+        "trusted": "yes" if filters.trusted else "",
     }
 
 

@@ -1,4 +1,4 @@
-"""Health: the behaviour contract, asked of the stored evidence each time somebody looks."""
+"""Contract health: the behaviour contract checked against stored evidence on each request."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ OFFERED = re.compile(r'type="radio" name="mode" value="([^"]*)"')
 
 async def show(call: ConsoleRequest) -> Response:
     report = await contract.audit(
-        call.desk.database, agent=call.desk.settings.agent_token, offered=offered_modes(call)
+        call.context.database, agent=call.context.settings.agent_token, offered=offered_modes(call)
     )
     template = "health/checks.html" if call.is_partial else "health/page.html"
     if call.is_partial:
-        return call.bare(template, report=report, alarms=await call.desk.board.alarms.get())
+        return call.bare(template, report=report, alarms=await call.context.board.alarms.get())
     return await call.page(template, report=report)
 
 
 def offered_modes(call: ConsoleRequest) -> list[str]:
-    """The modes that the selector holds, read off the selector as it is drawn."""
-    asked = {"mode": "", "pages": ""}
-    return OFFERED.findall(call.draw("import/modes.html", asked=asked, **mode_values()))
+    """The modes offered by the rendered mode selector."""
+    form_values = {"mode": "", "pages": ""}
+    return OFFERED.findall(call.draw("import/modes.html", form_values=form_values, **mode_values()))
 
 
 SCREENS = (get("/admin/orbits/health", Act.READ, show),)

@@ -1,4 +1,4 @@
-"""Website intelligence: a site read in one of three modes, live, with tiles and evidence."""
+"""Website intelligence: ingest a site in one of three modes, with live progress, tiles and evidence."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from messor.ingest.queries import KnownRun, Orbit
 from messor.ingest.request import MODES, slug_of
 from messor.registry.domains import Submission
 
-MOST_RUNS = 10
-LONGEST_SLUG = 100
+MAX_RUNS = 10
+MAX_SLUG_LENGTH = 100
 
 
 async def show_orbits(call: ConsoleRequest) -> Response:
-    """The orbits; an address leads to the one that it fills."""
+    """The list of orbits; a URL redirects to its orbit."""
     address = call.query("address").strip()
     wrong = None
     if address:
@@ -32,7 +32,7 @@ async def show_orbits(call: ConsoleRequest) -> Response:
             return call.go(with_query(import_path(slug), address=address))
         except UsageError as error:
             wrong = str(error)
-    rows = await orbits.listing(call.desk.database, containing=call.query("q").lower() or None)
+    rows = await orbits.listing(call.context.database, containing=call.query("q").lower() or None)
     status = 422 if wrong else 200
     return await call.page(
         "import/orbits.html", status=status, rows=rows, wrong=wrong, address=address
@@ -46,14 +46,14 @@ async def show(call: ConsoleRequest) -> Response:
 async def import_page(
     call: ConsoleRequest, slug: str, *, wrong: str | None = None, status: int = 200
 ) -> Response:
-    """The page of one orbit, with the run that is asked for, or the newest."""
-    database = call.desk.database
+    """The page of one orbit with the requested run, or the newest."""
+    database = call.context.database
     orbit = await _orbit(call, slug)
-    runs = await queries.runs(database, orbit=slug, limit=MOST_RUNS)
+    runs = await queries.runs(database, orbit=slug, limit=MAX_RUNS)
     run = await _run(call, slug, runs)
     values: dict[str, Any] = {"names": await call.names({one.requested_by for one in runs})}
     if run is not None:
-        values |= await _told(call, run)
+        values |= await _run_values(call, run)
     return await call.page(
         "import/page.html",
         status=status,
@@ -62,18 +62,18 @@ async def import_page(
         runs=runs,
         run=run,
         wrong=wrong,
-        asked=_asked(call, orbit, run),
+        form_values=_form_values(call, orbit, run),
         **mode_values(),
         **values,
     )
 
 
 async def show_progress(call: ConsoleRequest) -> Response:
-    """How far a run is, for a page that asks again and again."""
+    """Progress of a run, for polling."""
     slug, trace_id = _slug(call), call.part("trace_id")
-    run = await queries.run(call.desk.database, trace_id)
+    run = await queries.run(call.context.database, trace_id)
     if run.orbit_slug != slug:
-        raise NotFoundError("This orbit has no such run.")
+        raise NotFoundError("No such run in this orbit.")
     if not call.is_partial:
         return call.go(with_query(import_path(slug), run=trace_id))
     response = call.bare("import/progress.html", slug=slug, run=run)
@@ -83,13 +83,13 @@ async def show_progress(call: ConsoleRequest) -> Response:
 
 
 async def find_run(call: ConsoleRequest) -> Response:
-    """A run by its trace alone, as evidence names it."""
-    run = await queries.run(call.desk.database, call.part("trace_id"))
+    """Find a run by its trace ID alone."""
+    run = await queries.run(call.context.database, call.part("trace_id"))
     return call.go(with_query(import_path(run.orbit_slug), run=run.trace_id))
 
 
 async def begin(call: ConsoleRequest) -> Response:
-    """Start a run; the page that follows shows how far it is."""
+    """Start a run, then show its progress."""
     slug, form = _slug(call), call.form
     mode = form.text("mode", Mode.STANDARD)
     pages = tuple(form.text("pages").split()) if mode == Mode.USER_ASSISTED else ()
@@ -111,25 +111,27 @@ async def begin(call: ConsoleRequest) -> Response:
 
 
 async def _start(call: ConsoleRequest, request: IngestRequest) -> str:
-    """The trace of a run that has begun; what forbids it is raised before that."""
-    desk = call.desk
-    desk.errands.require_room()
-    begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    """Start a run and return its trace ID; refusals are raised before it starts."""
+    context = call.context
+    context.background.require_room()
+    started: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def watch(progress: Progress) -> None:
-        if not begun.done():
-            begun.set_result(progress.trace_id)
+        if not started.done():
+            started.set_result(progress.trace_id)
 
-    errand = desk.errands.begin(ingest(desk.database, desk.settings, request, watch=watch))
-    await asyncio.wait({errand, begun}, return_when=asyncio.FIRST_COMPLETED)
-    if not begun.done():
-        errand.result()  # raises what stood in the way
-        raise MessorError("The ingestion ended before it began.")
-    return begun.result()
+    task = context.background.begin(
+        ingest(context.database, context.settings, request, watch=watch)
+    )
+    await asyncio.wait({task, started}, return_when=asyncio.FIRST_COMPLETED)
+    if not started.done():
+        task.result()  # raises the error that prevented the run
+        raise MessorError("The ingestion ended before it started.")
+    return started.result()
 
 
 def mode_values() -> dict[str, Any]:
-    """What the mode selector is drawn with."""
+    """Template values of the mode selector."""
     return {"modes": [(mode.value, MODES[mode]) for mode in Mode]}
 
 
@@ -138,22 +140,22 @@ def import_path(slug: str) -> str:
 
 
 def _slug(call: ConsoleRequest) -> str:
-    """An orbit's name as it may stand in an address; others are nobody's."""
+    """The orbit slug of the URL; raises NotFoundError when malformed."""
     slug = call.part("slug")
-    if len(slug) > LONGEST_SLUG or slug != slug_of(slug) or not slug:
-        raise NotFoundError("No orbit has such a name.")
+    if len(slug) > MAX_SLUG_LENGTH or slug != slug_of(slug) or not slug:
+        raise NotFoundError("No such orbit.")
     return slug
 
 
 async def orbit_of(call: ConsoleRequest) -> tuple[str, Orbit | None]:
-    """The orbit that an address names, and what is known of it."""
+    """The orbit slug of the URL, and the orbit if it exists."""
     slug = _slug(call)
     return slug, await _orbit(call, slug)
 
 
 async def _orbit(call: ConsoleRequest, slug: str) -> Orbit | None:
     try:
-        return await queries.orbit(call.desk.database, slug)
+        return await queries.orbit(call.context.database, slug)
     except NotFoundError:
         return None
 
@@ -165,21 +167,21 @@ async def _run(call: ConsoleRequest, slug: str, runs: Sequence[KnownRun]) -> Kno
     for run in runs:
         if run.trace_id == trace_id:
             return run
-    run = await queries.run(call.desk.database, trace_id)
+    run = await queries.run(call.context.database, trace_id)
     if run.orbit_slug != slug:
-        raise NotFoundError("This orbit has no such run.")
+        raise NotFoundError("No such run in this orbit.")
     return run
 
 
-async def _told(call: ConsoleRequest, run: KnownRun) -> dict[str, Any]:
-    pages = await hindsight.plan(call.desk.database, run)
-    told = await hindsight.guidance(call.desk.database, run, pages)
+async def _run_values(call: ConsoleRequest, run: KnownRun) -> dict[str, Any]:
+    pages = await hindsight.plan(call.context.database, run)
+    guidance = await hindsight.guidance(call.context.database, run, pages)
     marks = (run.evidence or {}).get("nm_ingest")
-    return {"pages": pages, "guidance": told, "marks": marks}
+    return {"pages": pages, "guidance": guidance, "marks": marks}
 
 
-def _asked(call: ConsoleRequest, orbit: Orbit | None, run: KnownRun | None) -> dict[str, str]:
-    """What the form is filled with: what was sent, else what is known."""
+def _form_values(call: ConsoleRequest, orbit: Orbit | None, run: KnownRun | None) -> dict[str, str]:
+    """Form values: as submitted, or else from the newest run or orbit."""
     known = run.url if run else f"https://{orbit.domain}/" if orbit and orbit.domain else ""
     return {
         "address": call.form.text("address") or call.query("address") or known,

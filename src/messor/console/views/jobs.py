@@ -1,4 +1,4 @@
-"""Jobs: background work by state and type, one of them in full, and the dead letters."""
+"""Jobs: background work by state and type, job details and dead letters."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from messor.ledger.errors import CATEGORIES
 from messor.ledger.events import Event, record
 
 PER_PAGE = 50
-MOST_AT_ONCE = 500
+MAX_AT_ONCE = 500
 
 
 async def show_all(call: ConsoleRequest) -> Response:
     state, job_type = call.query("state"), call.query("type")
     found = await queries.jobs(
-        call.desk.database,
+        call.context.database,
         state=state if state in STATES else None,
         job_type=job_type or None,
         before=_job_before(call),
@@ -37,7 +37,7 @@ async def show_all(call: ConsoleRequest) -> Response:
         "jobs/list.html",
         rows=found.jobs,
         more=more if found.reached else None,
-        figures=await call.desk.board.jobs.get(),
+        figures=await call.context.board.jobs.get(),
         states=STATES,
         state=state,
         job_type=job_type,
@@ -47,17 +47,17 @@ async def show_all(call: ConsoleRequest) -> Response:
 async def show(call: ConsoleRequest) -> Response:
     job_id = as_uuid(call.part("job_id"))
     if job_id is None:
-        raise NotFoundError("There is no such job.")
-    found = await lists.get(call.desk.database, job_id)
+        raise NotFoundError("No such job.")
+    found = await lists.get(call.context.database, job_id)
     job = shown_job(found, in_full=call.may(Act.JOBS_CONTROL))
     return await call.page("jobs/job.html", job=job)
 
 
 async def show_dead(call: ConsoleRequest) -> Response:
-    """The letters one by one, and grouped by their reasons."""
+    """Dead letters, individually and grouped by reason."""
     job_type, category = call.query("type"), call.query("category")
     rows = await queries.letters(
-        call.desk.database,
+        call.context.database,
         job_type=job_type or None,
         category=category if category in CATEGORIES else None,
         before=place_from(call.query("before")),
@@ -72,43 +72,43 @@ async def show_dead(call: ConsoleRequest) -> Response:
         "jobs/dead.html",
         rows=rows[:PER_PAGE],
         more=more,
-        groups=await call.desk.board.dead.get(),
+        groups=await call.context.board.dead.get(),
         categories=CATEGORIES,
         job_type=job_type,
         category=category,
     )
 
 
-async def bury(call: ConsoleRequest) -> Response:
-    """Requeue or purge: those ticked, or all of one kind."""
+async def resolve_dead(call: ConsoleRequest) -> Response:
+    """Requeue or purge the selected dead letters, or a whole group."""
     act = call.form.text("act")
     if act not in ("requeue", "purge"):
-        raise UsageError("What can be done with dead letters: requeue, purge.")
+        raise UsageError("The action must be requeue or purge.")
     back = within(call.form.text("back"), "/jobs/dead")
-    choice = _choice(call)
-    if choice is None:
-        return call.go(back, "Tick the letters that are meant, or choose a group.", "warning")
+    selection = _selection(call)
+    if selection is None:
+        return call.go(back, "Select dead letters or choose a group.", "warning")
     if act == "requeue":
-        count = await dead_letters.requeue(call.desk.database, choice, actor=call.actor)
-        return call.go(back, f"{count:,} jobs are queued again ({choice}).")
-    count = await dead_letters.purge(call.desk.database, choice, actor=call.actor)
-    return call.go(back, f"{count:,} dead letters were put away ({choice}).")
+        count = await dead_letters.requeue(call.context.database, selection, actor=call.actor)
+        return call.go(back, f"{count:,} jobs were requeued ({selection}).")
+    count = await dead_letters.purge(call.context.database, selection, actor=call.actor)
+    return call.go(back, f"{count:,} dead letters were purged ({selection}).")
 
 
 async def cancel(call: ConsoleRequest) -> Response:
     job_id = as_uuid(call.part("job_id"))
     assert job_id is not None
-    async with call.desk.database.transaction() as connection:
+    async with call.context.database.transaction() as connection:
         done = await jobs.cancel(connection, [job_id])
         if not done:
-            raise NotFoundError("This job neither waits nor runs any more.")
+            raise NotFoundError("This job is no longer queued or running.")
         data = {"jobs": len(done), "ids": [str(job_id)]}
         await record(connection, [Event("jobs.cancelled", call.actor, data=data)])
-    return call.go(f"/jobs/{job_id}", "The job was called off.")
+    return call.go(f"/jobs/{job_id}", "The job was cancelled.")
 
 
-def _choice(call: ConsoleRequest) -> DeadLetterFilter | None:
-    """Which letters a form means; None when it names none."""
+def _selection(call: ConsoleRequest) -> DeadLetterFilter | None:
+    """The dead letters selected by the form; None when there are none."""
     form = call.form
     if form.text("which") == "all":
         return DeadLetterFilter()
@@ -118,14 +118,14 @@ def _choice(call: ConsoleRequest) -> DeadLetterFilter | None:
             category=form.words("category"),
             pattern=form.words("pattern"),
         )
-    ids = [_required_uuid(text) for text in form.every("id")[:MOST_AT_ONCE]]
+    ids = [_required_uuid(text) for text in form.every("id")[:MAX_AT_ONCE]]
     return DeadLetterFilter(job_ids=ids) if ids else None
 
 
 def _required_uuid(text: str) -> UUID:
     found = as_uuid(text)
     if found is None:
-        raise UsageError("A dead letter is named by its id.")
+        raise UsageError("A dead letter is identified by its job ID.")
     return found
 
 
@@ -139,7 +139,7 @@ def _job_before(call: ConsoleRequest) -> UUID | None:
 SCREENS = (
     get("/jobs", Act.READ, show_all),
     get("/jobs/dead", Act.READ, show_dead),
-    post("/jobs/dead", Act.JOBS_CONTROL, bury),
+    post("/jobs/dead", Act.JOBS_CONTROL, resolve_dead),
     get("/jobs/{job_id}", Act.READ, show),
     post("/jobs/{job_id}/cancel", Act.JOBS_CONTROL, cancel),
 )

@@ -1,4 +1,4 @@
-"""Growing keywords: what templates, result pages and measurements would change, and doing it."""
+"""Keyword generation, expansion and tiers: preview and apply."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from messor.console.screens import get, post
 from messor.errors import UsageError
 from messor.scout import expansion, keywords, tiers
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 
 
 async def show_generation(call: ConsoleRequest) -> Response:
-    """What the templates would write."""
+    """Preview of the keywords the templates generate."""
     applied, values = await discovery_labels.about(call)
     if applied is not None:
-        values["seen"] = await keywords.preview(call.desk.database, applied)
+        values["seen"] = await keywords.preview(call.context.database, applied)
     return await call.page("keywords/generate.html", **values)
 
 
 async def show_expansion(call: ConsoleRequest) -> Response:
-    """What the latest result pages suggest."""
+    """Preview of suggestions from the latest result pages."""
     applied, values = await discovery_labels.about(call)
     if applied is not None:
-        found = await expansion.suggest(call.desk.database, applied)
+        found = await expansion.suggest(call.context.database, applied)
         found.sort(key=lambda one: (not one.taken, one.drift, one.text))
         values |= {
-            "found": found[:MOST_SHOWN],
+            "found": found[:MAX_SHOWN],
             "taken": sum(one.taken for one in found),
             "all": len(found),
         }
@@ -38,34 +38,34 @@ async def show_expansion(call: ConsoleRequest) -> Response:
 
 
 async def show_tiers(call: ConsoleRequest) -> Response:
-    """Whose tier would change, and which would rest."""
+    """Preview of tier changes and pruned keywords."""
     applied, values = await discovery_labels.about(call)
     if applied is not None:
-        values["changes"] = await tiers.preview(call.desk.database, applied, MOST_SHOWN)
-        values["most"] = MOST_SHOWN
+        values["changes"] = await tiers.preview(call.context.database, applied, MAX_SHOWN)
+        values["most"] = MAX_SHOWN
     return await call.page("keywords/tiers.html", **values)
 
 
 async def grow(call: ConsoleRequest) -> Response:
-    """Do one of the three."""
+    """Apply one of the three."""
     act = call.form.text("act")
     if act not in ("generate", "expand", "tiers"):
-        raise UsageError("What can be done with keywords: generate, expand, tiers.")
-    database = call.desk.database
+        raise UsageError("The action must be generate, expand or tiers.")
+    database = call.context.database
     applied = await discovery_labels.required(call, call.form.text("vertical"))
     if act == "generate":
         new = await keywords.write(database, applied, actor=call.actor)
-        said = f"{new:,} keywords were written."
+        message = f"{new:,} keywords were added."
     elif act == "expand":
         found = await expansion.expand(database, applied, actor=call.actor)
-        said = f"{sum(one.taken for one in found):,} of {len(found):,} suggestions were taken."
+        message = f"{sum(one.taken for one in found):,} of {len(found):,} suggestions were added."
     else:
         done = await tiers.apply(database, applied, actor=call.actor)
-        said = (
-            f"{done.measured:,} keywords were measured; the tier of {done.changed:,} changed, "
-            f"{done.pruned:,} rest."
+        message = (
+            f"{done.measured:,} keywords were measured; {done.changed:,} changed tier, "
+            f"{done.pruned:,} were pruned."
         )
-    return call.go(with_query("/keywords", vertical=applied.vertical.name), said)
+    return call.go(with_query("/keywords", vertical=applied.vertical.name), message)
 
 
 SCREENS = (

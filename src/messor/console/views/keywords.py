@@ -1,4 +1,4 @@
-"""Keywords: the grid of texts by profiles, one keyword with its ranks over time, and new ones by hand."""
+"""Keywords: the grid of texts by profile, one keyword with its ranks over time, and adding keywords."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ PER_PAGE = 50
 
 
 async def show_all(call: ConsoleRequest) -> Response:
-    """The grid, a page of texts at a time."""
+    """The grid, one page of texts at a time."""
     applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("keywords/list.html", **values)
-    look, after = _look(call), call.query("after")
+    filters, after = _filters(call), call.query("after")
     rows = await keyword_queries.grid(
-        call.desk.database, applied, look, after=after, limit=PER_PAGE + 1
+        call.context.database, applied, filters, after=after, limit=PER_PAGE + 1
     )
-    keep = {"vertical": applied.vertical.name, **_asked(look)}
+    keep = {"vertical": applied.vertical.name, **_filter_values(filters)}
     more = None
     if len(rows) > PER_PAGE:
         more = with_query("/keywords", after=rows[PER_PAGE - 1].text, **keep)
@@ -40,20 +40,20 @@ async def show_all(call: ConsoleRequest) -> Response:
     values |= {
         "rows": shown,
         "profiles": _profiles(shown) or sorted(applied.vertical.profiles),
-        "look": look,
+        "filters": filters,
         "more": more,
         "first": with_query("/keywords", **keep) if after else None,
         "states": STATES,
     }
     if call.is_partial:
         return call.bare("keywords/rows.html", **values)
-    counts = await keyword_queries.counts(call.desk.database, applied)
+    counts = await keyword_queries.counts(call.context.database, applied)
     return await call.page("keywords/list.html", counts=counts, shares=_shares(counts), **values)
 
 
 async def show(call: ConsoleRequest) -> Response:
-    """One keyword: where it came from, what it is worth, and who stood where on its pages."""
-    database = call.desk.database
+    """One keyword: source, value and the ranks on its result pages."""
+    database = call.context.database
     key = discovery_labels.uuid_of(call.part("keyword_id"), "keyword")
     keyword = await keyword_queries.get(database, key)
     applied, values = await discovery_labels.about(call, keyword.vertical)
@@ -73,14 +73,14 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def add(call: ConsoleRequest) -> Response:
-    """A keyword by hand, for every profile or one."""
+    """Add a keyword manually, for one profile or all."""
     name, tier = call.form.text("vertical"), call.form.text("tier", "C")
     profile = call.form.words("profile")
     back = with_query("/keywords", vertical=name[:63])
     if tier not in discovery_labels.TIERS:
-        raise UsageError(f"A tier is {', '.join(discovery_labels.TIERS)}.")
+        raise UsageError(f"The tier must be one of {', '.join(discovery_labels.TIERS)}.")
     try:
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             applied = await verticals.get(connection, name[:63])
             new = await keywords.add(
                 connection,
@@ -91,29 +91,30 @@ async def add(call: ConsoleRequest) -> Response:
             )
     except UsageError as error:
         return call.go(back, str(error), "danger")
-    said = f"{new} keywords were added." if new else "These keywords were there already."
-    return call.go(back, said, "success" if new else "warning")
+    message = f"{new} keywords were added." if new else "These keywords already exist."
+    return call.go(back, message, "success" if new else "warning")
 
 
 def rank_chart(seen: KeywordLooks) -> Curves:
-    """Ranks of the domains that lead, with the looks that failed as gaps."""
+    """Ranks of the leading domains, with failed searches as gaps."""
     gaps = [at for at, outcome in enumerate(seen.outcomes) if outcome == "failed"]
     labels = [f"{moment:%d %b %Y}" for moment in seen.times]
     ranks: dict[str, Sequence[float | None]] = dict(seen.ranks)
     every = [rank for row in ranks.values() for rank in row]
-    said = f"Ranks on the last {len(labels)} looks, {len(gaps)} of them gaps: " + "; ".join(
-        f"{domain} {_told(row)}" for domain, row in seen.ranks.items()
+    summary = (
+        f"Ranks on the last {len(labels)} result pages, {len(gaps)} of them gaps: "
+        + "; ".join(f"{domain} {_rank_range(row)}" for domain, row in seen.ranks.items())
     )
-    return curves.curves(ranks, labels, Axis.of_ranks(every), said, gaps=gaps)
+    return curves.curves(ranks, labels, Axis.of_ranks(every), summary, gaps=gaps)
 
 
-def _told(ranks: Sequence[int | None]) -> str:
+def _rank_range(ranks: Sequence[int | None]) -> str:
     known = [rank for rank in ranks if rank is not None]
-    return f"from {known[0]} to {known[-1]}" if known else "never seen"
+    return f"from {known[0]} to {known[-1]}" if known else "never found"
 
 
-def _look(call: ConsoleRequest) -> KeywordLook:
-    """What the address asks for; what it does not know is as if it was not there."""
+def _filters(call: ConsoleRequest) -> KeywordLook:
+    """Filters from the query string; unknown values are ignored."""
     tier, source, state = call.query("tier"), call.query("source"), call.query("state")
     return KeywordLook(
         tier if tier in discovery_labels.TIERS else None,
@@ -123,12 +124,12 @@ def _look(call: ConsoleRequest) -> KeywordLook:
     )
 
 
-def _asked(look: KeywordLook) -> dict[str, Any]:
+def _filter_values(filters: KeywordLook) -> dict[str, Any]:
     return {
-        "tier": look.tier,
-        "source": look.source,
-        "q": look.containing,
-        "state": look.state if look.state != "active" else "",
+        "tier": filters.tier,
+        "source": filters.source,
+        "q": filters.containing,
+        "state": filters.state if filters.state != "active" else "",
     }
 
 
@@ -149,5 +150,5 @@ SCREENS = (
     get("/keywords", Act.READ, show_all),
     post("/keywords", Act.DOMAINS_CONFIGURE, add),
 )
-# After `/keywords/generate` and its like, which would be taken for keys.
+# Matched after `/keywords/generate` and the like, which would otherwise be taken for ids.
 ONE = (get("/keywords/{keyword_id}", Act.READ, show),)

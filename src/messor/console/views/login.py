@@ -1,4 +1,4 @@
-"""Coming in and going out: login, one-time links, the first admin, logout; and the theme."""
+"""Login, one-time links, the first admin, logout and the theme."""
 
 from __future__ import annotations
 
@@ -25,19 +25,21 @@ async def show_login(call: ConsoleRequest) -> Response:
 async def log_in(call: ConsoleRequest) -> Response:
     target, email = within(call.form.text("next")), call.form.text("email")
     try:
-        opened = await call.desk.door.log_in(email, call.form.text("password"), call.origin)
+        opened = await call.context.logins.log_in(email, call.form.text("password"), call.origin)
     except CodeNeededError as error:
-        return await _ask_for_code(call, error, target)
+        return await _code_page(call, error, target)
     except AccessError as error:
         return await _refuse(call, "login.html", error, next=target, email=email)
     return enter(call, opened, target)
 
 
 async def answer_challenge(call: ConsoleRequest) -> Response:
-    """The code of the second factor, after password or link."""
+    """Check the second-factor code after password or link."""
     target, token = within(call.form.text("next")), call.form.text("challenge")
     try:
-        opened = await call.desk.door.answer_challenge(token, call.form.text("code"), call.origin)
+        opened = await call.context.logins.answer_challenge(
+            token, call.form.text("code"), call.origin
+        )
     except SessionEndedError as error:
         return await _refuse(call, "login.html", error, next=target, email="")
     except AccessError as error:
@@ -45,7 +47,7 @@ async def answer_challenge(call: ConsoleRequest) -> Response:
     return enter(call, opened, target)
 
 
-async def _ask_for_code(call: ConsoleRequest, needed: CodeNeededError, target: str) -> Response:
+async def _code_page(call: ConsoleRequest, needed: CodeNeededError, target: str) -> Response:
     token = needed.token.reveal()
     return await call.page("login_code.html", next=target, challenge=token, wrong=None)
 
@@ -61,25 +63,25 @@ async def _refuse(
 
 
 async def show_link(call: ConsoleRequest) -> Response:
-    """What a link would do; a person then confirms, for browsers look ahead."""
-    link = await links.peek(call.desk.database, call.part("token"))
+    """Ask for confirmation before a link is used, because browsers prefetch links."""
+    link = await links.peek(call.context.database, call.part("token"))
     return await call.page(
         _link_page(link.purpose), token=call.part("token"), wrong=None, form=call.form
     )
 
 
 async def use_link(call: ConsoleRequest) -> Response:
-    token, door = call.part("token"), call.desk.door
-    link = await links.peek(call.desk.database, token)
+    token, logins = call.part("token"), call.context.logins
+    link = await links.peek(call.context.database, token)
     if link.purpose == "login":
         try:
-            return enter(call, await door.log_in_by_link(token, call.origin), "/")
+            return enter(call, await logins.log_in_by_link(token, call.origin), "/")
         except CodeNeededError as error:
-            return await _ask_for_code(call, error, "/")
+            return await _code_page(call, error, "/")
     try:
         if call.form.text("password") != call.form.text("again"):
-            raise UsageError("The two passwords are not the same.")
-        opened = await door.make_first_admin(
+            raise UsageError("The passwords do not match.")
+        opened = await logins.make_first_admin(
             token,
             email=call.form.text("email"),
             name=call.form.text("name"),
@@ -96,7 +98,7 @@ async def use_link(call: ConsoleRequest) -> Response:
 
 
 async def log_out(call: ConsoleRequest) -> Response:
-    async with call.desk.database.transaction() as connection:
+    async with call.context.database.transaction() as connection:
         await sessions.log_out(connection, call.member)
     response = call.go("/login")
     cookies.clear(call.request, response, cookies.SESSION)
@@ -106,14 +108,14 @@ async def log_out(call: ConsoleRequest) -> Response:
 async def set_theme(call: ConsoleRequest) -> Response:
     theme = call.form.text("theme")
     if theme not in cookies.THEMES:
-        raise UsageError(f"A theme is {', '.join(cookies.THEMES)}.")
+        raise UsageError(f"The theme must be one of {', '.join(cookies.THEMES)}.")
     response = call.go(within(call.form.text("back")))
     cookies.write(call.request, response, cookies.THEME, theme, seconds=31_536_000)
     return response
 
 
 def enter(call: ConsoleRequest, opened: OpenedSession, target: str) -> Response:
-    """Into the console, with a session's cookie."""
+    """Redirect into the console and set the session cookie."""
     response = call.go(target)
     cookies.write(call.request, response, cookies.SESSION, opened.token.reveal())
     cookies.clear(call.request, response, cookies.VISITOR)

@@ -1,4 +1,4 @@
-"""Members: who may come in and as what; added, changed, shut out and let in by a link."""
+"""Members: invite, change role, deactivate, reactivate and create login links."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.runtime.server.hosts import link_base
 from messor.store.database import Connection
 
-MOST = 500
+MAX_MEMBERS = 500
 MEANINGS = {
-    Role.ADMIN: "everything",
-    Role.REVIEWER: "decides about domains, their terms and their crawls",
-    Role.SUBMITTER: "asks for domains and starts ingestions",
-    Role.VIEWER: "reads",
+    Role.ADMIN: "full access",
+    Role.REVIEWER: "decides on domains, their settings and crawls",
+    Role.SUBMITTER: "submits domains and starts ingestions",
+    Role.VIEWER: "read only",
 }
 
 
@@ -31,10 +31,10 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def add(call: ConsoleRequest) -> Response:
-    """Take somebody in; a link lets them in, and they choose a password."""
+    """Invite a member; the login link lets them choose a password."""
     form = call.form
     try:
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             member = await members.create(
                 connection,
                 email=form.text("email"),
@@ -49,24 +49,24 @@ async def add(call: ConsoleRequest) -> Response:
 
 
 async def change(call: ConsoleRequest) -> Response:
-    """One act on one member."""
+    """Apply one action to one member."""
     acts = {"role": _set_role, "disable": _disable, "enable": _enable, "two_factor": _reset}
     act = call.form.text("act")
     if act not in acts:
-        raise UsageError(f"What can be done with a member: {', '.join(acts)}.")
+        raise UsageError(f"The action must be one of {', '.join(acts)}.")
     try:
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             member = await members.get(connection, _member_id(call))
-            said = await acts[act](connection, call, member)
+            message = await acts[act](connection, call, member)
     except ConflictError as error:
         return await _page(call, wrong=str(error), status=409)
-    return call.go("/members", said)
+    return call.go("/members", message)
 
 
 async def make_link(call: ConsoleRequest) -> Response:
-    """A link that logs a member in once; it is shown on this page and nowhere else."""
+    """Create a one-time login link; only this response shows it."""
     try:
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             member = await members.get(connection, _member_id(call))
             made = await links.make_login(connection, member, by=call.member)
     except ConflictError as error:
@@ -78,36 +78,36 @@ async def _set_role(connection: Connection, call: ConsoleRequest, member: Member
     changed = await members.set_role(
         connection, member, _role(call.form.text("role")), by=call.member
     )
-    return f"{changed.name} is {changed.role} now, and has to log in again."
+    return f"{changed.name} now has the role {changed.role} and must log in again."
 
 
 async def _disable(connection: Connection, call: ConsoleRequest, member: Member) -> str:
     await members.disable(connection, member, by=call.member)
-    return f"{member.name} is shut out: sessions, links and keys stopped working."
+    return f"{member.name} was deactivated; their sessions, links and keys no longer work."
 
 
 async def _enable(connection: Connection, call: ConsoleRequest, member: Member) -> str:
     await members.enable(connection, member, by=call.member)
-    return f"{member.name} may come in again."
+    return f"{member.name} was reactivated."
 
 
 async def _reset(connection: Connection, call: ConsoleRequest, member: Member) -> str:
     if not await second_factor.remove(connection, member, by=call.member):
-        raise ConflictError(f"{member.name} has no two-factor login.")
-    return f"{member.name} logs in without a second factor until they set one up again."
+        raise ConflictError(f"{member.name} has not set up two-factor authentication.")
+    return f"Two-factor authentication of {member.name} was reset; they can set it up again."
 
 
 def _role(text: str) -> Role:
     try:
         return Role(text)
     except ValueError as error:
-        raise UsageError(f"A role is {', '.join(Role)}.") from error
+        raise UsageError(f"The role must be one of {', '.join(Role)}.") from error
 
 
 def _member_id(call: ConsoleRequest) -> UUID:
     member_id = as_uuid(call.part("member_id"))
     if member_id is None:
-        raise NotFoundError("There is no such member.")
+        raise NotFoundError("No such member.")
     return member_id
 
 
@@ -119,8 +119,8 @@ async def _page(
     linked: Member | None = None,
     status: int = 200,
 ) -> Response:
-    rows = await members.listing(call.desk.database, MOST)
-    base = link_base(call.desk.settings, call.request)
+    rows = await members.listing(call.context.database, MAX_MEMBERS)
+    base = link_base(call.context.settings, call.request)
     return await call.page(
         "members/list.html",
         status=status,
@@ -131,7 +131,7 @@ async def _page(
         expires=link.expires_at if link else None,
         linked=linked,
         roles=MEANINGS,
-        with_two_factor=await second_factor.who_have_one(call.desk.database),
+        with_two_factor=await second_factor.who_have_one(call.context.database),
         form=call.form if wrong else None,
     )
 

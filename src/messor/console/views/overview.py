@@ -1,4 +1,4 @@
-"""The overview: what runs, what waits, what came of it; kept fresh while the page is open."""
+"""The overview: current activity, waiting work and outcomes, updated live."""
 
 from __future__ import annotations
 
@@ -21,27 +21,29 @@ from messor.console.screens import get
 from messor.ops.overview import MOST_DUE
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
-TICK_SECONDS = 0.5  # between looks when nothing is heard of
-PAUSE_SECONDS = 0.05  # however much happens
+TICK_SECONDS = 0.5  # poll interval without notifications
+PAUSE_SECONDS = 0.05  # minimum pause between updates
 CHECK_SECONDS = 0.8  # how long a stream may outlast its session
-AGES_SECONDS = 10.0  # after which "3 minutes ago" is drawn again
-LONGEST_SECONDS = 3_600.0  # of one stream; the browser then opens another
+AGES_SECONDS = 10.0  # after which relative times are rendered again
+MAX_SECONDS = 3_600.0  # maximum length of a stream; the browser then reconnects
 
 
 async def show(call: ConsoleRequest) -> Response:
-    return await call.page("overview/page.html", **_drawn(await call.desk.board.figures()))
+    return await call.page(
+        "overview/page.html", **_template_values(await call.context.board.figures())
+    )
 
 
 async def live(call: ConsoleRequest) -> Response:
     """The figures as server-sent events, whenever they change."""
-    call.desk.rates.streams.require_room(call.actor)
+    call.context.rates.streams.require_room(call.actor)
     return StreamingResponse(
         _stream(call), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
     )
 
 
 async def _stream(call: ConsoleRequest) -> AsyncIterator[str]:
-    with call.desk.rates.streams.holding(call.actor):
+    with call.context.rates.streams.holding(call.actor):
         async with aclosing(_follow(call)) as events:
             async for event in events:
                 yield event
@@ -50,24 +52,26 @@ async def _stream(call: ConsoleRequest) -> AsyncIterator[str]:
 async def _follow(call: ConsoleRequest) -> AsyncGenerator[str, None]:
     shown: LiveFigures | None = None
     began = checked = time.monotonic()
-    drawn_at, heard, bell = 0.0, 0, call.desk.board.bell
-    async with bell.listening():
-        while time.monotonic() - began < LONGEST_SECONDS:
+    drawn_at, seen, notifications = 0.0, 0, call.context.board.notifications
+    async with notifications.listening():
+        while time.monotonic() - began < MAX_SECONDS:
             try:
                 if time.monotonic() - checked > CHECK_SECONDS:
-                    # Who logged out, or lost the role, sees nothing new from then on.
+                    # A member who logged out or lost the role receives no further updates.
                     await sessions.resume(
-                        call.desk.database, cookies.read(call.request, cookies.SESSION)
+                        call.context.database, cookies.read(call.request, cookies.SESSION)
                     )
                     checked = time.monotonic()
-                figures = await call.desk.board.figures()
+                figures = await call.context.board.figures()
             except (SessionEndedError, *LOST_CONNECTION, *TRY_AGAIN):
                 return
             if figures != shown or time.monotonic() - drawn_at > AGES_SECONDS:
                 shown, drawn_at = figures, time.monotonic()
-                yield as_event("overview", call.draw("overview/figures.html", **_drawn(figures)))
+                yield as_event(
+                    "overview", call.draw("overview/figures.html", **_template_values(figures))
+                )
             await asyncio.sleep(PAUSE_SECONDS)
-            heard = await bell.wait(heard, TICK_SECONDS)
+            seen = await notifications.wait(seen, TICK_SECONDS)
 
 
 def as_event(name: str, text: str) -> str:
@@ -76,10 +80,10 @@ def as_event(name: str, text: str) -> str:
     return f"event: {name}\n{lines}\n"
 
 
-def _drawn(figures: LiveFigures) -> dict[str, Any]:
+def _template_values(figures: LiveFigures) -> dict[str, Any]:
     rates = figures.rates
     busiest = max(rates.by_minute)
-    said = (
+    summary = (
         f"{rates.total:,} requests in the last hour, {rates.by_minute[-1]:,} in the last minute, "
         f"{busiest:,} in the busiest"
     )
@@ -88,7 +92,7 @@ def _drawn(figures: LiveFigures) -> dict[str, Any]:
         meanings[labels.meaning(outcome)] += count
     return {
         "figures": figures,
-        "spark": charts.line([float(count) for count in rates.by_minute], said, height=72),
+        "spark": charts.line([float(count) for count in rates.by_minute], summary, height=72),
         "shares": charts.shares(meanings, labels.TONES),
         "most_due": MOST_DUE,
     }

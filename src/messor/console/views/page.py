@@ -1,4 +1,4 @@
-"""One page: its story, what was kept of it, what changed, and why it is treated as it is."""
+"""One page: timeline, snapshots, differences and the explanation of its crawl decision."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from messor.frontier.control import Scope
 from messor.ops import page_story
 from messor.ops.page_story import ListedSnapshot, PageFacts
 
-MOST_SHOWN = 100_000  # characters of a snapshot that are drawn
-MOST_COMPARED = 300_000
-ACTOR = re.compile(r"\b(?:member|key):[0-9a-f-]{36}\b")  # as sentences name who did something
+MAX_SHOWN = 100_000  # characters of a snapshot rendered
+MAX_COMPARED = 300_000
+ACTOR = re.compile(r"\b(?:member|key):[0-9a-f-]{36}\b")  # as actors appear in sentences
 
 
 async def show(call: ConsoleRequest) -> Response:
-    database, found = call.desk.database, await _found(call)
+    database, found = call.context.database, await _found(call)
     return await call.page(
         "page/story.html",
         page=found,
@@ -38,10 +38,10 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def show_snapshot(call: ConsoleRequest) -> Response:
-    """A snapshot's markdown, drawn; or as it is, with `as=text`."""
-    database, found = call.desk.database, await _found(call)
+    """A snapshot's Markdown, rendered, or raw with `as=text`."""
+    database, found = call.context.database, await _found(call)
     kept, chosen = await _snapshots(call, found, call.number("snapshot_id"))
-    text = await page_story.text(database, found.id, chosen.id, MOST_SHOWN)
+    text = await page_story.text(database, found.id, chosen.id, MAX_SHOWN)
     is_text = call.query("as") == "text"
     blocks = [] if is_text else await asyncio.to_thread(markdown.read, text.markdown, found.url)
     return await call.page(
@@ -56,11 +56,11 @@ async def show_snapshot(call: ConsoleRequest) -> Response:
 
 
 async def show_difference(call: ConsoleRequest) -> Response:
-    """What changed between two snapshots, the older one first."""
-    database, found = call.desk.database, await _found(call)
+    """Differences between two snapshots, older first."""
+    database, found = call.context.database, await _found(call)
     older, newer = _id(call, "older"), _id(call, "newer")
-    before = await page_story.text(database, found.id, older, MOST_COMPARED)
-    after = await page_story.text(database, found.id, newer, MOST_COMPARED)
+    before = await page_story.text(database, found.id, older, MAX_COMPARED)
+    after = await page_story.text(database, found.id, newer, MAX_COMPARED)
     difference = await asyncio.to_thread(differences.compare, before.markdown, after.markdown)
     return await call.page(
         "page/difference.html",
@@ -82,7 +82,7 @@ async def show_why(call: ConsoleRequest) -> Response:
 
 
 async def explain(call: ConsoleRequest) -> Response:
-    """The same for any address, known or not."""
+    """The same for any URL, known or not."""
     url = call.query("url").strip()
     values: dict[str, Any] = {"page": None, "explained": None, "url": url, "wrong": None}
     if url:
@@ -94,8 +94,8 @@ async def explain(call: ConsoleRequest) -> Response:
 
 
 async def _explain(call: ConsoleRequest, url: str) -> Explanation:
-    """The chain, with people called by their names."""
-    explained = await why.explain(call.desk.database, call.desk.settings, url)
+    """The decision chain, with actor ids replaced by names."""
+    explained = await why.explain(call.context.database, call.context.settings, url)
     actors = {actor for fact in explained.facts for actor in ACTOR.findall(fact.sentence)}
     names = await call.names(actors)
     facts = [
@@ -109,30 +109,30 @@ async def _explain(call: ConsoleRequest, url: str) -> Explanation:
 
 async def recrawl(call: ConsoleRequest) -> Response:
     found = await _found(call)
-    scope = await Scope.url(call.desk.database, found.url)
-    done = await control.act(call.desk.database, "recrawl", scope, actor=call.actor)
-    said = "It is due now." if done.tasks else "It is due already."
-    return call.go(within(call.form.text("back"), f"/pages/{found.id}"), said)
+    scope = await Scope.url(call.context.database, found.url)
+    done = await control.act(call.context.database, "recrawl", scope, actor=call.actor)
+    message = "The page is due now." if done.tasks else "The page is already due."
+    return call.go(within(call.form.text("back"), f"/pages/{found.id}"), message)
 
 
 async def _found(call: ConsoleRequest) -> PageFacts:
-    return await page_story.page(call.desk.database, call.number("page_id"))
+    return await page_story.page(call.context.database, call.number("page_id"))
 
 
 async def _snapshots(
     call: ConsoleRequest, found: PageFacts, snapshot_id: int
 ) -> tuple[list[ListedSnapshot], ListedSnapshot]:
-    kept = await page_story.snapshots(call.desk.database, found.id)
+    kept = await page_story.snapshots(call.context.database, found.id)
     chosen = next((one for one in kept if one.id == snapshot_id), None)
     if chosen is None:
-        raise UsageError("This page has no such snapshot.")
+        raise UsageError("No such snapshot of this page.")
     return kept, chosen
 
 
 def _id(call: ConsoleRequest, name: str) -> int:
     typed = call.query(name)
     if not typed.isdecimal() or len(typed) > 18:
-        raise UsageError("Choose two snapshots to compare.")
+        raise UsageError("Select two snapshots to compare.")
     return int(typed)
 
 

@@ -1,4 +1,4 @@
-"""Parsers: which versions read what, how they fare, and the trials that people decide on."""
+"""Parsers: versions, their yields, pins, and trials with their decisions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from messor.store.database import Connection
 
 TONES = {"found": "green", "changed": "azure", "lost": "red"}
 DECISIONS = {"promote": "promoted", "reject": "rejected", "roll_back": "rolled_back"}
-SHADOWED = 1_000  # pages on which a shadow is compared
+SHADOWED = 1_000  # pages a shadow trial compares
 STATES = {
     "shadowing": "azure", "compared": "yellow", "promoted": "green", "rejected": "red",
     "rolled_back": "orange",
@@ -35,7 +35,7 @@ STATES = {
 
 
 async def show_all(call: ConsoleRequest) -> Response:
-    database, parser = call.desk.database, call.query("parser").strip()[:100]
+    database, parser = call.context.database, call.query("parser").strip()[:100]
     pinned = await pins.listing(database)
     known = installed_parsers()
     everywhere = {pin.parser: pin.version for pin in pinned if pin.domain is None}
@@ -60,7 +60,7 @@ async def show_all(call: ConsoleRequest) -> Response:
 
 
 async def show_trial(call: ConsoleRequest) -> Response:
-    trial = await parser_figures.trial(call.desk.database, _trial_id(call))
+    trial = await parser_figures.trial(call.context.database, _trial_id(call))
     return await call.page(
         "parsers/trial.html",
         trial=trial,
@@ -70,25 +70,25 @@ async def show_trial(call: ConsoleRequest) -> Response:
 
 
 async def show_repairs(call: ConsoleRequest) -> Response:
-    """Where the values that were lost on a domain's pages may stand now; nothing is applied."""
-    domain = await domains.get(call.desk.database, call.part("name"))
-    archive = call.desk.settings.data_dir / "archive"
-    found = await repair.propose_repairs(call.desk.database, archive, domain.id)
+    """Proposed locations of values lost on a domain's pages; nothing is applied."""
+    domain = await domains.get(call.context.database, call.part("name"))
+    archive = call.context.settings.data_dir / "archive"
+    found = await repair.propose_repairs(call.context.database, archive, domain.id)
     return await call.page("parsers/repairs.html", domain=domain.domain, proposals=found)
 
 
 async def decide(call: ConsoleRequest) -> Response:
-    """Promote, reject or roll back a candidate; what speaks against it is said on its page."""
+    """Promote, reject or roll back a candidate; a refusal is shown on the trial page."""
     trial_id, act = _trial_id(call), call.form.text("act")
     here = within(call.form.text("back"), f"/parsers/trials/{trial_id}")
     if act not in DECISIONS:
-        raise UsageError(f"What can be decided: {', '.join(DECISIONS)}.")
+        raise UsageError(f"The decision must be one of {', '.join(DECISIONS)}.")
     reason = call.form.words("reason")
     if reason is None and act != "promote":
         words = act.replace("_", " ")
-        return call.go(here, f"Say why: to {words} needs a reason.", "danger")
+        return call.go(here, f"A reason is required to {words}.", "danger")
     try:
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             done = await trials.decide(
                 connection,
                 trial_id,
@@ -98,25 +98,25 @@ async def decide(call: ConsoleRequest) -> Response:
             )
     except (ConflictError, UnknownParserError) as error:
         return call.go(here, str(error), "danger")
-    said = f"{done} was {DECISIONS[act].replace('_', ' ')}."
+    message = f"{done} was {DECISIONS[act].replace('_', ' ')}."
     if act != "reject":
-        said += " Pages are read so from now on; messor replay reads stored ones again."
-    return call.go(here, said)
+        message += " It applies to new pages; run messor replay to parse stored pages again."
+    return call.go(here, message)
 
 
 async def pin(call: ConsoleRequest) -> Response:
-    """Pin a version, lift a pin, or have a version shadow: everywhere, or for one domain."""
+    """Pin a version, remove a pin or start a shadow trial, for all domains or one."""
     act = {"pin": _pin, "lift": _lift, "shadow": _shadow}.get(call.form.text("act"))
     if act is None:
-        raise UsageError("A version can be pinned or shadow what reads, or its pin be lifted.")
+        raise UsageError("The action must be pin, lift or shadow.")
     try:
-        async with call.desk.database.transaction() as connection:
-            said = await act(connection, call)
+        async with call.context.database.transaction() as connection:
+            message = await act(connection, call)
     except MessorError as error:
         if not isinstance(error, UsageError | NotFoundError | ConflictError):
             raise
         return call.go("/parsers", str(error), "danger")
-    return call.go("/parsers", said)
+    return call.go("/parsers", message)
 
 
 async def _pin(connection: Connection, call: ConsoleRequest) -> str:
@@ -124,14 +124,14 @@ async def _pin(connection: Connection, call: ConsoleRequest) -> str:
     installed_parsers().get(name, version)
     domain_id, where = await _where(connection, call)
     await pins.pin(connection, name, version, domain_id=domain_id, actor=call.actor)
-    return f"{name} {version} reads {where} from now on."
+    return f"{name} {version} is now used for {where}."
 
 
 async def _lift(connection: Connection, call: ConsoleRequest) -> str:
     name = call.form.text("parser")
     domain_id, where = await _where(connection, call)
     version = await pins.lift(connection, name, domain_id=domain_id, actor=call.actor)
-    return f"{name}: {version or 'the newest version'} reads {where} from now on."
+    return f"{name}: {version or 'the newest version'} is now used for {where}."
 
 
 async def _shadow(connection: Connection, call: ConsoleRequest) -> str:
@@ -140,13 +140,13 @@ async def _shadow(connection: Connection, call: ConsoleRequest) -> str:
     await shadow_trials.begin(
         connection, name, version, domain_id=domain_id, most=SHADOWED, actor=call.actor
     )
-    return f"{name} {version} reads {where} beside what reads them now; its trial tells the rest."
+    return f"Shadow trial of {name} {version} started for {where}."
 
 
 async def _where(connection: Connection, call: ConsoleRequest) -> tuple[UUID | None, str]:
     name = (call.form.words("domain") or "").lower()
     if not name:
-        return None, "everywhere"
+        return None, "all domains"
     return (await domains.get(connection, name)).id, f"pages of {name}"
 
 
@@ -157,18 +157,18 @@ def _by_day(rows: Sequence[Movement], parser: str) -> Bars:
     today = datetime.now(UTC).date()
     span = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]
     counts: Counter[str] = sum((days[day] for day in span), Counter())
-    said = (
+    summary = (
         f"{counts['found']:,} records found, {counts['changed']:,} changed and"
-        f" {counts['lost']:,} lost on pages that are still there, in {DAYS} days"
+        f" {counts['lost']:,} lost on pages that still exist, in {DAYS} days"
     )
     columns = [(f"{day:%d %b}", days[day]) for day in span]
-    return charts.bars(columns, TONES, f"{said}, by {parser}" if parser else said)
+    return charts.bars(columns, TONES, f"{summary}, by {parser}" if parser else summary)
 
 
 def _trial_id(call: ConsoleRequest) -> UUID:
     found = as_uuid(call.part("trial_id"))
     if found is None:
-        raise NotFoundError("There is no such trial.")
+        raise NotFoundError("No such trial.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Products: what pages sell, by shop, brand, price and stock; one with its prices over time."""
+"""Products: the filtered list, and one product with its prices over time."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from messor.records.product_queries import (
 )
 
 PER_PAGE = 50
-MOST_PRICES = 500  # that are drawn
-SHOWN_PRICES = 50  # that are listed
+MAX_PRICES = 500  # in the chart
+SHOWN_PRICES = 50  # in the table
 PARTS = ("product_offer", "product_variant")
-STATES = {"": "still there", "removed": "gone", "all": "both"}
+STATES = {"": "Current", "removed": "Removed", "all": "Current and removed"}
 LABELS = {
-    "newest": "newest first",
-    "changed": "last changed first",
-    "price": "cheapest first",
-    "price_falling": "dearest first",
-    "rating": "best rated first",
+    "newest": "Newest first",
+    "changed": "Recently changed first",
+    "price": "Lowest price first",
+    "price_falling": "Highest price first",
+    "rating": "Best rating first",
 }
 
 
 async def show_all(call: ConsoleRequest) -> Response:
-    given, wrong = _narrowed(call), None
-    shelf = ProductSlice([], None)
+    given, wrong = _filters(call), None
+    found = ProductSlice([], None)
     try:
-        shelf = await product_queries.products(
-            call.desk.database,
+        found = await product_queries.products(
+            call.context.database,
             _wanted(given),
             order=given["order"] or "newest",
             after=_place(call),
@@ -56,13 +56,13 @@ async def show_all(call: ConsoleRequest) -> Response:
         return with_query("/products", **{**given, **changes})
 
     more = None
-    if shelf.reached is not None:
-        value, key = shelf.reached
+    if found.reached is not None:
+        value, key = found.reached
         more = link(after=f"{key}_{value}")
     return await call.page(
         "products/list.html",
         status=422 if wrong else 200,
-        rows=shelf.products,
+        rows=found.products,
         more=more,
         first=link() if call.query("after") else None,
         wrong=wrong,
@@ -75,16 +75,16 @@ async def show_all(call: ConsoleRequest) -> Response:
 
 
 async def show(call: ConsoleRequest) -> Response:
-    database = call.desk.database
+    database = call.context.database
     product = await product_queries.product(database, call.number("product_id"))
-    prices = await product_queries.prices(database, product.id, limit=MOST_PRICES)
+    prices = await product_queries.prices(database, product.id, limit=MAX_PRICES)
     parts = await queries.parts(database, product.page_id, PARTS)
     try:
         record = await queries.record(database, product.record_id)
     except NotFoundError:
         fields = []
     else:
-        fields = evidence.shown(record.fields, record.page_id, record.snapshot_id)
+        fields = evidence.display_fields(record.fields, record.page_id, record.snapshot_id)
     return await call.page(
         "products/product.html",
         product=product,
@@ -94,13 +94,13 @@ async def show(call: ConsoleRequest) -> Response:
         variants=[one for one in parts if one.kind == "product_variant"],
         images=await product_queries.images(database, product.id),
         fields=fields,
-        told=evidence.said,
+        as_text=evidence.as_text,
         tone=evidence.tone,
     )
 
 
-def _narrowed(call: ConsoleRequest) -> dict[str, str]:
-    """What the address asks for; what it does not know is as if it was not there."""
+def _filters(call: ConsoleRequest) -> dict[str, str]:
+    """Filters from the query string; unknown values are ignored."""
     given = {
         name: call.query(name).strip()[:500]
         for name in ("brand", "category", "price_from", "price_to", "rating")
@@ -120,16 +120,16 @@ def _wanted(given: dict[str, str]) -> ProductFilter:
         brand=given["brand"] or None,
         category=given["category"] or None,
         availability=given["availability"] or None,
-        price_from=figure(given["price_from"], "Price from"),
-        price_to=figure(given["price_to"], "Price to"),
+        price_from=figure(given["price_from"], "Minimum price"),
+        price_to=figure(given["price_to"], "Maximum price"),
         currency=given["currency"] or None,
-        rating_from=figure(given["rating"], "Rating"),
+        rating_from=figure(given["rating"], "Minimum rating"),
         state=states[given["state"]],
     )
 
 
 def figure(typed: str, label: str) -> Decimal | None:
-    """A number that was typed; None for an empty field."""
+    """Parse a decimal number; None for an empty field."""
     if not typed:
         return None
     try:
@@ -137,7 +137,7 @@ def figure(typed: str, label: str) -> Decimal | None:
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or not 0 <= number < 10**15 or len(typed) > 20:
-        raise UsageError(f"{label}: give a number such as 19.90, not {typed[:50]!r}.")
+        raise UsageError(f"{label}: {typed[:50]!r} is not a number such as 19.90.")
     return number
 
 

@@ -1,4 +1,4 @@
-"""Proxies: the pool, how each does, and what an admin does about them."""
+"""Proxies: the pool with its statistics, and adding, switching and removing proxies."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ async def add(call: ConsoleRequest) -> Response:
         if typed := form.text("password"):
             password = typed
             check_password(endpoint, password)
-        await placement.judge(call.desk.settings, endpoint, trusted=False)
-        seal = call.desk.seal
-        async with call.desk.database.transaction() as connection:
+        await placement.judge(call.context.settings, endpoint, trusted=False)
+        seal = call.context.seal
+        async with call.context.database.transaction() as connection:
             await registry.add(connection, seal, endpoint, password, actor=call.actor)
     except (UsageError, ConflictError, UnavailableError) as error:
         return await _page(call, wrong=str(error), status=422)
-    return call.go("/proxies", f"{endpoint.name} is in the pool.")
+    return call.go("/proxies", f"{endpoint.name} was added.")
 
 
 async def change(call: ConsoleRequest) -> Response:
     act = call.form.text("act")
     if act not in ("enable", "disable", "remove"):
-        raise UsageError("What can be done with a proxy: enable, disable, remove.")
-    async with call.desk.database.transaction() as connection:
+        raise UsageError("The action must be enable, disable or remove.")
+    async with call.context.database.transaction() as connection:
         known = await registry.get(connection, str(call.number("number")))
         if act == "remove":
             await registry.remove(connection, known, actor=call.actor)
-            said = "is forgotten, with its password."
+            message = "and its password were removed."
         else:
             enabled = act == "enable"
             await registry.switch(connection, known, active=enabled, actor=call.actor)
-            said = f"is {act}d."
-    return call.go("/proxies", f"{known.endpoint.name} {said}")
+            message = f"was {act}d."
+    return call.go("/proxies", f"{known.endpoint.name} {message}")
 
 
 async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int = 200) -> Response:
@@ -53,7 +53,7 @@ async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int =
         "proxies/page.html",
         status=status,
         wrong=wrong,
-        rows=await registry.listing(call.desk.database),
+        rows=await registry.listing(call.context.database),
     )
 
 

@@ -1,4 +1,4 @@
-"""The public page: people without an account ask for a domain. Served only when it is switched on."""
+"""The public page where anonymous people request a domain; served only when enabled."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from messor.access import ratelimits
 from messor.access.ratelimits import Limit
 from messor.console.call import ConsoleRequest
 from messor.console.screens import PUBLIC, get, post
-from messor.console.views.submit import ask
+from messor.console.views.submit import submit_request
 from messor.errors import ConflictError, UsageError
 from messor.registry.submissions import Submitted, Submitter
 
 PER_ADDRESS = Limit(5, timedelta(hours=1))
-PER_DAY = Limit(500, timedelta(days=1))  # of everybody together: a queue that people can read
+PER_DAY = Limit(500, timedelta(days=1))  # all callers together, so the review queue stays readable
 ACTOR = "public"
-# What was decided inside, and why, is not told to strangers.
-PLAIN = {
-    "approved": "is harvested already.",
-    "suspended": "is not taken at the moment.",
-    "blacklisted": "is not taken.",
+# Internal decisions and reasons are not revealed to anonymous callers.
+PUBLIC_MESSAGES = {
+    "approved": "is already crawled.",
+    "suspended": "is currently not accepted.",
+    "blacklisted": "is not accepted.",
 }
 
 
@@ -30,26 +30,26 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def submit(call: ConsoleRequest) -> Response:
-    await _ration(call)
+    await _apply_limits(call)
     address = call.form.text("address").strip()
     try:
-        asker = Submitter(ACTOR, "public_user", call.form.words("contact"))
-        answer = await ask(call, address, asker)
+        submitter = Submitter(ACTOR, "public_user", call.form.words("contact"))
+        answer = await submit_request(call, address, submitter)
     except (UsageError, ConflictError) as error:
         return await _form(call, wrong=str(error), status=422)
-    said = answer.said
-    if isinstance(answer, Submitted) and answer.outcome in PLAIN:
-        said = f"{answer.domain.domain} {PLAIN[answer.outcome]}"
+    message = answer.said
+    if isinstance(answer, Submitted) and answer.outcome in PUBLIC_MESSAGES:
+        message = f"{answer.domain.domain} {PUBLIC_MESSAGES[answer.outcome]}"
     elif answer.outcome == "refused":
-        said = "This address is not taken."
+        message = "This URL is not accepted."
     return await call.page(
-        "submit/thanks.html", told=said, asks=answer.asks, address=address, form=call.form
+        "submit/thanks.html", message=message, asks=answer.asks, address=address, form=call.form
     )
 
 
-async def _ration(call: ConsoleRequest) -> None:
-    """So many from one address, and so many from all."""
-    database = call.desk.database
+async def _apply_limits(call: ConsoleRequest) -> None:
+    """Apply the limits per IP address and in total."""
+    database = call.context.database
     key = ratelimits.key_of_address("ask", call.origin.address)
     (await ratelimits.take(database, key, PER_ADDRESS)).require()
     (await ratelimits.take(database, "ask:everybody", PER_DAY)).require()

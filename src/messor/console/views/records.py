@@ -1,4 +1,4 @@
-"""Records: what pages state, found by kind, domain, parser and confidence; each with its evidence."""
+"""Records: the list by kind, domain, parser and confidence, and one record with its evidence."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from messor.registry.domains import Submission
 
 PER_PAGE = 50
 HISTORY = 50
-STATES = {"": "standing", "removed": "gone", "all": "both"}
-SURE = {"": (0.0, 1.0), "high": (0.8, 1.0), "middle": (0.5, 0.8), "low": (0.0, 0.5)}
+STATES = {"": "Current", "removed": "Removed", "all": "Current and removed"}
+CONFIDENCE_RANGES = {"": (0.0, 1.0), "high": (0.8, 1.0), "middle": (0.5, 0.8), "low": (0.0, 0.5)}
 
 
 async def show_all(call: ConsoleRequest) -> Response:
-    given = narrowed(call)
+    given = filters_of_query(call)
     found = await queries.records(
-        call.desk.database, _wanted(given), before=number(call, "before"), limit=PER_PAGE
+        call.context.database, _wanted(given), before=number(call, "before"), limit=PER_PAGE
     )
     more = with_query("/records", before=found.reached, **given) if found.reached else None
     return await call.page(
@@ -36,7 +36,7 @@ async def show_all(call: ConsoleRequest) -> Response:
         more=more,
         first=with_query("/records", **given) if call.query("before") else None,
         given=given,
-        kinds=await queries.kinds(call.desk.database),
+        kinds=await queries.kinds(call.context.database),
         parsers=sorted({parser.name for parser in installed_parsers()}),
         states=STATES,
         tone=evidence.tone,
@@ -50,10 +50,10 @@ async def show(call: ConsoleRequest) -> Response:
 async def record_page(
     call: ConsoleRequest, record_id: int, *, wrong: str | None = None
 ) -> Response:
-    """One record; a product with what reviewers said of it."""
-    database = call.desk.database
+    """One record; products include their corrections."""
+    database = call.context.database
     record = await queries.record(database, record_id)
-    said = await corrections.listing(database, record_id=record.id)
+    made = await corrections.listing(database, record_id=record.id)
     history = await queries.history(
         database, record.id, before=number(call, "before"), limit=HISTORY + 1
     )
@@ -62,33 +62,33 @@ async def record_page(
         "records/record.html",
         status=422 if wrong else 200,
         wrong=wrong,
-        said_of_it=said,
+        corrections_made=made,
         correctable=sorted(NORMALISER_OF) if record.kind == corrections.KIND else (),
-        names=await call.names({one.said_by for one in said}),
+        names=await call.names({one.said_by for one in made}),
         record=record,
-        fields=evidence.shown(record.fields, record.page_id, record.snapshot_id),
+        fields=evidence.display_fields(record.fields, record.page_id, record.snapshot_id),
         history=history[:HISTORY],
         older=with_query(f"/records/{record.id}", before=older) if older else None,
         is_first=not call.query("before"),
-        told=evidence.said,
+        as_text=evidence.as_text,
         tone=evidence.tone,
     )
 
 
-def narrowed(call: ConsoleRequest) -> dict[str, str]:
-    """What the address asks for; what it does not know is as if it was not there."""
+def filters_of_query(call: ConsoleRequest) -> dict[str, str]:
+    """Filters from the query string; unknown values are ignored."""
     state, sure = call.query("state"), call.query("sure")
     return {
         "kind": call.query("kind").strip()[:100],
         "domain": domain(call),
         "parser": call.query("parser").strip()[:100],
         "state": state if state in STATES else "",
-        "sure": sure if sure in SURE else "",
+        "sure": sure if sure in CONFIDENCE_RANGES else "",
     }
 
 
 def domain(call: ConsoleRequest) -> str:
-    """The domain that is meant, by its name, a host of it or an address; else what was typed."""
+    """The domain of a name, host or URL; otherwise the text as typed."""
     typed = call.query("domain").strip()[:2_000]
     try:
         return Submission.understand(typed).domain
@@ -97,21 +97,21 @@ def domain(call: ConsoleRequest) -> str:
 
 
 def number(call: ConsoleRequest, name: str) -> int | None:
-    """A whole number of the address, None for anything else."""
+    """An integer of the query string; None when malformed."""
     typed = call.query(name)
     return int(typed) if typed.isdecimal() and typed.isascii() and len(typed) < 19 else None
 
 
 def _wanted(given: dict[str, str]) -> RecordFilter:
     states: dict[str, Any] = {"": "current", "removed": "removed", "all": None}
-    least, most = SURE[given["sure"]]
+    minimum, maximum = CONFIDENCE_RANGES[given["sure"]]
     return RecordFilter(
         kind=given["kind"] or None,
         domain=given["domain"] or None,
         parser=given["parser"] or None,
         state=states[given["state"]],
-        least=least,
-        most=most,
+        least=minimum,
+        most=maximum,
     )
 
 

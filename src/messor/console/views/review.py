@@ -1,4 +1,4 @@
-"""The review queue: what waits on the left, all that bears on a decision on the right."""
+"""The review queue, and the dossier of each waiting domain."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from messor.registry.review import Dossier, WaitingDomain
 from messor.registry.submissions import SUBMITTERS
 
 PER_PAGE = 50
-MOST_AT_ONCE = 200
+MAX_AT_ONCE = 200
 BULK = ("approve", "reject", "blacklist", "keep")
 
 
 async def show(call: ConsoleRequest) -> Response:
-    """The queue, with the dossier of the one that is looked at, or of the first."""
+    """The queue with the dossier of the selected domain, or of the first."""
     if (opened := await saved.opening(call, "review")) is not None:
         return opened
     submitter = call.query("submitter")
     rows = await reviews.queue(
-        call.desk.database,
+        call.context.database,
         after=_after(call),
         submitter_type=submitter if submitter in SUBMITTERS else None,
         containing=call.query("q").strip().lower() or None,
@@ -41,7 +41,7 @@ async def show(call: ConsoleRequest) -> Response:
     shown = list(rows[:PER_PAGE])
     at = call.query("at") or (shown[0].domain if shown else "")
     values: dict[str, Any] = {"rows": shown, "at": at, "submitter": submitter, "q": call.query("q")}
-    values["saved"] = await saved.bar(call, "review", _narrowed(call))
+    values["saved"] = await saved.bar(call, "review", _filters(call))
     values["place"] = partial(_place, call)
     values["more"] = _more(call, shown[-1]) if len(rows) > PER_PAGE else None
     values |= await _dossier(call, at, shown) if at else {"dossier": None}
@@ -49,7 +49,7 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def show_dossier(call: ConsoleRequest) -> Response:
-    """The right side alone, for those who step through the queue."""
+    """The dossier fragment for htmx."""
     name = call.part("name")
     if not call.is_partial:
         return call.go(_place(call, name))
@@ -57,7 +57,7 @@ async def show_dossier(call: ConsoleRequest) -> Response:
 
 
 async def _dossier(call: ConsoleRequest, name: str, rows: list[WaitingDomain]) -> dict[str, Any]:
-    async with call.desk.database.connection() as connection:
+    async with call.context.database.connection() as connection:
         dossier = await reviews.dossier(connection, name)
     actors = {row.submitted_by for row in rows} | _actors(dossier)
     following = _following([row.domain for row in rows], name) or call.query("then")
@@ -69,13 +69,13 @@ async def _dossier(call: ConsoleRequest, name: str, rows: list[WaitingDomain]) -
 
 
 def _place(call: ConsoleRequest, name: str, then: str | None = None) -> str:
-    """The queue at a domain, narrowed down as it is; with `then`, the domain's dossier alone."""
+    """URL of the filtered queue at a domain; with `then`, of the dossier fragment."""
     if then is None:
-        return with_query("/review", at=name, **_narrowed(call))
-    return with_query(f"/review/{quote(name, safe='')}", then=then, **_narrowed(call))
+        return with_query("/review", at=name, **_filters(call))
+    return with_query(f"/review/{quote(name, safe='')}", then=then, **_filters(call))
 
 
-def _narrowed(call: ConsoleRequest) -> dict[str, str]:
+def _filters(call: ConsoleRequest) -> dict[str, str]:
     return {"submitter": call.query("submitter"), "q": call.query("q")}
 
 
@@ -89,7 +89,7 @@ def _actors(dossier: Dossier) -> set[str]:
 
 
 def _following(names: list[str], name: str) -> str:
-    """Whom to look at after this one."""
+    """The domain to show after this one."""
     if name not in names:
         return ""
     place = names.index(name)
@@ -98,7 +98,7 @@ def _following(names: list[str], name: str) -> str:
 
 
 def _after(call: ConsoleRequest) -> tuple[datetime, UUID] | None:
-    """A place in the queue, from the address."""
+    """Decode the cursor of the queue."""
     try:
         moment, _, key = call.query("after").partition("_")
         return (datetime.fromisoformat(moment), UUID(key)) if key else None
@@ -108,28 +108,28 @@ def _after(call: ConsoleRequest) -> tuple[datetime, UUID] | None:
 
 def _more(call: ConsoleRequest, last: WaitingDomain) -> str:
     after = f"{last.created_at.isoformat()}_{last.id}"
-    return with_query("/review", after=after, **_narrowed(call))
+    return with_query("/review", after=after, **_filters(call))
 
 
 async def decide_many(call: ConsoleRequest) -> Response:
-    """One act over all that were ticked, each for itself."""
-    names, act = call.form.every("domain")[:MOST_AT_ONCE], call.form.text("act")
+    """Apply one decision to each selected domain."""
+    names, act = call.form.every("domain")[:MAX_AT_ONCE], call.form.text("act")
     if not names:
-        return call.go("/review", "Tick the domains that you decide on.", "warning")
+        return call.go("/review", "Select at least one domain.", "warning")
     acting = partial(_act_named(act), actor=call.actor, **_why(act, call.form.words("reason")))
-    verdicts = await decisions.decide_many(call.desk.database, names, acting)
+    verdicts = await decisions.decide_many(call.context.database, names, acting)
     done = [verdict.name for verdict in verdicts if verdict.done]
     refused = [verdict.said for verdict in verdicts if not verdict.done]
-    said = f"{len(done)} of {len(names)} domains: {act} done."
+    message = f"{len(done)} of {len(names)} domains: {act} done."
     if act == "approve" and done:
-        said += f" {await decisions.started(call.desk.database)}"
+        message += f" {await decisions.started(call.context.database)}"
     back = within(call.form.text("back"), "/review")
-    return call.go(back, " ".join([said, *refused[:5]]), "warning" if refused else "success")
+    return call.go(back, " ".join([message, *refused[:5]]), "warning" if refused else "success")
 
 
 def _act_named(act: str) -> Any:
     if act not in BULK:
-        raise UsageError(f"What can be done with many domains at once: {', '.join(BULK)}.")
+        raise UsageError(f"The action must be one of {', '.join(BULK)}.")
     return getattr(decisions, act)
 
 
@@ -137,7 +137,7 @@ def _why(act: str, reason: str | None) -> dict[str, str]:
     if act not in ("reject", "blacklist"):
         return {}
     if reason is None:
-        raise UsageError(f"Say why: to {act} needs a reason.")
+        raise UsageError(f"A reason is required to {act}.")
     return {"reason": reason}
 
 

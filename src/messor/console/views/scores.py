@@ -1,4 +1,4 @@
-"""Scores: every one with its parts, over time, under other weights, and held against reviewers."""
+"""Scores: parts, history, weight simulation and calibration against reviewers."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
 from messor.insight import calibration, reweigh, score_queries, scoring
 from messor.insight.score_queries import BINS, LEVELS, SUBJECTS, Bin, LevelCount, PastScore, Place
-from messor.insight.scores import LEVELS as LEAST
+from messor.insight.scores import LEVELS as THRESHOLDS
 from messor.insight.scoring import Simulated
 from messor.verticals.model import SCORE_PARTS
 from messor.verticals.verticals import Applied
 
 PER_PAGE = 50
-MOST_CHANGES = 200
+MAX_CHANGES = 200
 
 
 async def show_all(call: ConsoleRequest) -> Response:
-    """The last scoring: levels, the cadence that follows, and each score in its parts."""
+    """The latest scoring: levels, crawl frequency and the parts of each score."""
     applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("scores/list.html", **values)
-    database, name = call.desk.database, applied.vertical.name
+    database, name = call.context.database, applied.vertical.name
     subject, level = call.query("subject"), call.query("level")
     subject = subject if subject in SUBJECTS else "domain"
     level = level if level in LEVELS else ""
@@ -68,40 +68,45 @@ async def show_all(call: ConsoleRequest) -> Response:
 
 
 async def show(call: ConsoleRequest) -> Response:
-    """One subject: its newest score in its parts, and its scores over time."""
+    """One subject: the parts of its newest score, and its scores over time."""
     applied, values = await discovery_labels.about(call)
     key = discovery_labels.uuid_of(call.part("subject_id"), "domain or organisation with a score")
     if applied is None:
         return await call.page("scores/subject.html", **values)
-    given = await score_queries.over_time(call.desk.database, applied, key)
+    given = await score_queries.over_time(call.context.database, applied, key)
     return await call.page(
         "scores/subject.html",
         newest=given[-1],
         given=given,
         chart=score_chart(given),
-        least=dict(LEAST),
+        thresholds=dict(THRESHOLDS),
         **values,
     )
 
 
 async def simulate(call: ConsoleRequest) -> Response:
-    """What other weights would do; nothing is written."""
+    """Simulate other weights; nothing is saved."""
     applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("scores/simulate.html", **values)
-    usual = dict(applied.vertical.scoring.weights)
-    values |= {"usual": usual, "weights": usual, "wrong": None, "simulation": None}
+    current_weights = dict(applied.vertical.scoring.weights)
+    values |= {
+        "current_weights": current_weights,
+        "weights": current_weights,
+        "wrong": None,
+        "simulation": None,
+    }
     if any(call.query(part) for part in SCORE_PARTS):
-        values |= await _simulated(call, applied, usual)
+        values |= await _simulated(call, applied, current_weights)
     return await call.page("scores/simulate.html", parts=SCORE_PARTS, **values)
 
 
 async def show_calibration(call: ConsoleRequest) -> Response:
-    """Judges and scores against what reviewers decided."""
+    """Judges and scores compared with reviewer decisions."""
     applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("scores/calibration.html", **values)
-    database = call.desk.database
+    database = call.context.database
     bins = await score_queries.reliability(database, applied)
     return await call.page(
         "scores/calibration.html",
@@ -112,12 +117,12 @@ async def show_calibration(call: ConsoleRequest) -> Response:
 
 
 async def apply(call: ConsoleRequest) -> Response:
-    """Score now; with other weights, after they became the vertical's next version."""
+    """Score now; new weights are first published as the vertical's next version."""
     name, form = call.form.text("vertical")[:63], call.form
     given = {part: form.decimal(part, discovery_labels.PARTS[part][0]) for part in SCORE_PARTS}
     weights = {part: weight for part, weight in given.items() if weight is not None}
     try:
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             applied, done = await reweigh.apply(
                 connection,
                 name,
@@ -129,19 +134,19 @@ async def apply(call: ConsoleRequest) -> Response:
         return call.go(
             with_query("/scores/simulate", vertical=name, **weights), str(error), "danger"
         )
-    said = (
-        f"{done.domains} domains and {done.organisations} organisations were scored by version "
+    message = (
+        f"{done.domains} domains and {done.organisations} organisations were scored with version "
         f"{applied.vertical.version}; {done.levels_changed} track levels changed."
     )
-    return call.go(with_query("/scores", vertical=name), said)
+    return call.go(with_query("/scores", vertical=name), message)
 
 
 async def _simulated(
-    call: ConsoleRequest, applied: Applied, usual: dict[str, float]
+    call: ConsoleRequest, applied: Applied, current_weights: dict[str, float]
 ) -> dict[str, Any]:
     try:
-        weights = {**usual, **_weights(call)}
-        async with call.desk.database.transaction() as connection:
+        weights = {**current_weights, **_weights(call)}
+        async with call.context.database.transaction() as connection:
             found = await scoring.simulate(connection, applied, weights)
     except UsageError as error:
         return {"wrong": str(error)}
@@ -150,8 +155,8 @@ async def _simulated(
         "simulation": found,
         "moves": moves_of(found.rows),
         "levels": LEVELS,
-        "changed": found.changed[:MOST_CHANGES],
-        "most": MOST_CHANGES,
+        "changed": found.changed[:MAX_CHANGES],
+        "most": MAX_CHANGES,
     }
 
 
@@ -164,14 +169,14 @@ def _weights(call: ConsoleRequest) -> dict[str, float]:
                 given[part] = float(typed[:50])
         except ValueError:
             label = discovery_labels.PARTS[part][0]
-            raise UsageError(f"{label}: give a number, not {typed[:50]!r}.") from None
+            raise UsageError(f"{label}: {typed[:50]!r} is not a number.") from None
     return given
 
 
 def cadence_of(
     applied: Applied, summary: Sequence[LevelCount]
 ) -> list[tuple[str, str, int, int, float]]:
-    """Each level: how often its pages are looked at, how many there are, and looks a day."""
+    """For each level: crawl frequency, subjects, pages and crawls per day."""
     known = {one.level: one for one in summary}
     cadence = {str(level): every for level, every in applied.vertical.cadence.items()}
     return [
@@ -187,19 +192,19 @@ def cadence_of(
 
 
 def moves_of(rows: Sequence[Simulated]) -> dict[tuple[str | None, str | None], int]:
-    """How many domains go from which level to which."""
+    """Number of domains per level transition."""
     return dict(Counter((row.level_now, row.level_then) for row in rows))
 
 
 def score_chart(given: Sequence[PastScore]) -> Curves:
     values = [one.score for one in given]
     labels = [f"{one.scored_at:%d %b %Y}" for one in given]
-    said = f"Score {values[-1]:.2f}, between {min(values):.2f} and {max(values):.2f} up to then"
-    return curves.curves({"score": values}, labels, Axis(1.0, 0.0, "1", "0"), said)
+    summary = f"Current score {values[-1]:.2f}, range {min(values):.2f} to {max(values):.2f}"
+    return curves.curves({"score": values}, labels, Axis(1.0, 0.0, "1", "0"), summary)
 
 
 def reliability_chart(bins: Sequence[Bin]) -> Bars:
-    """Approved and rejected candidates by tenths of their confidence."""
+    """Approved and rejected candidates by confidence, in steps of 0.1."""
     by_bin = {one.bin: one for one in bins}
     columns = []
     for place in range(BINS):
@@ -207,8 +212,8 @@ def reliability_chart(bins: Sequence[Bin]) -> Bars:
         counts = {"approved": one.approved, "rejected": one.decided - one.approved}
         columns.append((f"confidence {place / BINS:.1f} to {(place + 1) / BINS:.1f}", counts))
     decided, right = sum(one.decided for one in bins), sum(one.approved for one in bins)
-    said = f"{right} of {decided} decided candidates were approved, by their confidence"
-    return charts.bars(columns, {"approved": "green", "rejected": "red"}, said)
+    summary = f"{right} of {decided} reviewed candidates were approved, by confidence"
+    return charts.bars(columns, {"approved": "green", "rejected": "red"}, summary)
 
 
 def _after(call: ConsoleRequest) -> Place | None:

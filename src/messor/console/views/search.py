@@ -1,4 +1,4 @@
-"""Search: a question, what answers it with its words marked, and facets to narrow it down by."""
+"""Search: the query, hits with highlighted words, and facets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PRICE = re.compile(r"([A-Z]{3}) (?:under (\d+)|(\d+) to (\d+)|(\d+) and more)")
 
 @dataclass(frozen=True, slots=True)
 class FacetChoice:
-    """One value of a facet, and where choosing it, or letting it go, leads."""
+    """One value of a facet with the link that selects or removes it."""
 
     label: str
     count: int
@@ -52,9 +52,9 @@ async def show(call: ConsoleRequest) -> Response:
             filters = _filters(given)
             after = call.query("after") or None
             found = await search.search(
-                call.desk.database, typed, filters, after=after, limit=PER_PAGE
+                call.context.database, typed, filters, after=after, limit=PER_PAGE
             )
-            counted = await search.facets(call.desk.database, typed, filters)
+            counted = await search.facets(call.context.database, typed, filters)
         except UsageError as error:
             wrong = str(error)
 
@@ -90,17 +90,17 @@ def _filters(given: dict[str, str]) -> Filters:
         brands,
         categories,
         availability,
-        figure(given["price_from"], "Price from"),
-        figure(given["price_to"], "Price to"),
+        figure(given["price_from"], "Minimum price"),
+        figure(given["price_to"], "Maximum price"),
         given["currency"] or None,
-        figure(given["rating"], "Rating"),
+        figure(given["rating"], "Minimum rating"),
     )
 
 
 def _facets(
     counted: Facets, given: dict[str, str], link: Any
 ) -> list[tuple[str, list[FacetChoice]]]:
-    """Those facets by which the answer can be narrowed down, or is."""
+    """Facets that can narrow the results or are selected."""
     made = []
     for name, label in FACETS.items():
         values = counted.by.get(name, {})
@@ -142,7 +142,7 @@ def _prices(values: dict[str, int], given: dict[str, str], link: Any) -> list[Fa
 
 
 def _ratings(values: dict[str, int], given: dict[str, str], link: Any) -> list[FacetChoice]:
-    """A rating stands for itself and all above."""
+    """Each rating includes all higher ones."""
     choices, above = [], 0
     for value in sorted(values, key=int, reverse=True):
         above += values[value]
@@ -153,16 +153,16 @@ def _ratings(values: dict[str, int], given: dict[str, str], link: Any) -> list[F
 
 
 def _place(hit: Hit) -> str:
-    """Where an answer is looked at: a record by itself, a page at the words that answer."""
+    """URL of a hit: the record, or the snapshot scrolled to the first match."""
     if hit.record_id is not None:
         return f"/records/{hit.record_id}"
     marked = [piece.text[slice(*piece.marks[0])] for piece in hit.fragments if piece.marks]
     where = f"/pages/{hit.page_id}/snapshots/{hit.snapshot_id}"
-    return where + (evidence.found_at(marked[0]) if marked else "")
+    return where + (evidence.text_fragment(marked[0]) if marked else "")
 
 
 def _pieces(hit: Hit) -> list[list[tuple[str, bool]]]:
-    """The texts of an answer in pieces: those that answer the question, and the others."""
+    """The fragments of a hit as (text, is_match) pieces."""
     texts = []
     for fragment in hit.fragments:
         pieces, last = [], 0

@@ -1,4 +1,4 @@
-"""Two-factor login of one's own account: set up, confirmed with a code, turned off with another."""
+"""Two-factor authentication of the member's own account: set up, confirm, disable."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def begin(call: ConsoleRequest) -> Response:
-    """A new secret; the page that follows shows it until it is confirmed."""
-    async with call.desk.database.transaction() as connection:
-        await second_factor.begin(connection, call.desk.seal, await _me(call))
+    """Create a secret, shown until it is confirmed."""
+    async with call.context.database.transaction() as connection:
+        await second_factor.begin(connection, call.context.seal, await _me(call))
     return call.go(PLACE)
 
 
 async def confirm(call: ConsoleRequest) -> Response:
-    """A first code turns it on; the recovery codes are shown this once."""
+    """Enable it with a first code; the recovery codes are shown once."""
     try:
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             codes = await second_factor.confirm(
                 connection,
-                call.desk.seal,
+                call.context.seal,
                 await _me(call),
                 call.form.text("code"),
                 by=call.member,
@@ -46,30 +46,30 @@ async def confirm(call: ConsoleRequest) -> Response:
 
 
 async def remove(call: ConsoleRequest) -> Response:
-    """Off again, for who shows a code."""
+    """Disable it with a valid code."""
     try:
-        await call.desk.door.remove_second_factor(
+        await call.context.logins.remove_second_factor(
             call.member, call.form.text("code"), origin=call.origin
         )
     except AccessError as error:
         return await _page(
             call, wrong=str(error), status=429 if isinstance(error, ThrottledError) else 422
         )
-    return call.go("/account", "Two-factor login is off.", "warning")
+    return call.go("/account", "Two-factor authentication is disabled.", "warning")
 
 
 async def _me(call: ConsoleRequest) -> Member:
-    assert call.member.member_id is not None, "the console knows members only"
-    return await members.get(call.desk.database, call.member.member_id)
+    assert call.member.member_id is not None, "console principals are members"
+    return await members.get(call.context.database, call.member.member_id)
 
 
 async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int = 200) -> Response:
-    database, member = call.desk.database, await _me(call)
+    database, member = call.context.database, await _me(call)
     enrolment: Enrolment | None = None
     left = await second_factor.recovery_codes_left(database, member.id)
     if left is None:
         async with database.transaction() as connection:
-            enrolment = await second_factor.pending(connection, call.desk.seal, member)
+            enrolment = await second_factor.pending(connection, call.context.seal, member)
     return await call.page(
         "account/two_factor.html",
         status=status,
@@ -81,7 +81,7 @@ async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int =
 
 
 def _qr_code(enrolment: Enrolment) -> Markup:
-    """The code as SVG, from our own secret: nothing a stranger wrote is in it."""
+    """The QR code as SVG; it contains no untrusted input."""
     drawn: str = segno.make(enrolment.uri, error="m").svg_inline(scale=5, border=3, light="#fff")
     return Markup(drawn)  # noqa: S704
 

@@ -1,4 +1,4 @@
-"""Result pages: who is seen how well, who gained and lost, and each page as it was seen."""
+"""Result pages: visibility, gains and losses, and each captured page."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from messor.store.database import Connection
 PER_PAGE = 50
 SHOWN = 20  # domains, movers, competitors
 DRAWN = 5  # domains of a chart
-WINDOWS = {"7": "a week", "28": "four weeks", "91": "a quarter"}
+WINDOWS = {"7": "1 week", "28": "4 weeks", "91": "1 quarter"}
 PLACES = {"1 to 3": "green", "4 to 10": "azure", "below 10": "yellow", "not found": "gray"}
 
 
 async def show(call: ConsoleRequest) -> Response:
-    """Visibility of all, who moved, and how much was seen at all."""
+    """Visibility of all domains, movers and the number of captured pages."""
     applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("serps/overview.html", **values)
-    async with call.desk.database.transaction() as connection:
+    async with call.context.database.transaction() as connection:
         window = await _window(connection, call)
         tally = await serp_queries.tally(connection, applied, window.since, window.until)
         seen = await visibility.of_domains(connection, applied, window)
@@ -61,13 +61,13 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def show_pages(call: ConsoleRequest) -> Response:
-    """The pages one by one, gaps among them."""
+    """The list of result pages, including gaps."""
     applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("serps/pages.html", **values)
     outcome, q = call.query("outcome"), call.query("q").strip().lower()[:200]
     rows = await serp_queries.pages(
-        call.desk.database,
+        call.context.database,
         applied,
         outcome=outcome if outcome in OUTCOMES else None,
         containing=q or None,
@@ -86,8 +86,8 @@ async def show_pages(call: ConsoleRequest) -> Response:
 
 
 async def show_page(call: ConsoleRequest) -> Response:
-    """One page as it was seen; a gap says why there is none."""
-    database = call.desk.database
+    """One captured result page, or the reason for a gap."""
+    database = call.context.database
     key = discovery_labels.uuid_of(call.part("snapshot_id"), "result page")
     page = await serp_queries.get(database, key)
     results = await serp_queries.results(database, key) if not page.is_gap else []
@@ -96,13 +96,13 @@ async def show_page(call: ConsoleRequest) -> Response:
 
 
 async def show_domain(call: ConsoleRequest) -> Response:
-    """One domain on the result pages: how visible, where it stands, what it lost, who is beside it."""
+    """One domain on result pages: visibility, ranks, losses and competitors."""
     applied, values = await discovery_labels.about(call)
     name = _domain(call)
     values["name"] = name
     if applied is None:
         return await call.page("serps/domain.html", **values)
-    async with call.desk.database.transaction() as connection:
+    async with call.context.database.transaction() as connection:
         window = await _window(connection, call, "28")
         spans = trends.spans(window.until)
         stood = await trends.places(connection, applied, spans, name)
@@ -123,33 +123,33 @@ async def show_domain(call: ConsoleRequest) -> Response:
 def visibility_chart(
     drawn: Mapping[str, Sequence[float | None]], spans: Sequence[TimeSpan]
 ) -> Curves:
-    """A curve per domain; a span in which nothing was seen well is a gap."""
+    """One curve per domain; a span without complete result pages is a gap."""
     rows = dict(drawn)
     gaps = [at for at in range(len(spans)) if all(row[at] is None for row in rows.values())]
     labels = [f"{span.since:%d %b} to {span.until:%d %b %Y}" for span in spans]
-    told = "; ".join(f"{name} {_share(row)}" for name, row in rows.items())
-    said = f"Visibility over {len(spans)} spans, {len(gaps)} of them gaps: {told}"
+    values = "; ".join(f"{name} {_share(row)}" for name, row in rows.items())
+    summary = f"Visibility over {len(spans)} spans, {len(gaps)} of them gaps: {values}"
     every = [value for row in rows.values() for value in row]
-    return curves.curves(rows, labels, Axis.of_shares(every), said, gaps=gaps)
+    return curves.curves(rows, labels, Axis.of_shares(every), summary, gaps=gaps)
 
 
 def places_chart(counted: Sequence[VisibilitySpan | None], spans: Sequence[TimeSpan]) -> Bars:
-    """Keywords by how well a domain stood; nothing where nothing was seen well."""
+    """Keywords by rank of a domain; empty for spans without complete result pages."""
     columns = [
         (f"{span.until:%d %b}", _tally(one)) for one, span in zip(counted, spans, strict=True)
     ]
     known = [one for one in counted if one is not None]
     now = known[-1] if known else VisibilitySpan(0.0, 0, 0, 0, 0)
-    said = (
-        f"Keywords by place: lately {now.first_three} among the first three, {now.first_ten} down "
-        f"to the tenth, {now.below} below, {now.absent} without it; "
+    summary = (
+        f"Keywords by rank, most recently: {now.first_three} at 1 to 3, {now.first_ten} at 4 to 10, "
+        f"{now.below} below 10, {now.absent} not found; "
         f"{len(counted) - len(known)} of {len(counted)} weeks are gaps"
     )
-    return charts.bars(columns, PLACES, said)
+    return charts.bars(columns, PLACES, summary)
 
 
 def blocks_of(results: Sequence[SeenResult]) -> list[tuple[str, list[SeenResult]]]:
-    """Results by block, in the order in which pages show them."""
+    """Results by block, in page order."""
     grouped = {block: list(rows) for block, rows in groupby(results, lambda result: result.block)}
     return [
         (label, grouped[block])
@@ -170,16 +170,16 @@ def _seen(one: VisibilitySpan | None) -> float | None:
 
 def _share(row: Sequence[float | None]) -> str:
     known = [value for value in row if value is not None]
-    return f"{known[-1]:.1%}, {max(known):.1%} at most" if known else "never measured"
+    return f"{known[-1]:.1%}, maximum {max(known):.1%}" if known else "never measured"
 
 
-def _days(call: ConsoleRequest, usual: str = "7") -> str:
+def _days(call: ConsoleRequest, default: str = "7") -> str:
     days = call.query("days")
-    return days if days in WINDOWS else usual
+    return days if days in WINDOWS else default
 
 
-async def _window(connection: Connection, call: ConsoleRequest, usual: str = "7") -> TimeSpan:
-    length = timedelta(days=int(_days(call, usual)))
+async def _window(connection: Connection, call: ConsoleRequest, default: str = "7") -> TimeSpan:
+    length = timedelta(days=int(_days(call, default)))
     return await visibility.last_window(connection, length)
 
 

@@ -1,4 +1,4 @@
-"""Asking for a domain or a single URL, and what comes of it at once."""
+"""Submitting a domain or a single URL, and the immediate result."""
 
 from __future__ import annotations
 
@@ -19,36 +19,38 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def submit(call: ConsoleRequest) -> Response:
-    """A name or a homepage asks for a domain; any other address for one page of it."""
+    """Submit a domain for a name or homepage, or a single page for any other URL."""
     address = call.form.text("address").strip()
     try:
-        answer = await ask(call, address, Submitter(call.actor))
+        answer = await submit_request(call, address, Submitter(call.actor))
     except (UsageError, ConflictError) as error:
         return await _form(call, address=address, wrong=str(error), status=422)
     return await call.page("submit/answer.html", answer=answer, address=address, form=call.form)
 
 
-async def ask(call: ConsoleRequest, address: str, asker: Submitter) -> Submitted | SubmittedUrl:
-    """Ask in one transaction, for a domain or for one page of it."""
+async def submit_request(
+    call: ConsoleRequest, address: str, submitter: Submitter
+) -> Submitted | SubmittedUrl:
+    """Submit a domain or one of its pages, in one transaction."""
     context = call.form.words("context")
-    async with call.desk.database.transaction() as connection:
+    async with call.context.database.transaction() as connection:
         if is_one_page(address):
             accepted = call.form.is_on("accept")
             return await intake.submit_url(
-                connection, address, asker, context=context, submit=accepted
+                connection, address, submitter, context=context, submit=accepted
             )
-        depth = call.form.whole("depth", "Depth")
+        depth = call.form.whole("depth", "Maximum depth")
         return await intake.submit_domain(
             connection,
             address,
-            asker,
+            submitter,
             context=context,
             max_crawl_depth=3 if depth is None else depth,
         )
 
 
 def is_one_page(address: str) -> bool:
-    """Whether somebody means one page, not the site."""
+    """Whether the input denotes a single page rather than a site."""
     url = parse(address if "://" in address else f"https://{address}")
     return url is not None and (url.path != "/" or bool(url.query))
 

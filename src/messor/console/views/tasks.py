@@ -1,4 +1,4 @@
-"""Crawl tasks: what is due, what waits, what failed; paused, resumed, stopped and retried."""
+"""Crawl tasks: list, pause, resume, stop, retry and recrawl."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from messor.frontier.transitions import DERIVED, STORED
 PER_PAGE = 50
 STATUSES = (*sorted(DERIVED), *sorted(STORED))
 ACTS = ("pause", "resume", "stop", "retry", "recrawl")
-DID = {
+PAST_TENSE = {
     "pause": "paused",
     "resume": "resumed",
     "stop": "stopped",
-    "retry": "to be tried again",
+    "retry": "queued for retry",
     "recrawl": "due now",
 }
 
@@ -37,7 +37,7 @@ async def show(call: ConsoleRequest) -> Response:
     start = int(after) if after.isdecimal() and len(after) < 19 else 0
     keeping = {"domain": domain, "status": status, "batch": batch_id}
     found = await task_stretches.read(
-        call.desk.database,
+        call.context.database,
         status or None,
         after=start,
         domain=domain or None,
@@ -51,7 +51,7 @@ async def show(call: ConsoleRequest) -> Response:
         more=more,
         first=with_query("/tasks", **keeping) if start else None,
         statuses=STATUSES,
-        still=await control.is_standing_still(call.desk.database),
+        still=await control.is_standing_still(call.context.database),
         here=with_query("/tasks", after=start or None, **keeping),
         domain=domain,
         wanted=status,
@@ -61,21 +61,21 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def act(call: ConsoleRequest) -> Response:
-    """One act on a page, a batch, a domain or everything."""
+    """Apply one action to a page, a batch, a domain or everything."""
     form = call.form
     name, kind, what = form.text("act"), form.text("scope"), form.text("name").strip()
     if name not in ACTS:
-        raise UsageError(f"What can be done with tasks: {', '.join(ACTS)}.")
+        raise UsageError(f"The action must be one of {', '.join(ACTS)}.")
     scope = await _scope(call, kind, what)
-    done = await control.act(call.desk.database, name, scope, actor=call.actor)
-    said = f"{done.tasks:,} tasks {DID[name]} ({done.name})."
+    done = await control.act(call.context.database, name, scope, actor=call.actor)
+    message = f"{done.tasks:,} tasks {PAST_TENSE[name]} ({done.name})."
     if name in ("stop", "pause") and scope.is_whole:
-        said += " Nothing more is fetched there until it is resumed, also of pages found later."
-    return call.go(within(form.text("back"), "/tasks"), said)
+        message += " Nothing is fetched there until it is resumed, including pages found later."
+    return call.go(within(form.text("back"), "/tasks"), message)
 
 
 async def _scope(call: ConsoleRequest, kind: str, what: str) -> Scope:
-    database = call.desk.database
+    database = call.context.database
     if kind == "all":
         return Scope.everything()
     if kind == "url":
@@ -84,17 +84,17 @@ async def _scope(call: ConsoleRequest, kind: str, what: str) -> Scope:
         return await Scope.domain(database, what)
     if kind == "batch":
         return await Scope.batch(database, what)
-    raise UsageError("Say what is meant: one page, a batch, a domain or everything.")
+    raise UsageError("The scope must be url, batch, domain or all.")
 
 
 def as_uuid(text: str) -> UUID | None:
-    """An id of an address; None for an empty one, and nothing is at others."""
+    """Parse a UUID of a URL; None when empty, NotFoundError when malformed."""
     if not text:
         return None
     try:
         return UUID(text)
     except ValueError as error:
-        raise NotFoundError("There is nothing at this address.") from error
+        raise NotFoundError("Page not found.") from error
 
 
 SCREENS = (

@@ -1,4 +1,4 @@
-"""The halt: its form, and what lifts it. That it stands is told on every page."""
+"""The traffic halt: halting and resuming. Every page shows an active halt."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ async def show(call: ConsoleRequest) -> Response:
 
 async def halt(call: ConsoleRequest) -> Response:
     try:
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             await traffic.halt(connection, reason=call.form.text("reason"), actor=call.actor)
     except UsageError as error:
         return await _page(call, wrong=str(error), status=422)
-    call.desk.board.halt.spoil()
+    call.context.board.halt.spoil()
     return call.go("/traffic", "All traffic to sites is halted.", "warning")
 
 
 async def resume(call: ConsoleRequest) -> Response:
-    async with call.desk.database.transaction() as connection:
+    async with call.context.database.transaction() as connection:
         await traffic.resume(connection, actor=call.actor)
-    call.desk.board.halt.spoil()
-    return call.go("/traffic", "Traffic runs again.")
+    call.context.board.halt.spoil()
+    return call.go("/traffic", "Traffic was resumed.")
 
 
 async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int = 200) -> Response:

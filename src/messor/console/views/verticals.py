@@ -1,4 +1,4 @@
-"""Verticals: which there are, what one says, what a file would change, and its organisations."""
+"""Verticals: list, details, upload with preview, and organisations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from messor.verticals.files import VerticalFile
 from messor.verticals.organisation_import import LineReport
 from messor.verticals.verticals import Applied
 
-MOST_ORGANISATIONS = 500
-MOST_REPORTED = 200
+MAX_ORGANISATIONS = 500
+MAX_REPORTED = 200
 
 
 async def show_all(call: ConsoleRequest) -> Response:
-    """Those in force, and those that come with Messor."""
+    """The applied verticals and the bundled ones."""
     _, values = await discovery_labels.about(call)
     applied = {one.vertical.name for one in values["known"]}
     shipped = [files.shipped(name).vertical for name in files.SHIPPED if name not in applied]
@@ -33,10 +33,10 @@ async def show_all(call: ConsoleRequest) -> Response:
 
 
 async def show(call: ConsoleRequest) -> Response:
-    """What a vertical says, its versions, and what the file that comes with Messor would change."""
+    """One vertical with its versions, and changes in a newer bundled version."""
     applied, values = await discovery_labels.about(call, call.part("name"))
     assert applied is not None
-    database, vertical = call.desk.database, applied.vertical
+    database, vertical = call.context.database, applied.vertical
     versions = await verticals.history(database, applied)
     waiting = await candidate_queries.counts(database, vertical.name)
     return await call.page(
@@ -50,8 +50,8 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def show_file(call: ConsoleRequest) -> Response:
-    """The file, to be changed and applied again."""
-    applied = await verticals.get(call.desk.database, call.part("name"))
+    """Download the file, for editing and uploading again."""
+    applied = await verticals.get(call.context.database, call.part("name"))
     name = applied.vertical.name
     headers = {"Content-Disposition": f'attachment; filename="{name}.toml"'}
     return PlainTextResponse(applied.source, headers=headers)
@@ -62,19 +62,19 @@ async def show_new(call: ConsoleRequest) -> Response:
 
 
 async def apply(call: ConsoleRequest) -> Response:
-    """Put one in force: a shipped one by its name, or a file; or say what it would change."""
+    """Publish a bundled vertical or an uploaded file, or preview its changes."""
     try:
         file = await _given(call)
         if call.form.text("act") != "apply":
             return await _preview(call, file)
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             applied, changes = await verticals.apply(connection, file, actor=call.actor)
     except (UsageError, ConflictError) as error:
         return await _form(call, wrong=str(error), status=422)
     name = applied.vertical.name
-    what = f"{len(changes)} changes" if changes else "nothing changed"
-    said = f"{name} is in force in version {applied.vertical.version}: {what}."
-    return call.go(f"/verticals/{name}", said)
+    what = f"{len(changes)} changes" if changes else "no changes"
+    message = f"Published {name} version {applied.vertical.version}: {what}."
+    return call.go(f"/verticals/{name}", message)
 
 
 async def show_organisations(call: ConsoleRequest) -> Response:
@@ -82,22 +82,24 @@ async def show_organisations(call: ConsoleRequest) -> Response:
 
 
 async def add_organisations(call: ConsoleRequest) -> Response:
-    """Take organisations from lines of CSV, with a report for each."""
+    """Import organisations from CSV, with a report per line."""
     applied = await discovery_labels.required(call, call.part("name"))
     try:
         reports = await organisation_import.import_csv(
-            call.desk.database, applied, _text(call, "lines"), actor=call.actor
+            call.context.database, applied, _text(call, "lines"), actor=call.actor
         )
     except UsageError as error:
         return await _organisations(call, wrong=str(error), status=422)
     refused = [one for one in reports if one.outcome == "refused"]
     if refused:
-        return await _organisations(call, reports=reports[:MOST_REPORTED], status=422)
+        return await _organisations(call, reports=reports[:MAX_REPORTED], status=422)
     counted = {one.outcome for one in reports}
-    said = ", ".join(
+    message = ", ".join(
         f"{sum(o.outcome == kind for o in reports)} {kind}" for kind in sorted(counted)
     )
-    return call.go(f"/verticals/{applied.vertical.name}/organisations", f"Organisations: {said}.")
+    return call.go(
+        f"/verticals/{applied.vertical.name}/organisations", f"Organisations: {message}."
+    )
 
 
 async def _given(call: ConsoleRequest) -> VerticalFile:
@@ -106,25 +108,25 @@ async def _given(call: ConsoleRequest) -> VerticalFile:
         return files.shipped(name)
     source = _text(call, "source")
     if not source.strip():
-        raise UsageError("Choose a file, or write one into the field.")
+        raise UsageError("Choose a file or paste its text.")
     if len(source.encode("utf-8", "replace")) > files.MAX_BYTES:
-        raise UsageError(f"A vertical's file has {files.MAX_BYTES} bytes at most.")
+        raise UsageError(f"The vertical file exceeds {files.MAX_BYTES} bytes.")
     return files.understand(source, "The file")
 
 
 def _text(call: ConsoleRequest, name: str) -> str:
-    """A text that was typed, or that of a file."""
+    """The text of the uploaded file, or else of the field."""
     sent = call.form.file("file")
     if sent is None:
         return call.form.text(name)
     try:
         return sent.body.decode("utf-8-sig").replace("\x00", "")
     except UnicodeDecodeError as error:
-        raise UsageError(f"The file is not UTF-8: byte {error.start} is wrong.") from error
+        raise UsageError(f"The file is not valid UTF-8 at byte {error.start}.") from error
 
 
 async def _preview(call: ConsoleRequest, file: VerticalFile) -> Response:
-    before = await verticals.find(call.desk.database, file.vertical.name)
+    before = await verticals.find(call.context.database, file.vertical.name)
     changes = differences.between(before.vertical if before else None, file.vertical)
     return await _form(call, file=file, before=before, changes=changes)
 
@@ -149,12 +151,12 @@ async def _organisations(
 ) -> Response:
     applied, values = await discovery_labels.about(call, call.part("name"))
     assert applied is not None
-    rows = await organisations.listing(call.desk.database, applied, MOST_ORGANISATIONS)
+    rows = await organisations.listing(call.context.database, applied, MAX_ORGANISATIONS)
     return await call.page(
         "verticals/organisations.html",
         status=status,
         rows=rows,
-        most=MOST_ORGANISATIONS,
+        most=MAX_ORGANISATIONS,
         wrong=wrong,
         reports=reports or [],
         lines=call.form.text("lines"),
@@ -163,7 +165,7 @@ async def _organisations(
 
 
 def _newer(applied: Applied) -> tuple[VerticalFile, list[differences.KeyDifference]] | None:
-    """A later version of it that comes with Messor, and what it would change."""
+    """A newer bundled version and its changes, if there is one."""
     name = applied.vertical.name
     if name not in files.SHIPPED:
         return None

@@ -1,4 +1,4 @@
-"""Saved views: lists as somebody wants to see them again; kept, shared, opened with and deleted."""
+"""Saved views: save, share, set as default and delete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from messor.console.views.tasks import as_uuid
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.store.database import Connection
 
-Doing = Callable[[Connection, ConsoleRequest, SavedView], Awaitable[str]]
+Action = Callable[[Connection, ConsoleRequest, SavedView], Awaitable[str]]
 
 
 async def show(call: ConsoleRequest) -> Response:
@@ -26,14 +26,14 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def save(call: ConsoleRequest) -> Response:
-    """Keep what a list shows, under a name."""
+    """Save the current filters of a list under a name."""
     form, list_name = call.form, call.form.text("list")
     if list_name not in PLACES or not call.may(PLACES[list_name][2]):
-        raise UsageError(f"Views are kept of these lists: {', '.join(PLACES)}.")
+        raise UsageError(f"Views can be saved for these lists: {', '.join(PLACES)}.")
     filters = {name: form.text(name) for name in LISTS[list_name]}
     back = within(form.text("back"), PLACES[list_name][1])
     try:
-        async with call.desk.database.transaction() as connection:
+        async with call.context.database.transaction() as connection:
             made = await saved_views.save(
                 connection,
                 call.member,
@@ -46,12 +46,12 @@ async def save(call: ConsoleRequest) -> Response:
                 await saved_views.begin_with(connection, call.member, made)
     except (UsageError, ConflictError) as error:
         return call.go(back, str(error), "danger")
-    return call.go(address(list_name, made.filters), f"The view {made.name} is kept.")
+    return call.go(address(list_name, made.filters), f"The view {made.name} was saved.")
 
 
 async def change(call: ConsoleRequest) -> Response:
-    """One act on one view."""
-    acts: dict[str, Doing] = {
+    """Apply one action to one view."""
+    acts: dict[str, Action] = {
         "share": _share,
         "unshare": _unshare,
         "begin": _begin,
@@ -60,47 +60,47 @@ async def change(call: ConsoleRequest) -> Response:
     }
     act = call.form.text("act")
     if act not in acts:
-        raise UsageError(f"What can be done with a view: {', '.join(acts)}.")
-    async with call.desk.database.transaction() as connection:
+        raise UsageError(f"The action must be one of {', '.join(acts)}.")
+    async with call.context.database.transaction() as connection:
         view = await saved_views.get(connection, call.member, _view_id(call))
-        said = await acts[act](connection, call, view)
-    return call.go("/views", said)
+        message = await acts[act](connection, call, view)
+    return call.go("/views", message)
 
 
 async def _share(connection: Connection, call: ConsoleRequest, view: SavedView) -> str:
     await saved_views.share(connection, call.member, view, is_shared=True)
-    return f"Everybody sees {view.name} now."
+    return f"{view.name} is now shared with everyone."
 
 
 async def _unshare(connection: Connection, call: ConsoleRequest, view: SavedView) -> str:
     await saved_views.share(connection, call.member, view, is_shared=False)
-    return f"{view.name} is its owner's alone."
+    return f"{view.name} is now private."
 
 
 async def _begin(connection: Connection, call: ConsoleRequest, view: SavedView) -> str:
     await saved_views.begin_with(connection, call.member, view)
-    return f"{PLACES[view.list][0]} opens with {view.name}."
+    return f"{PLACES[view.list][0]} now opens with {view.name}."
 
 
 async def _plain(connection: Connection, call: ConsoleRequest, view: SavedView) -> str:
     await saved_views.begin_with(connection, call.member, view, wanted=False)
-    return f"{PLACES[view.list][0]} opens with everything."
+    return f"{PLACES[view.list][0]} now opens without filters."
 
 
 async def _delete(connection: Connection, call: ConsoleRequest, view: SavedView) -> str:
     await saved_views.remove(connection, call.member, view)
-    return f"The view {view.name} is deleted."
+    return f"The view {view.name} was deleted."
 
 
 def _view_id(call: ConsoleRequest) -> UUID:
     view_id = as_uuid(call.part("view_id"))
     if view_id is None:
-        raise NotFoundError("There is no such view.")
+        raise NotFoundError("No such view.")
     return view_id
 
 
 async def _page(call: ConsoleRequest) -> Response:
-    found = await saved_views.listing(call.desk.database, call.member)
+    found = await saved_views.listing(call.context.database, call.member)
     shown = [
         (title, path, [view for view in found if view.list == name])
         for name, (title, path, act) in PLACES.items()

@@ -1,4 +1,4 @@
-"""Webhooks: who is told of what, how that went, and what an admin does about them."""
+"""Webhooks: endpoints, event types, deliveries and their management."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from messor.ops.webhooks.deliveries import MOST
 from messor.ops.webhooks.registry import Webhook
 from messor.store.database import Connection
 
-# Those that people ask for most; any other can be typed.
-USUAL = (
+# Common event types, offered as checkboxes; others can be typed.
+COMMON_TYPES = (
     "domain.submitted", "domain.approved", "domain.rejected", "domain.suspended",
     "domain.review_asked", "page.flagged", "friction.detected", "extraction.completed",
     "ingestion.completed", "ingestion.failed", "discovery.finished", "audit.completed", "records.audited", "schedule.failed",
 )  # fmt: skip
-Doing = Callable[[Connection, ConsoleRequest, Webhook], Awaitable[str]]
+Action = Callable[[Connection, ConsoleRequest, Webhook], Awaitable[str]]
 
 
 async def show_all(call: ConsoleRequest) -> Response:
@@ -33,11 +33,11 @@ async def show_all(call: ConsoleRequest) -> Response:
 
 
 async def add(call: ConsoleRequest) -> Response:
-    """Have somebody told; the secret is on this page and nowhere else."""
-    settings = call.desk.settings
+    """Add a webhook; only this response shows its secret."""
+    settings = call.context.settings
     try:
-        seal, guard = call.desk.seal, AddressGuard(settings.allowed_networks)
-        async with call.desk.database.transaction() as connection:
+        seal, guard = call.context.seal, AddressGuard(settings.allowed_networks)
+        async with call.context.database.transaction() as connection:
             made, secret = await registry.add(
                 connection,
                 seal,
@@ -52,12 +52,12 @@ async def add(call: ConsoleRequest) -> Response:
 
 
 async def show(call: ConsoleRequest) -> Response:
-    return await _one(call, await registry.get(call.desk.database, _webhook_id(call)))
+    return await _one(call, await registry.get(call.context.database, _webhook_id(call)))
 
 
 async def change(call: ConsoleRequest) -> Response:
-    """One act on one webhook."""
-    acts: dict[str, Doing] = {
+    """Apply one action to one webhook."""
+    acts: dict[str, Action] = {
         "pause": _pause,
         "resume": _resume,
         "types": _choose,
@@ -67,51 +67,51 @@ async def change(call: ConsoleRequest) -> Response:
     }
     act = call.form.text("act")
     if act not in acts:
-        raise UsageError(f"What can be done with a webhook: {', '.join(acts)}.")
-    webhook = await registry.get(call.desk.database, _webhook_id(call))
+        raise UsageError(f"The action must be one of {', '.join(acts)}.")
+    webhook = await registry.get(call.context.database, _webhook_id(call))
     try:
-        async with call.desk.database.transaction() as connection:
-            said = await acts[act](connection, call, webhook)
+        async with call.context.database.transaction() as connection:
+            message = await acts[act](connection, call, webhook)
     except (UsageError, ConflictError) as error:
         return await _one(call, webhook, wrong=str(error), status=422)
-    return call.go("/webhooks" if act == "delete" else f"/webhooks/{webhook.id}", said)
+    return call.go("/webhooks" if act == "delete" else f"/webhooks/{webhook.id}", message)
 
 
 async def _pause(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     await registry.change(connection, webhook.id, is_active=False, actor=call.actor)
-    return f"{webhook.url} is told nothing until it is resumed."
+    return f"{webhook.url} was paused."
 
 
 async def _resume(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     await registry.change(connection, webhook.id, is_active=True, actor=call.actor)
-    return f"{webhook.url} is told of what happens from now on."
+    return f"{webhook.url} was resumed and receives new events."
 
 
 async def _choose(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     changed = await registry.change(connection, webhook.id, types=_types(call), actor=call.actor)
-    return f"{webhook.url} is told of {', '.join(changed.types) or 'every type of event'}."
+    return f"{webhook.url} now receives {', '.join(changed.types) or 'all event types'}."
 
 
 async def _try(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     await dispatch.ping(connection, webhook, actor=call.actor)
-    return "A trial is on its way: one event of the type webhook.ping."
+    return "A test event of type webhook.ping was queued."
 
 
 async def _redeliver(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     job_id = as_uuid(call.form.text("delivery"))
     if job_id is None:
-        raise UsageError("Say which delivery is meant.")
+        raise UsageError("Select a delivery.")
     await deliveries.redeliver(connection, webhook, job_id, actor=call.actor)
-    return "It is sent once more, under the same id."
+    return "The delivery was queued again under the same ID."
 
 
 async def _delete(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
     await registry.remove(connection, webhook.id, actor=call.actor)
-    return f"{webhook.url} is forgotten, with its secret."
+    return f"{webhook.url} and its secret were deleted."
 
 
 def _types(call: ConsoleRequest) -> list[str]:
-    """Those ticked, and those typed, however they are set apart."""
+    """The selected and typed event types, separated by spaces or commas."""
     typed = call.form.text("others").replace(",", " ").split()
     return [*call.form.every("type"), *typed]
 
@@ -119,7 +119,7 @@ def _types(call: ConsoleRequest) -> list[str]:
 def _webhook_id(call: ConsoleRequest) -> UUID:
     webhook_id = as_uuid(call.part("webhook_id"))
     if webhook_id is None:
-        raise NotFoundError("There is no such webhook.")
+        raise NotFoundError("No such webhook.")
     return webhook_id
 
 
@@ -128,9 +128,9 @@ async def _list(call: ConsoleRequest, *, wrong: str | None = None, status: int =
         "webhooks/list.html",
         status=status,
         wrong=wrong,
-        rows=await registry.listing(call.desk.database),
-        usual=USUAL,
-        ticked=call.form.every("type"),
+        rows=await registry.listing(call.context.database),
+        common_types=COMMON_TYPES,
+        selected=call.form.every("type"),
         form=call.form,
     )
 
@@ -144,7 +144,7 @@ async def _one(
     status: int = 200,
 ) -> Response:
     found = await deliveries.listing(
-        call.desk.database, webhook.id, before=place_from(call.query("before")), limit=MOST + 1
+        call.context.database, webhook.id, before=place_from(call.query("before")), limit=MOST + 1
     )
     here = f"/webhooks/{webhook.id}"
     return await call.page(
@@ -158,7 +158,7 @@ async def _one(
         if len(found) > MOST
         else None,
         first=here if call.query("before") else None,
-        usual=USUAL,
+        common_types=COMMON_TYPES,
         names=await call.names({webhook.created_by}),
     )
 

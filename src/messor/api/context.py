@@ -1,4 +1,4 @@
-"""What all routes share: the parts of the application, and who is asking."""
+"""Shared by all routes: the application context and request dependencies."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ logger = room_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ApiLimits:
-    """How much may be asked for."""
+    """Limits on requests, streams and ingestions."""
 
     known: Limit
     unknown: Limit
-    streams: int = 100  # of events, open at a time in this process
+    streams: int = 100  # concurrent event streams in this process
     streams_for_one: int = 10
-    ingestions: int = 50  # under way at a time in this process
+    ingestions: int = 50  # concurrent ingestions in this process
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """As an installation sets them."""
+        """The limits from the settings."""
         minute = timedelta(minutes=1)
         return cls(
             known=Limit(settings.api_requests_per_minute, minute),
@@ -54,23 +54,23 @@ class ApiLimits:
 
 @dataclass(slots=True)
 class ApiContext:
-    """The application's parts."""
+    """Shared by all requests."""
 
     settings: Settings
     database: Database
     limits: ApiLimits
     session_cookie: str
-    seal: Seal  # of secrets that are needed again
+    seal: Seal  # encrypts stored secrets
     alarms: AlarmBoard | None = None  # of this process
     is_closing: bool = False
-    bell: NotificationListener = field(init=False)
+    notifications: NotificationListener = field(init=False)
     streams: Streams = field(init=False)
     job_figures: Fresh[list[JobFigures]] = field(init=False)
     vitals: Fresh[Vitals] = field(init=False)
-    _errands: set[asyncio.Task[Any]] = field(default_factory=set)
+    _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.bell = NotificationListener(self.database)
+        self.notifications = NotificationListener(self.database)
         self.streams = Streams(self.limits.streams, self.limits.streams_for_one)
         self.job_figures = Fresh(0.0, lambda: lists.stats(self.database), is_costly=lists.are_many)
         self.vitals = Fresh(
@@ -78,41 +78,41 @@ class ApiContext:
         )
 
     @property
-    def errands(self) -> int:
-        return len(self._errands)
+    def running_tasks(self) -> int:
+        return len(self._tasks)
 
     def begin(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Work that may outlast its request; it ends with the application."""
+        """Start a background task that may outlive its request; it ends with the application."""
         task = asyncio.create_task(work)
-        self._errands.add(task)
+        self._tasks.add(task)
         task.add_done_callback(self._ended)
         return task
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._errands.discard(task)
+        self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, MessorError):
-            logger.error("Work begun by a request failed", exc_info=error)
+            logger.error("Background task failed", exc_info=error)
 
     async def close(self) -> None:
         self.is_closing = True
-        errands = list(self._errands)
-        for task in errands:
+        running_tasks = list(self._tasks)
+        for task in running_tasks:
             task.cancel()
-        await asyncio.gather(*errands, return_exceptions=True)
+        await asyncio.gather(*running_tasks, return_exceptions=True)
 
 
-def house_of(request: Request) -> ApiContext:
-    house: ApiContext = request.app.state.house
-    return house
+def context_of(request: Request) -> ApiContext:
+    context: ApiContext = request.app.state.context
+    return context
 
 
-async def _house(request: Request) -> ApiContext:
-    return house_of(request)
+async def _context(request: Request) -> ApiContext:
+    return context_of(request)
 
 
 async def _database(request: Request) -> Database:
-    return house_of(request).database
+    return context_of(request).database
 
 
 async def _principal(request: Request) -> Principal:
@@ -121,12 +121,12 @@ async def _principal(request: Request) -> Principal:
 
 
 async def _connection(request: Request) -> Connection:
-    """Of the one transaction that this request is."""
+    """The connection of this request's transaction."""
     connection: Connection = request.state.connection
     return connection
 
 
-Here = Annotated[ApiContext, Depends(_house)]
-Source = Annotated[Database, Depends(_database)]
-Who = Annotated[Principal, Depends(_principal)]
-Unit = Annotated[Connection, Depends(_connection)]
+ContextDep = Annotated[ApiContext, Depends(_context)]
+DatabaseDep = Annotated[Database, Depends(_database)]
+PrincipalDep = Annotated[Principal, Depends(_principal)]
+TransactionDep = Annotated[Connection, Depends(_connection)]

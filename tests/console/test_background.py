@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from messor.console.errands import MOST, BackgroundTasks
+from messor.console.background import MAX_TASKS, BackgroundTasks
 from messor.errors import UnavailableError
 from messor.ingest import IngestRequest, Mode, ingest
 from messor.settings import Settings
@@ -15,14 +15,14 @@ from tests.crawling import until
 
 
 async def test_an_ingestion_under_way_is_ended_and_leaves_nothing_due(database: Database) -> None:
-    errands = BackgroundTasks()
+    background = BackgroundTasks()
     begun: list[str] = []
     request = IngestRequest("https://one.example/", "tester", Mode.LIGHT, may_approve=True)
-    task = errands.begin(
+    task = background.begin(
         ingest(database, Settings(), request, watch=lambda now: begun.append(now.trace_id))
     )
     await until(lambda: begun)
-    await errands.close()
+    await background.close()
     assert task.cancelled()
     row = await database.fetchrow("SELECT outcome, completed_at FROM messor.ingestion_runs")
     assert row is not None
@@ -33,14 +33,14 @@ async def test_an_ingestion_under_way_is_ended_and_leaves_nothing_due(database: 
 
 
 async def test_there_is_an_end_to_what_is_taken_on() -> None:
-    errands, gate = BackgroundTasks(), asyncio.Event()
-    for _ in range(MOST):
-        errands.require_room()
-        errands.begin(gate.wait())
+    background, gate = BackgroundTasks(), asyncio.Event()
+    for _ in range(MAX_TASKS):
+        background.require_room()
+        background.begin(gate.wait())
     with pytest.raises(UnavailableError):
-        errands.require_room()
+        background.require_room()
     gate.set()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    errands.require_room()
-    await errands.close()
+    background.require_room()
+    await background.close()

@@ -1,4 +1,4 @@
-"""What the console works with, brought by whoever starts it."""
+"""Dependencies of the console, provided by whoever starts it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from jinja2 import Environment
 
 from messor.access.login import LoginService
-from messor.console.errands import BackgroundTasks
+from messor.console.background import BackgroundTasks
 from messor.console.live import LiveBoard
 from messor.console.rates import ConsoleRates
 from messor.fetch.proxies.seal import Seal
@@ -18,15 +18,15 @@ from messor.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class ConsoleContext:
-    """Database, door and templates, the same for every request."""
+    """Shared by all requests."""
 
     settings: Settings
     database: Database
-    door: LoginService
+    logins: LoginService
     board: LiveBoard
     templates: Environment
     rates: ConsoleRates
-    public_submission: bool  # whether people without an account may ask for domains
-    seal: Seal  # of secrets that are needed again; its key is made once
+    public_submission: bool  # whether anonymous people may request domains
+    seal: Seal  # encrypts stored secrets
     identity_provider: IdentityProvider | None = None
-    errands: BackgroundTasks = field(default_factory=BackgroundTasks)
+    background: BackgroundTasks = field(default_factory=BackgroundTasks)

@@ -1,4 +1,4 @@
-"""Login through an OpenID Connect provider: out to it, and back with who it is."""
+"""Login through an OpenID Connect provider: redirect and callback."""
 
 from __future__ import annotations
 
@@ -20,38 +20,40 @@ from messor.errors import NotFoundError, UnavailableError
 from messor.fetch.services.identity_provider import Attempt, Identity, RefusedError
 from messor.runtime.server.hosts import link_base
 
-LASTS = 600  # seconds from leaving to coming back
+LIFETIME_SECONDS = 600  # seconds between redirect and callback
 _OWNER = "login at the identity provider"
 
 
-async def leave(call: ConsoleRequest) -> Response:
-    """To the provider; what must come back unchanged goes along in a sealed cookie."""
-    if call.desk.identity_provider is None:
-        raise NotFoundError("Login by an identity provider is not set up.")
-    base = link_base(call.desk.settings, call.request).rstrip("/")
+async def start(call: ConsoleRequest) -> Response:
+    """Redirect to the provider; the login state is kept in an encrypted cookie."""
+    if call.context.identity_provider is None:
+        raise NotFoundError("Login through an identity provider is not configured.")
+    base = link_base(call.context.settings, call.request).rstrip("/")
     try:
-        place, attempt = await call.desk.identity_provider.begin(
+        target, attempt = await call.context.identity_provider.begin(
             f"{base}/login/oidc/callback", within(call.query("next"))
         )
     except UnavailableError as error:
         return await _refuse(call, str(error), 503)
-    response = RedirectResponse(place, 303)
-    sealed = call.desk.seal.close(msgspec.json.encode(attempt).decode(), _OWNER)
+    response = RedirectResponse(target, 303)
+    sealed = call.context.seal.close(msgspec.json.encode(attempt).decode(), _OWNER)
     value = base64.urlsafe_b64encode(sealed).decode()
-    cookies.write(call.request, response, cookies.SIGN_ON, value, seconds=LASTS)
+    cookies.write(call.request, response, cookies.SIGN_ON, value, seconds=LIFETIME_SECONDS)
     return response
 
 
-async def come_back(call: ConsoleRequest) -> Response:
-    """From the provider: a session for the member it vouches for."""
-    provider, attempt = call.desk.identity_provider, _attempt(call)
+async def callback(call: ConsoleRequest) -> Response:
+    """Handle the callback: open a session for the identified member."""
+    provider, attempt = call.context.identity_provider, _attempt(call)
     if provider is None:
-        raise NotFoundError("Login by an identity provider is not set up.")
+        raise NotFoundError("Login through an identity provider is not configured.")
     if attempt is None:
-        return await _refuse(call, "This login took too long, or began in another browser.", 401)
+        return await _refuse(
+            call, "The login expired or was started in another browser; start again.", 401
+        )
     try:
         identity = await provider.finish(attempt, dict(call.request.query_params))
-        opened = await call.desk.door.log_in_by_identity(
+        opened = await call.context.logins.log_in_by_identity(
             issuer=identity.issuer,
             subject=identity.subject,
             email=identity.email,
@@ -76,7 +78,7 @@ def _attempt(call: ConsoleRequest) -> Attempt | None:
         UnavailableError, binascii.Error, ValueError, msgspec.DecodeError, UnicodeEncodeError
     ):
         sealed = base64.urlsafe_b64decode(text.encode("ascii"))
-        return msgspec.json.decode(call.desk.seal.open(sealed, _OWNER), type=Attempt)
+        return msgspec.json.decode(call.context.seal.open(sealed, _OWNER), type=Attempt)
     return None
 
 
@@ -85,7 +87,7 @@ def _name(identity: Identity) -> str | None:
 
 
 def _role(call: ConsoleRequest) -> Role | None:
-    named = call.desk.settings.oidc_join
+    named = call.context.settings.oidc_join
     return Role(named) if named else None
 
 
@@ -96,6 +98,6 @@ async def _refuse(call: ConsoleRequest, sentence: str, status: int) -> Response:
 
 
 SCREENS = (
-    get("/login/oidc", PUBLIC, leave),
-    get("/login/oidc/callback", PUBLIC, come_back),
+    get("/login/oidc", PUBLIC, start),
+    get("/login/oidc/callback", PUBLIC, callback),
 )

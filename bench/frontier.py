@@ -157,7 +157,7 @@ class Adder:
         reading = PageReading(url.href, url.href, hrefs=written, anchors=[""] * len(written))
         reading.links = [link for link in links if link is not None]
         assert len(reading.links) == len(written)
-        found, _ = self._sieve.sift(lane, task, url, reading)
+        found, _ = self._sieve.filter_links(lane, task, url, reading)
         self._batch.find(found)
         self._gathered += 1
         if self._gathered >= BATCH:

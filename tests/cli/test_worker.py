@@ -35,9 +35,9 @@ from tests.web.nesting_check import KILLER
     [
         (
             ["--only", "visit,nonsense"],
-            "nothing called 'nonsense' to do; there are audit, extract, visit",
+            "Unknown kind of work 'nonsense'; choose from: audit, extract, visit",
         ),
-        (["--only", ""], "nothing called '' to do"),
+        (["--only", ""], "Unknown kind of work ''"),
         (["--broker"], "set MESSOR_BROKER_URL="),
         (["--broker", "--only", "visit"], "leave --broker"),
         (["--processes", "2", "--broker"], "set MESSOR_BROKER_URL="),
@@ -130,8 +130,8 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
 def test_up_runs_workers_and_stops_them(dsn: str, tmp_path: Path) -> None:
     environment = {"MESSOR_DATABASE_URL": dsn, "MESSOR_LISTEN_PORT": "0"}
     with started(tmp_path, "up", "--workers", "2", **environment) as process:
-        wait_for(process, "is at work")
-        wait_for(process, "is at work")
+        wait_for(process, "is running")
+        wait_for(process, "is running")
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
 

@@ -237,4 +237,4 @@ async def test_a_picture_that_leads_away_or_nowhere_says_so(tmp_path: Path, dsn:
         assert asked.count("/round.png") + asked.count("/and.png") == 4
         assert (await outcomes(b))["/lost.png"] == "redirected"
         said = await b.rows("SELECT error_message FROM messor.crawl_tasks WHERE kind = 'image'")
-        assert "redirected to nowhere" in {row["error_message"] for row in said}
+        assert "redirect without a valid target" in {row["error_message"] for row in said}

@@ -33,19 +33,21 @@ class Sieve:
         known = self.sieve.known_hrefs(url, self.lane)
         return read_page(html, url.href, known=known)
 
-    def sift(self, html: str, path: str = "/") -> list[str]:
-        found, _ = self.sieve.sift(self.lane, self.task, self.url(path), self.read(html, path))
+    def filter_links(self, html: str, path: str = "/") -> list[str]:
+        found, _ = self.sieve.filter_links(
+            self.lane, self.task, self.url(path), self.read(html, path)
+        )
         return [page.url for page in found]
 
     def refused(self, html: str) -> dict[str, int]:
-        _, refused = self.sieve.sift(self.lane, self.task, self.url(), self.read(html))
+        _, refused = self.sieve.filter_links(self.lane, self.task, self.url(), self.read(html))
         return {rule: count for (_, rule), count in refused.items()}
 
     def learn(self, *urls: str) -> None:
         for text in urls:
             url = parse(text)
             assert url is not None
-            found, _ = self.sieve.sift(
+            found, _ = self.sieve.filter_links(
                 self.lane, self.task, self.url(), read_page(f'<a href="{text}">', url.href)
             )
             self.bench.seen.learn(url.authority, [page.url_hash for page in found])
@@ -69,34 +71,38 @@ LINKS = '<a href="/a">one</a> <a href="/b">two</a>'
 
 
 async def test_links_are_pages_until_their_commit(sieve: Sieve) -> None:
-    assert sieve.sift(LINKS) == [A, B]
-    assert sieve.sift(LINKS, "/other") == [A, B], "the page that led here first may be lost"
+    assert sieve.filter_links(LINKS) == [A, B]
+    assert sieve.filter_links(LINKS, "/other") == [A, B], "the page that led here first may be lost"
     sieve.learn(A)
-    assert sieve.sift(LINKS) == [B]
+    assert sieve.filter_links(LINKS) == [B]
     sieve.learn(B)
-    assert sieve.sift(LINKS) == []
+    assert sieve.filter_links(LINKS) == []
 
 
 async def test_what_a_page_mentions_keeps_its_order(sieve: Sieve) -> None:
-    sieve.sift('<a href="/b">')
-    assert sieve.sift('<a href="/a"><a href="/b"><a href="/c">') == [A, B, f"http://{HOST}/c"]
+    sieve.filter_links('<a href="/b">')
+    assert sieve.filter_links('<a href="/a"><a href="/b"><a href="/c">') == [
+        A,
+        B,
+        f"http://{HOST}/c",
+    ]
 
 
 async def test_a_visit_makes_its_own_pages(sieve: Sieve) -> None:
     url, reading = sieve.url(), sieve.read(LINKS)
-    first, _ = sieve.sieve.sift(sieve.lane, sieve.task, url, reading)
-    again, _ = sieve.sieve.sift(sieve.lane, replace(sieve.task, page_id=5), url, reading)
+    first, _ = sieve.sieve.filter_links(sieve.lane, sieve.task, url, reading)
+    again, _ = sieve.sieve.filter_links(sieve.lane, replace(sieve.task, page_id=5), url, reading)
     assert [page.found_on for page in again] == [page.found_on for page in first]
-    deeper, _ = sieve.sieve.sift(sieve.lane, replace(sieve.task, depth=1), url, reading)
+    deeper, _ = sieve.sieve.filter_links(sieve.lane, replace(sieve.task, depth=1), url, reading)
     assert {page.depth for page in deeper} == {2}
     sieve.visit_anew()
-    later, _ = sieve.sieve.sift(sieve.lane, replace(sieve.task, page_id=5), url, reading)
+    later, _ = sieve.sieve.filter_links(sieve.lane, replace(sieve.task, page_id=5), url, reading)
     assert {page.found_on for page in later} == {5}
 
 
 async def test_known_hrefs_are_passed_over(sieve: Sieve) -> None:
     sieve.learn(A)
-    assert sieve.sift(LINKS) == [B]
+    assert sieve.filter_links(LINKS) == [B]
     assert sieve.sieve.known_hrefs(sieve.url("/x"), sieve.lane) == {"/a"}
     assert [link.href for link in sieve.read(LINKS).links] == [B]
 
@@ -105,12 +111,12 @@ async def test_a_domain_under_new_terms_is_met_as_if_for_the_first_time(sieve: S
     other = f"http://h2.example.test/{A[-1]}"
     sieve.learn(A, B, other)
     page = f'{LINKS} <a href="{other}">'
-    assert sieve.sift(page) == []
+    assert sieve.filter_links(page) == []
     sieve.visit_anew()
-    assert sieve.sift(page) == []
+    assert sieve.filter_links(page) == []
     sieve.visit_anew(version=99)  # suspended, purged and approved again, say
     assert sieve.sieve.known_hrefs(sieve.url(), sieve.lane) == set()
-    assert sieve.sift(page) == [A, B, other]
+    assert sieve.filter_links(page) == [A, B, other]
 
 
 async def test_a_redirect_under_new_terms_leads_to_a_page(sieve: Sieve) -> None:
@@ -124,22 +130,22 @@ async def test_a_redirect_under_new_terms_leads_to_a_page(sieve: Sieve) -> None:
 async def test_spellings_are_not_learned_from_another_base(sieve: Sieve) -> None:
     secure = f"https://{HOST}/a"
     sieve.learn(secure)
-    assert sieve.sift(f'<base href="{secure}"><a href="/a">') == []
-    assert sieve.sift('<a href="/a">') == [A]
+    assert sieve.filter_links(f'<base href="{secure}"><a href="/a">') == []
+    assert sieve.filter_links('<a href="/a">') == [A]
 
 
 async def test_only_what_means_the_same_everywhere_is_remembered(sieve: Sieve) -> None:
     sieve.learn(f"http://{HOST}/x/a")
-    sieve.sift(f'<a href="a"> <a href="//{HOST}/x/a?"> <a href="/\\{HOST}/x/a">', "/x/")
+    sieve.filter_links(f'<a href="a"> <a href="//{HOST}/x/a?"> <a href="/\\{HOST}/x/a">', "/x/")
     assert sieve.sieve.known_hrefs(sieve.url(), sieve.lane) == set()
 
 
 async def test_a_refused_mention_stays_refused_when_the_page_is_made(sieve: Sieve) -> None:
-    assert sieve.sift('<a href="/a">') == [A]
+    assert sieve.filter_links('<a href="/a">') == [A]
     assert sieve.refused('<a href="/a" rel="nofollow">') == {"nofollow": 1}
     policy = replace(sieve.lane.policy, directives="ignore")
     sieve.lane = replace(sieve.lane, policy=policy)
-    assert sieve.sift('<a href="/a" rel="nofollow">') == [A]
+    assert sieve.filter_links('<a href="/a" rel="nofollow">') == [A]
 
 
 async def test_every_mention_of_a_refused_link_counts(sieve: Sieve) -> None:
@@ -150,10 +156,10 @@ async def test_every_mention_of_a_refused_link_counts(sieve: Sieve) -> None:
 
 async def test_pages_of_sister_hosts_are_made_and_known_as_well(sieve: Sieve) -> None:
     other = "http://h2.example.test/b"
-    assert sieve.sift(f'<a href="{other}">') == [other]
-    assert sieve.sift(f'<a href="{other}">') == [other]
+    assert sieve.filter_links(f'<a href="{other}">') == [other]
+    assert sieve.filter_links(f'<a href="{other}">') == [other]
     sieve.learn(other)
-    assert sieve.sift(f'<a href="{other}">') == []
+    assert sieve.filter_links(f'<a href="{other}">') == []
 
 
 async def test_what_is_remembered_has_bounds(sieve: Sieve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,9 +167,9 @@ async def test_what_is_remembered_has_bounds(sieve: Sieve, monkeypatch: pytest.M
     monkeypatch.setattr(links, "KNOWN_HREFS", 10)
     for number in range(50):
         page = f'<a href="/{number}a"> <a href="/{number}b">'
-        assert len(sieve.sift(page)) == 2
+        assert len(sieve.filter_links(page)) == 2
         sieve.learn(f"http://{HOST}/{number}a")
-        sieve.sift(page)
+        sieve.filter_links(page)
         sieve.visit_anew()
     made = sum(len(made.pages) for made in sieve.sieve._made.values())
     assert made + len(sieve.sieve._made) <= 12

@@ -157,16 +157,16 @@ def test_more_changes_never_make_a_page_come_later(seen: int) -> None:
 def test_a_look_moves_the_next_turn_unless_the_rhythm_was_set_for_the_task() -> None:
     task = replace(TASK, history=history(*[1] * 15))
     first = cadence.after_success(task, None)
-    again = cadence.after_look(first, task, None, changed=True)
+    again = cadence.after_check(first, task, None, changed=True)
     assert again == Schedule("completed", DAY / 4, 0, history(*[1] * 16))
     fixed = replace(task, crawl_frequency=timedelta(hours=3))
-    again = cadence.after_look(cadence.after_success(fixed, None), fixed, None, changed=True)
+    again = cadence.after_check(cadence.after_success(fixed, None), fixed, None, changed=True)
     assert again.due_in == 3 * 3600.0
 
 
 def test_a_look_makes_nothing_due_that_is_not() -> None:
     asked = Schedule("completed", None, 0)
-    assert cadence.after_look(asked, TASK, None, changed=True) == Schedule("completed", None, 0, 3)
+    assert cadence.after_check(asked, TASK, None, changed=True) == Schedule("completed", None, 0, 3)
 
 
 @pytest.mark.parametrize(

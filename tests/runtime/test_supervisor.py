@@ -138,7 +138,7 @@ async def test_one_at_twice_its_ceiling_is_killed(watch: Watch) -> None:
     watched = watch("grow", ceiling_mb=30)
 
     await until(lambda: len(watched.said) >= 4)
-    assert ["is at twice its memory ceiling" in line for line in watched.said[:4:2]] == [True, True]
+    assert ["exceeds twice its memory limit" in line for line in watched.said[:4:2]] == [True, True]
     assert ["was ended by SIGKILL" in line for line in watched.said[1:4:2]] == [True, True]
 
 

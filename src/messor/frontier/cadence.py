@@ -172,7 +172,7 @@ def after_success(task: Task, domain_frequency: float | None) -> Schedule:
     return Schedule("completed", frequency(task, domain_frequency), 0)
 
 
-def after_look(
+def after_check(
     schedule: Schedule, task: Task, domain_frequency: float | None, *, changed: bool
 ) -> Schedule:
     """The same once it is known whether the page had changed; what is not due stays so."""

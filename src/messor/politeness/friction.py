@@ -1,4 +1,4 @@
-"""Friction in the database: every signal is logged, and the host's risk rises by its points."""
+"""Stores friction: logs every signal and raises the host's risk by its points."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ UPDATE messor.hosts h
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """One signal met on a page."""
+    """One friction signal of a page."""
 
     lane: Lane
     page_id: int
     signal: str
     points: float
-    score: float  # of the host after it
-    met_at: float  # on the deadline clock
+    score: float  # of the host afterwards
+    met_at: float  # on the monotonic clock
 
 
 async def record(connection: Connection, worker_id: int, met: Sequence[Friction]) -> None:

@@ -1,6 +1,6 @@
-"""The process's engine in a thread of its own: one event loop with the runner and its companions.
+"""The process's engine in its own thread: one event loop with the job runner and its components.
 
-Celery's threads hand hints over and wait for the answer; nothing of Celery runs in the loop.
+Celery's threads hand hints over and wait for the result; nothing of Celery runs in the loop.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from messor.settings import Settings
 from messor.store.session import Session, open_session
 
 POOL_SIZE = 10
-JOIN_SECONDS = 30.0  # from being told to stop
+JOIN_SECONDS = 30.0  # after a request to stop
 
 NewLoop = Callable[[], asyncio.AbstractEventLoop]
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerCrew:
-    """What a process does: the job types it handles, and what runs beside them."""
+    """What a process does: the job types it handles, and the components beside them."""
 
     handlers: Handlers
     companions: Sequence[Component] = ()
@@ -38,7 +38,7 @@ Compose = Callable[[Session], BrokerCrew]
 
 
 class EngineThread:
-    """Start it, hand hints over from any thread, stop it."""
+    """Runs the engine; hints may be handed over from any thread."""
 
     def __init__(
         self,
@@ -68,22 +68,22 @@ class EngineThread:
         self.on_end: Callable[[], None] = lambda: None
 
     def start(self) -> list[str]:
-        """Run until told to stop; answers the job types, once the database is there."""
+        """Run until stopped; return the job types once the database is available."""
         self._thread.start()
         return self._hints.result().job_types
 
     def hand_over(self, job_type: str) -> bool:
-        """Follow a hint; False when another worker should."""
+        """Follow a hint; return False if another worker should."""
         hints = self._hints.result()
         if job_type not in hints.job_types:
-            return True  # a type that is done nowhere here: its hint is worth nothing to anybody
+            return True  # no handler for this type here: the hint is useless to others, too
         work = hints.take(job_type, self._options.place_seconds)
         try:
             taken = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:  # the loop has ended
             work.close()
             return False
-        # A loop that ends before its turn came would never answer.
+        # A loop that ends before the callback runs would never return a result.
         wait([taken, self._ended], return_when=FIRST_COMPLETED)
         if not taken.done():
             work.close()
@@ -94,13 +94,13 @@ class EngineThread:
         self._soon(lambda: self._hints.result().set_hinted(is_hinted))
 
     def stop(self) -> None:
-        """Let what is under way finish; safe in a signal's handler, and more than once."""
+        """Finish the work in progress; safe in a signal handler, and repeatedly."""
         if self._join_until is None:
             self._join_until = time.monotonic() + JOIN_SECONDS
         self._soon(self._stop_all)
 
     def join(self) -> None:
-        """Wait until it has ended, and raise what ended it."""
+        """Wait until the thread has ended, and raise what ended it."""
         until = self._join_until or time.monotonic() + JOIN_SECONDS
         self._thread.join(max(until - time.monotonic(), 0))
         if self._error is not None:
@@ -115,7 +115,7 @@ class EngineThread:
         try:
             with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
                 runner.run(self._work())
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever joins the thread
+        except BaseException as error:  # noqa: BLE001 - re-raised by whoever joins the thread
             self._error = error
             if not self._hints.done():
                 self._hints.set_exception(error)
@@ -144,5 +144,5 @@ class EngineThread:
     def _soon(self, function: Callable[[], None]) -> None:
         try:
             self._loop.call_soon_threadsafe(function)
-        except RuntimeError:  # it has ended
+        except RuntimeError:  # the thread has ended
             return

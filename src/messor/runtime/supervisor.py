@@ -1,8 +1,8 @@
-"""The supervisor: keeps so many processes of one command running.
+"""The supervisor: keeps a number of processes of one command running.
 
-One that ends is started again, after a pause that grows while it keeps ending soon. Told to stop,
-it passes that on and gives them 30 seconds. What a killed process held comes back to others when
-its leases run out, so killing is always safe.
+A process that ends is restarted, after a delay that grows while it keeps ending soon. On stop, the
+supervisor stops its processes and allows them 30 seconds. What a killed process held becomes
+available when its leases expire, so killing is always safe.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ SIGNALS = {number.value: number.name for number in signal.Signals}
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait, for what."""
+    """Delays and time limits."""
 
-    first_pause_seconds: float = 1.0  # then twice as long each time
+    first_pause_seconds: float = 1.0  # doubles each time
     longest_pause_seconds: float = 60.0
-    proven_seconds: float = 60.0  # one that lived so long starts with the first pause again
+    proven_seconds: float = 60.0  # a process that lived this long resets the delay
     stop_seconds: float = 30.0
     look_seconds: float = 2.0
 
@@ -35,7 +35,7 @@ class Patience:
 
 
 class Supervisor:
-    """Starts the processes with a pipe as their standard input, whose end tells them of ours."""
+    """Starts the processes with a pipe as standard input, which closes when the supervisor ends."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Supervisor:
         return sorted(process.pid for process in self._processes)
 
     def stop(self) -> None:
-        """Stop all of them, and return from `run`."""
+        """Stop all processes, and return from `run`."""
         self._stop.set()
 
     async def run(self) -> None:
@@ -82,14 +82,14 @@ class Supervisor:
             await wait(self._stop, pause)
 
     async def _run_one(self) -> str:
-        """One process from start to end; answers how it ended, or why there was none."""
-        # A session of its own: Ctrl-C in the terminal reaches this process alone, which then
-        # asks the others to stop.
+        """Run one process to its end; return how it ended, or why it did not start."""
+        # A session of its own: Ctrl-C in the terminal reaches only the supervisor, which then
+        # stops the others.
         try:
             process = await asyncio.create_subprocess_exec(
                 *self._command, stdin=PIPE, start_new_session=True
             )
-        except OSError as error:  # out of descriptors, processes or memory: not for ever
+        except OSError as error:  # out of descriptors, processes or memory: temporary
             return f"A worker could not be started ({error.strerror or error})"
         self._processes.add(process)
         ended = asyncio.create_task(process.wait())
@@ -100,11 +100,11 @@ class Supervisor:
         finally:
             self._processes.discard(process)
             if process.stdin is not None:
-                process.stdin.close()  # should we be cancelled, that ends it, too
+                process.stdin.close()  # on cancellation this ends it, too
         return _obituary(process.pid, await ended)
 
     async def _watch(self, process: Process, ended: asyncio.Task[int]) -> None:
-        """Until it ends, we are to stop, or it is time to look at its memory again."""
+        """Wait until it ends, we are stopped, or its memory is due for a check."""
         stopped = asyncio.create_task(self._stop.wait())
         try:
             await asyncio.wait(
@@ -115,7 +115,7 @@ class Supervisor:
         finally:
             stopped.cancel()
         if not ended.done() and resident_bytes(process.pid) > self._hard_ceiling:
-            self._say(f"Worker {process.pid} is at twice its memory ceiling and is killed.")
+            self._say(f"Worker {process.pid} exceeds twice its memory limit and is killed.")
             _send(process, signal.SIGKILL)
             await ended
 

@@ -1,7 +1,7 @@
-"""The watchdog of one component: whatever ends it, it is started again, and the others go on.
+"""The watchdog of one component: restarts it whatever ended it, while the others go on.
 
-The pause before that grows while it keeps failing soon. Each failure is logged and stands as an
-alarm until the component has run well for a while. It is never given up.
+The delay grows while it keeps failing soon. Each failure is logged and raises an alarm until the
+component has run well for a while. The watchdog never gives up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ logger = room_logger(__name__)
 
 
 class Watchdog:
-    """Runs a component in the place of one that failed, until told to stop."""
+    """Runs a component, and a replacement after each failure, until stopped."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Watchdog:
         self._board = board
         self._patience = patience or Patience()
         self._stop = asyncio.Event()
-        # Made here, so that settings that cannot work are told at the start.
+        # Created here, so that invalid settings are reported at start.
         self._member: Component | None = first or make()
         self.failures = 0
 
@@ -63,13 +63,13 @@ class Watchdog:
             await wait(self._stop, pause)
 
     async def _run_one(self) -> str:
-        """One member from start to end; answers what ended it."""
+        """Run one component to its end; return what ended it."""
         try:
             member, self._member = self._member or self._make(), None
             self._member = member
             running = asyncio.create_task(member.run())
             try:
-                await self._see_it_run(running)
+                await self._watch(running)
             finally:
                 running.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
@@ -81,13 +81,13 @@ class Watchdog:
             return f"{type(error).__name__}: {error}"[:300]
         finally:
             self._member = None
-        return "it ended by itself"
+        return "it ended unexpectedly"
 
-    async def _see_it_run(self, running: asyncio.Task[None]) -> None:
-        """Until it ends; one that ran well for a while has no alarm any more."""
+    async def _watch(self, running: asyncio.Task[None]) -> None:
+        """Wait until it ends; clear its alarm once it has run well for a while."""
         await asyncio.wait([running], timeout=self._patience.proven_seconds)
         if not running.done():
             self._board.end(self._name, f"{self._name} runs again")
         await asyncio.wait([running])
-        if not running.cancelled():  # by something within it: to us that is an end as any other
+        if not running.cancelled():  # cancelled from within: an end like any other
             running.result()

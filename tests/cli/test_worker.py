@@ -16,7 +16,7 @@ import pytest
 from messor.cli import worker as commands
 from messor.crawl.worker import Worker
 from messor.runtime.process_group import ProcessGroup
-from messor.runtime.supervisor import Patience, Supervisor
+from messor.runtime.supervisor import RestartPolicy, Supervisor
 from messor.runtime.worker_process import Duties
 from messor.settings import Settings
 from messor.store import migrate
@@ -299,7 +299,7 @@ async def test_a_supervisor_that_fails_does_not_end_the_others(
                 raise RuntimeError("a fault")
             await unending.wait()
 
-    monkeypatch.setattr(Patience, "pause", lambda *_: 0.01)
+    monkeypatch.setattr(RestartPolicy, "pause", lambda *_: 0.01)
     teams = [lambda: Team("frail"), lambda: Team("sound")]
     running = asyncio.create_task(commands._supervise(2, teams))  # type: ignore[arg-type]
     await until(lambda: made.count("frail") > 3)

@@ -230,7 +230,8 @@ async def test_a_picture_that_leads_away_or_nowhere_says_so(tmp_path: Path, dsn:
             await harvest(b)
         found = await images(b)
         assert (
-            found["/away.png"]["refusal"] == "Its host pictures.example is of no approved domain."
+            found["/away.png"]["refusal"]
+            == "Its host pictures.example does not belong to an approved domain."
         )
         assert found["/round.png"]["refusal"] == "It was redirected more than 3 times."
         asked = b.web.paths(SHOP)

@@ -28,30 +28,30 @@ def tried():
     return ", ".join(done) or "nothing"
 """
 # The keeper's fresh process for one page.
-CAGED = """
+SANDBOXED = """
 import msgspec
-from messor.crawl import cage
+from messor.crawl import sandboxed_reader
 from messor.web.html import PageReading
-cage.read_page = lambda html, url, **_: PageReading(url=url, base=url, title=tried())
+sandboxed_reader.read_page = lambda html, url, **_: PageReading(url=url, base=url, title=tried())
 order = msgspec.msgpack.encode(("<p>", "http://a.example/", "agent"))
-answer, is_read = cage._read_apart(order, 5, cage.MEMORY)
+answer, is_read = sandboxed_reader._parse_in_child(order, 5, sandboxed_reader.MEMORY)
 print(msgspec.msgpack.decode(answer, type=PageReading).title if is_read else "died")
 """
 # A reading process of extraction, given one order.
 READING = """
 import os, sys
 from pathlib import Path
-from messor.crawl import reader
-from messor.extraction.reader_protocol import Answer, Order, framed
+from messor.extraction import reader_process as reader
+from messor.extraction.reader_protocol import ReadRequest, ReadResult, framed
 def read(order, parsers):
     print(tried(), file=sys.stderr)
-    return Answer(fault="looked")
+    return ReadResult(fault="looked")
 reader.read = read
 folder = sys.argv[1]
 with (Path(folder) / "progress").open("w+b") as file:
     file.truncate(4096)
     source, target = os.pipe()
-    os.write(target, framed(Order(folder=folder, segment="", offset=0, length=0, content_type=None,
+    os.write(target, framed(ReadRequest(folder=folder, segment="", offset=0, length=0, content_type=None,
                                    url="x", status=200)))
     os.close(target)
     os.dup2(source, 0)
@@ -73,8 +73,8 @@ def said(script: str, *given: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_page_that_takes_over_its_cage_gets_nowhere() -> None:
-    done = said(CAGED)
+def test_a_page_that_takes_over_its_sandbox_gets_nowhere() -> None:
+    done = said(SANDBOXED)
     assert done.stdout.split("\n")[0] == "nothing", done.stderr
 
 
@@ -83,17 +83,17 @@ def test_a_page_that_takes_over_its_reader_gets_nowhere(tmp_path: Path) -> None:
     assert done.stderr.strip() == "nothing"
 
 
-async def test_the_keeper_of_the_cage_has_no_network() -> None:
-    cage = SandboxedReader(agent="agent")
+async def test_the_sandbox_keeper_has_no_network() -> None:
+    reader = SandboxedReader(agent="agent")
     try:
-        await cage.read("<title>x</title>", "http://a.example/")
-        (keeper,) = cage._idle
+        await reader.read("<title>x</title>", "http://a.example/")
+        (keeper,) = reader._idle
         try:
             network = os.readlink(f"/proc/{keeper.pid}/ns/net")  # noqa: PTH115 - it is no path
         except PermissionError:
             pytest.skip("nobody may look at another's network here")
     finally:
-        await cage.close()
+        await reader.close()
     if said(LEAVING).stdout.strip() != "True":
         pytest.skip("nobody may make a network here")
     assert network != os.readlink("/proc/self/ns/net")  # noqa: PTH115 - it is no path

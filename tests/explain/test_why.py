@@ -266,12 +266,12 @@ async def test_the_cadence_of_a_page_is_told(database: Database, tmp_path: Path)
     settings = await crawled(database, tmp_path)
     url = "http://one.test/"
     said = facts(await explain(database, settings, url))["cadence"]
-    assert said == ("fact", "looked at every 1 d (the default); no change history yet")
+    assert said == ("fact", "crawled every 1 d (the default); no change history yet")
     await database.fetch("UPDATE messor.domains SET track_level = 'B'")
     assert "7 d (track level B)" in facts(await explain(database, settings, url))["cadence"][1]
     await database.fetch("UPDATE messor.crawl_tasks SET crawl_frequency = '12 hours'")
     exact = facts(await explain(database, settings, url))["cadence"][1]
-    assert exact == "looked at every 12 h (set for this page), exactly"
+    assert exact == "crawled every 12 h (set for this page), exactly"
 
 
 async def test_what_people_hold_back_is_told(database: Database, tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ def test_names_are_found_in_any_case_and_without_their_o() -> None:
     assert registry.get(" o-TEST").name == registry.get("test").name == "O-Test"
     with pytest.raises(ConflictError, match="O-SERP is not available: it needs a search engine"):
         registry.get("serp")
-    with pytest.raises(NotFoundError, match="there are O-Test"):
+    with pytest.raises(NotFoundError, match="choose from: O-Test"):
         registry.get("O-Nothing")
 
 

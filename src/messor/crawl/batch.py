@@ -16,7 +16,7 @@ from messor.ledger.events import Event
 from messor.politeness.friction import Friction
 from messor.politeness.lanes import GivenBack, Lane, Silence
 from messor.politeness.robots import Adopted
-from messor.politeness.robots_redirects import RobotsAnswer
+from messor.politeness.robots_redirects import RobotsResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class FlushBatch:
     refused_links: Counter[tuple[int, str]] = field(default_factory=Counter)
     robots: list[Adopted] = field(default_factory=list)
     robots_waits: list[RobotsWait] = field(default_factory=list)
-    robots_answers: list[RobotsAnswer] = field(default_factory=list)
+    robots_results: list[RobotsResult] = field(default_factory=list)
     sitemaps: list[SitemapReading] = field(default_factory=list)
     friction: list[Friction] = field(default_factory=list)
     silences: list[Silence] = field(default_factory=list)
@@ -99,7 +99,7 @@ class FlushBatch:
         second.refused_links = self.refused_links
         second.robots = self.robots
         second.robots_waits = self.robots_waits
-        second.robots_answers = self.robots_answers
+        second.robots_results = self.robots_results
         second.sitemaps = self.sitemaps
         second.friction = self.friction
         second.silences = self.silences

@@ -200,8 +200,8 @@ class Flusher:
             await robots_redirects.wait(
                 connection, wait.page_id, host_id, place, hops=wait.hops, scheme=wait.scheme
             )
-        if batch.robots_answers or batch.robots_waits:
-            await robots_redirects.answer(connection, batch.robots_answers)
+        if batch.robots_results or batch.robots_waits:
+            await robots_redirects.resolve(connection, batch.robots_results)
 
     async def _write_results(self, connection: Connection, results: list[PageResult]) -> None:
         worker = self._lease.id

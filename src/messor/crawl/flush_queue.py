@@ -22,7 +22,7 @@ from messor.ledger.events import Event
 from messor.politeness.friction import Friction
 from messor.politeness.lanes import GivenBack, Lane, Silence
 from messor.politeness.robots import Adopted, RobotsCache
-from messor.politeness.robots_redirects import RobotsAnswer
+from messor.politeness.robots_redirects import RobotsResult
 from messor.web.urls import scheme_of
 
 
@@ -107,9 +107,9 @@ class FlushQueue:
         self._batch.events.append(event)
         self.anything.set()
 
-    def answer_robots(self, answer: RobotsAnswer) -> None:
+    def resolve_robots(self, answer: RobotsResult) -> None:
         """Pass a robots.txt on to the hosts that wait for it."""
-        self._batch.robots_answers.append(answer)
+        self._batch.robots_results.append(answer)
 
     async def await_robots(
         self, lane: Lane, task: Task, target: NewPage, hops: int, *, own: bool

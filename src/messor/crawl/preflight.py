@@ -60,14 +60,14 @@ class _PreflightState:
 
     lane: Lane
     url: Url
-    answers: list[Fetched] = field(default_factory=list)
+    responses: list[Fetched] = field(default_factory=list)
     robots: RobotsFile | None = None
     https_error: str | None = None  # why http is used
 
     @property
     def requests(self) -> int:
         """Number of requests made; a failed connection does not count."""
-        return len(self.answers) - (self.https_error is not None)
+        return len(self.responses) - (self.https_error is not None)
 
     def allows(self, agent: str, url: str) -> bool:
         robots = self.robots
@@ -95,10 +95,10 @@ class PreflightReader:
         if report.reachable and report.leads_out is None:
             report = await self._sitemap(state, report)
         await self._store(lane, task, replace(report, said=sentence(report)), state.requests)
-        last = state.answers[-1]
+        last = state.responses[-1]
         result = PageResult(lane, task, ALLOWED, Schedule("completed", None, 0), last.outcome, last)
-        result.hops = state.answers[:-1]
-        for fetched in state.answers:
+        result.hops = state.responses[:-1]
+        for fetched in state.responses:
             fetched.let_go()
         return PreflightResult(result, state.requests, tuple(report.signals))
 
@@ -106,7 +106,7 @@ class PreflightReader:
         assert state.requests < MOST_REQUESTS, "a pre-flight has three requests"
         permit = await state.lane.pace.permit()
         fetched = await self._fetcher.fetch(state.lane.policy, href, permit, cut_at=cut_at)
-        state.answers.append(fetched)
+        state.responses.append(fetched)
         return fetched
 
     async def _robots(self, state: _PreflightState, report: PreflightReport) -> PreflightReport:
@@ -121,7 +121,7 @@ class PreflightReader:
             # Following it would use up the homepage's request; a crawl follows it.
             file = RobotsFile("allow_all", "robots.txt redirects", status, b"", None, None)
         else:
-            file = RobotsFile.from_answer(status, fetched.body, self._agent, fetched.error)
+            file = RobotsFile.from_response(status, fetched.body, self._agent, fetched.error)
         state.robots = file
         state.lane.pace.slow_down_to(file.crawl_delay or 0.0)
         return replace(

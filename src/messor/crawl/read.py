@@ -53,12 +53,17 @@ class Reader:
     """Parses and judges responses for one worker."""
 
     def __init__(
-        self, link_filter: LinkFilter, mark: CrashMarker, blamed: BlamedDomains, *, agent: str
+        self,
+        link_filter: LinkFilter,
+        crash_marker: CrashMarker,
+        blamed: BlamedDomains,
+        *,
+        agent: str,
     ) -> None:
         self._link_filter = link_filter
         self._blamed = blamed
         self._pages_read: Counter[UUID] = Counter()  # by domain
-        self._crash_marker = mark
+        self._crash_marker = crash_marker
         self._agent = agent
         self._sandboxed_reader = SandboxedReader(agent=agent)
         self._links = LinkCache(KNOWN_LINKS)

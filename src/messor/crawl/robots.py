@@ -28,7 +28,7 @@ from messor.politeness.robots import (
     Adopted,
     RobotsFile,
 )
-from messor.politeness.robots_redirects import MAX_HOPS, RobotsAnswer
+from messor.politeness.robots_redirects import MAX_HOPS, RobotsResult
 from messor.web.robots import MAX_BYTES
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, http_twin, parse, scheme_of, url_hash
@@ -107,7 +107,7 @@ class RobotsReader:
         return end
 
     def _interpret(self, lane: Lane, end: _Followed) -> RobotsFile:
-        file = RobotsFile.from_answer(
+        file = RobotsFile.from_response(
             end.fetched.status, end.fetched.body, self._agent, end.fetched.error
         )
         if end.fetched.status in (401, 403) and lane.policy.robots_forbidden == "deny":
@@ -117,7 +117,7 @@ class RobotsReader:
 
     async def _adopt(self, result: PageResult, file: RobotsFile, end: _Followed) -> None:
         lane, task = result.lane, result.task
-        self._flush_queue.answer_robots(RobotsAnswer(task.page_id, end.url, file, end.hops))
+        self._flush_queue.resolve_robots(RobotsResult(task.page_id, end.url, file, end.hops))
         if not is_own(lane, task):
             if file.rules is not None and file.rules.sitemaps:
                 result.found = sitemaps_of(lane, task, file)
@@ -142,7 +142,7 @@ class RobotsReader:
         assert twin is not None
         error = end.fetched.error or "no answer"
         file = RobotsFile("deny_all", f"https connection failed: {error}", None, b"", None, None)
-        self._flush_queue.answer_robots(RobotsAnswer(task.page_id, end.url, file, end.hops))
+        self._flush_queue.resolve_robots(RobotsResult(task.page_id, end.url, file, end.hops))
         result.found = [robots_page(lane, twin, found_on=task.page_id)]
         self._flush_queue.put(result)
         adopted = Adopted(lane.host_id, lane.token, "https", file, https_error=error)

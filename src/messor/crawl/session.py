@@ -83,7 +83,7 @@ class WorkerSession:
         errand: WorkScope = EVERYTHING,
         space: Space,
     ) -> None:
-        self._errand = errand
+        self._scope = errand
         self._settings = settings
         self._database = database
         self._lease = lease
@@ -230,13 +230,13 @@ class WorkerSession:
             slow_wanted=max(settings.concurrency // SLOW_SHARE - slow, 0),
             jitter=settings.delay_jitter,
             ahead=LOOK_AHEAD if room > 0 else -PATIENCE,
-            only=self._errand,
+            only=self._scope,
         )
         if not claimed:
             return 0
         ids = [lane.host_id for lane in claimed]
         due = await tasks.due(
-            self._database, ids, settings.visit_pages, LOOK_AHEAD, self._errand.run_id
+            self._database, ids, settings.visit_pages, LOOK_AHEAD, self._scope.run_id
         )
         await self._attach_runs(claimed, due)
         robots = await self._robots_cache.get(

@@ -46,7 +46,7 @@ class Worker:
         errand: WorkScope = EVERYTHING,
         space: Space | None = None,
     ) -> None:
-        self._errand = errand
+        self._scope = errand
         self._settings = settings
         self._database = database
         self._repair = patient(repair)
@@ -125,6 +125,6 @@ class Worker:
             outcomes=self.outcomes,
             stop=self._stop,
             repair=self._repair,
-            errand=self._errand,
+            errand=self._scope,
             space=self._space,
         )

@@ -37,7 +37,7 @@ LEFT_OUT = 20  # events scanned per one wanted, if only audit events are left ou
 
 # The same over a slice of the ledger, as a rare type would otherwise require reading all of it.
 # The first row says how far the scan got.
-LOOK = """
+SCAN = """
 WITH stretch AS MATERIALIZED (
   SELECT e.tx, e.id, e.occurred_at, e.type, e.actor, e.domain_id, e.page_id, e.data
     FROM messor.events e
@@ -115,7 +115,7 @@ async def look(
     stretch: int = SLICE,
 ) -> EventSlice:
     """The next events, as `events` returns them, from a bounded slice of the ledger."""
-    sql = LOOK.format(
+    sql = SCAN.format(
         beyond="<" if newest_first else ">",
         direction="DESC" if newest_first else "ASC",
         opposite="ASC" if newest_first else "DESC",

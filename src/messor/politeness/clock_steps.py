@@ -164,9 +164,9 @@ async def move_back(
         if row is None:
             return None
         seen, back = row["seen_at"], step or row["seen_at"] - row["now"]
-        begun = row["ahead_from"] or seen - timedelta(minutes=1)
-        await _repair_leases(database, back, (begun, seen + min_step), worker_lease)
-        await _repair_lanes(database, back, (begun, seen + min_step))
+        started_at = row["ahead_from"] or seen - timedelta(minutes=1)
+        await _repair_leases(database, back, (started_at, seen + min_step), worker_lease)
+        await _repair_lanes(database, back, (started_at, seen + min_step))
         await holding.execute(DONE_BACK)
     return back
 

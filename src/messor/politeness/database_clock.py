@@ -21,16 +21,16 @@ class DatabaseClock:
         self._measured_at = self._waited = float("inf")
         self._time = datetime.max.replace(tzinfo=UTC)
 
-    def measure(self, asked_at: float, answered_at: float, time: datetime) -> None:
+    def measure(self, sent_at: float, received_at: float, time: datetime) -> None:
         """Take a measurement: the database read `time` between two local times."""
-        waited = answered_at - asked_at
-        is_old = answered_at - self._measured_at > BELIEVED_SECONDS
-        if waited <= self._waited or is_old or self._has_stepped(asked_at, answered_at, time):
-            self._measured_at, self._waited, self._time = asked_at, waited, time
+        waited = received_at - sent_at
+        is_old = received_at - self._measured_at > BELIEVED_SECONDS
+        if waited <= self._waited or is_old or self._has_stepped(sent_at, received_at, time):
+            self._measured_at, self._waited, self._time = sent_at, waited, time
 
-    def _has_stepped(self, asked_at: float, answered_at: float, time: datetime) -> bool:
+    def _has_stepped(self, sent_at: float, received_at: float, time: datetime) -> bool:
         """Whether a measurement cannot be explained by network delays."""
-        earliest, latest = self.at(asked_at - self._waited), self.at(answered_at)
+        earliest, latest = self.at(sent_at - self._waited), self.at(received_at)
         return not earliest - STEP <= time <= latest + STEP
 
     def at(self, moment: float) -> datetime:

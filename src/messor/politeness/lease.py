@@ -79,11 +79,11 @@ class WorkerLease:
 
     @classmethod
     async def take(cls, database: Database, name: str, seconds: float) -> WorkerLease:
-        asked_at = clock.now()
+        sent_at = clock.now()
         row = await database.fetchrow(TAKE, name, seconds)
         assert row is not None
-        lease = cls(row["id"], seconds, asked_at)
-        lease.database_clock.measure(asked_at, clock.now(), row["now"])
+        lease = cls(row["id"], seconds, sent_at)
+        lease.database_clock.measure(sent_at, clock.now(), row["now"])
         return lease
 
     @property
@@ -92,13 +92,13 @@ class WorkerLease:
 
     async def renew(self, connection: Connection, flush: int) -> Renewal:
         """Renew the lease within the flush of that number."""
-        asked_at = clock.now()
+        sent_at = clock.now()
         row = await connection.fetchrow(RENEW, self.id, self.seconds, flush)
         assert row is not None
-        self.database_clock.measure(asked_at, clock.now(), row["now"])
+        self.database_clock.measure(sent_at, clock.now(), row["now"])
         if not row["alive"]:
             raise LeaseLostError(f"Worker lease {self.id} expired and was revoked.")
-        return Renewal(asked_at + self.seconds, row["closed"], row["committed"])
+        return Renewal(sent_at + self.seconds, row["closed"], row["committed"])
 
     async def end(self, connection: Connection) -> None:
         await connection.execute(LOCK, self.id)

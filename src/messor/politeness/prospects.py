@@ -32,8 +32,8 @@ async def hindrance(
     if row["halted"]:
         return "All traffic to sites is halted; resume with: messor traffic resume"
     if row["disk_said"] is not None:
-        said: str = row["disk_said"]
-        return said
+        message: str = row["disk_said"]
+        return message
     if row["cooldown_until"] is not None:
         until = f"{row['cooldown_until']:%Y-%m-%d %H:%M} UTC"
         return f"{host} is paused until {until}: {row['cooldown_reason']}."

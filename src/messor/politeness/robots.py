@@ -100,7 +100,7 @@ class RobotsFile:
     )  # Content-Signal lines that apply to this agent
 
     @classmethod
-    def from_answer(
+    def from_response(
         cls, status: int | None, body: bytes, agent: str, error: str | None = None
     ) -> RobotsFile:
         """Interpret a response to /robots.txt; `status` None means no response, because of `error`."""

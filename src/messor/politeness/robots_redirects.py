@@ -72,7 +72,7 @@ SELECT domain, id, status = 'approved' AND active AS may FROM messor.domains
 # Resolves hosts that waited for these pages, were redirected too often (more than $9 hops), or
 # were redirected to an ordinary page, which contains no rules. A denied host is silenced ($10 s)
 # and then its own robots.txt is requested again.
-ANSWER = """
+RESOLVE = """
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::smallint[], $5::bytea[],
                        $6::bytea[], $7::real[], $8::text[], $11::smallint[])
@@ -123,7 +123,7 @@ UPDATE messor.hosts h
 
 
 @dataclass(frozen=True, slots=True)
-class RobotsAnswer:
+class RobotsResult:
     """The result of a robots task, for the hosts that wait for it."""
 
     page_id: int
@@ -155,20 +155,20 @@ async def wait(
     await connection.execute(MOVE, page_id, target[0], target[1], hops)
 
 
-async def answer(connection: Connection, answers: Sequence[RobotsAnswer]) -> None:
+async def resolve(connection: Connection, results: Sequence[RobotsResult]) -> None:
     """Apply the results to every host that waited for them."""
-    files = [given.file for given in answers]
+    files = [given.file for given in results]
     await connection.execute(
-        ANSWER,
-        [given.page_id for given in answers],
+        RESOLVE,
+        [given.page_id for given in results],
         [file.verdict for file in files],
         [file.reason for file in files],
         [file.status_code for file in files],
         [file.body for file in files],
         [sha256(file.body).digest() for file in files],
         [file.crawl_delay for file in files],
-        [given.url for given in answers],
+        [given.url for given in results],
         MAX_HOPS,
         RETRY_SECONDS,
-        [given.hops for given in answers],
+        [given.hops for given in results],
     )

@@ -27,14 +27,14 @@ NewLoop = Callable[[], asyncio.AbstractEventLoop]
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerCrew:
+class EngineSetup:
     """What a process does: the job types it handles, and the components beside them."""
 
     handlers: Handlers
-    companions: Sequence[Component] = ()
+    components: Sequence[Component] = ()
 
 
-Compose = Callable[[Session], BrokerCrew]
+Compose = Callable[[Session], EngineSetup]
 
 
 class EngineThread:
@@ -59,7 +59,7 @@ class EngineThread:
         self._connections = connections
         self._hints: Future[Hints] = Future()
         self._ended: Future[bool] = Future()
-        self._company: ProcessGroup | None = None
+        self._process_group: ProcessGroup | None = None
         self._is_stopped = False
         self._join_until: float | None = None
         self._loop = new_loop()
@@ -108,8 +108,8 @@ class EngineThread:
 
     def _stop_all(self) -> None:
         self._is_stopped = True
-        if self._company is not None:
-            self._company.stop()
+        if self._process_group is not None:
+            self._process_group.stop()
 
     def _main(self) -> None:
         try:
@@ -125,21 +125,21 @@ class EngineThread:
 
     async def _work(self) -> None:
         async with open_session(self._settings, pool_size=self._connections) as session:
-            crew = self._compose(session)
-            hints = Hints(crew.handlers.job_types, self._options)
+            setup = self._compose(session)
+            hints = Hints(setup.handlers.job_types, self._options)
             runner = Runner(
                 session.database,
-                crew.handlers,
+                setup.handlers,
                 self._name,
                 self._limits,
-                seeker=hints,
+                job_source=hints,
                 repair=session.repair,
             )
-            self._company = ProcessGroup([runner, *crew.companions])
+            self._process_group = ProcessGroup([runner, *setup.components])
             self._hints.set_result(hints)
             if self._is_stopped:
-                self._company.stop()
-            await self._company.run()
+                self._process_group.stop()
+            await self._process_group.run()
 
     def _soon(self, function: Callable[[], None]) -> None:
         try:

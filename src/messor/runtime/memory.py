@@ -13,7 +13,7 @@ from pathlib import Path
 
 from messor.jobs.poller import wait
 
-LOOK_SECONDS = 2.0
+POLL_SECONDS = 2.0
 MEGABYTE = 1024 * 1024
 
 
@@ -34,9 +34,9 @@ def resident_bytes(process_id: int | None = None) -> int:
 class Ceiling:
     """A component that ends when its process exceeds the memory limit."""
 
-    def __init__(self, megabytes: int, *, look_seconds: float = LOOK_SECONDS) -> None:
+    def __init__(self, megabytes: int, *, poll_seconds: float = POLL_SECONDS) -> None:
         self._bytes = megabytes * MEGABYTE
-        self._look_seconds = look_seconds
+        self._poll_seconds = poll_seconds
         self._stop = asyncio.Event()
         self.is_outgrown = False
 
@@ -45,7 +45,7 @@ class Ceiling:
 
     async def run(self) -> None:
         while True:
-            await wait(self._stop, self._look_seconds)
+            await wait(self._stop, self._poll_seconds)
             if self._stop.is_set():
                 return
             if resident_bytes() > self._bytes:

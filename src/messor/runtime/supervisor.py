@@ -21,14 +21,14 @@ SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RestartPolicy:
     """Delays and time limits."""
 
     first_pause_seconds: float = 1.0  # doubles each time
     longest_pause_seconds: float = 60.0
     proven_seconds: float = 60.0  # a process that lived this long resets the delay
     stop_seconds: float = 30.0
-    look_seconds: float = 2.0
+    poll_seconds: float = 2.0
 
     def pause(self, failures: int) -> float:
         return min(self.first_pause_seconds * 2.0 ** (failures - 1), self.longest_pause_seconds)
@@ -44,14 +44,14 @@ class Supervisor:
         *,
         say: Callable[[str], None],
         ceiling_mb: int,
-        patience: Patience | None = None,
+        policy: RestartPolicy | None = None,
     ) -> None:
         self._command = command
         self._count = count
         self._stop = asyncio.Event()
         self._say = say
         self._hard_ceiling = 2 * ceiling_mb * MEGABYTE
-        self._patience = patience or Patience()
+        self._policy = policy or RestartPolicy()
         self._processes: set[Process] = set()
 
     @property
@@ -75,9 +75,9 @@ class Supervisor:
             told = await self._run_one()
             if self._stop.is_set():
                 return
-            is_proven = clock() - started >= self._patience.proven_seconds
+            is_proven = clock() - started >= self._policy.proven_seconds
             failures = 1 if is_proven else failures + 1
-            pause = self._patience.pause(failures)
+            pause = self._policy.pause(failures)
             self._say(f"{told}; starting another in {pause:.0f} s.")
             await wait(self._stop, pause)
 
@@ -109,7 +109,7 @@ class Supervisor:
         try:
             await asyncio.wait(
                 [ended, stopped],
-                timeout=self._patience.look_seconds,
+                timeout=self._policy.poll_seconds,
                 return_when=asyncio.FIRST_COMPLETED,
             )
         finally:
@@ -123,7 +123,7 @@ class Supervisor:
         if ended.done():
             return
         _send(process, signal.SIGTERM)
-        await asyncio.wait([ended], timeout=self._patience.stop_seconds)
+        await asyncio.wait([ended], timeout=self._policy.stop_seconds)
         if not ended.done():
             self._say(f"Worker {process.pid} did not end in time and is killed.")
             _send(process, signal.SIGKILL)

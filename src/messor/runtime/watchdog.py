@@ -14,7 +14,7 @@ from messor.core.logs import room_logger
 from messor.jobs.poller import wait
 from messor.ledger.alarms import AlarmBoard
 from messor.runtime.process_group import Component
-from messor.runtime.supervisor import Patience
+from messor.runtime.supervisor import RestartPolicy
 
 logger = room_logger(__name__)
 
@@ -29,12 +29,12 @@ class Watchdog:
         board: AlarmBoard,
         *,
         first: Component | None = None,
-        patience: Patience | None = None,
+        policy: RestartPolicy | None = None,
     ) -> None:
         self._name = name
         self._make = make
         self._board = board
-        self._patience = patience or Patience()
+        self._policy = policy or RestartPolicy()
         self._stop = asyncio.Event()
         # Created here, so that invalid settings are reported at start.
         self._member: Component | None = first or make()
@@ -49,16 +49,16 @@ class Watchdog:
         clock = asyncio.get_running_loop().time
         while not self._stop.is_set():
             started = clock()
-            said = await self._run_one()
+            message = await self._run_one()
             if self._stop.is_set():
                 return
-            is_proven = clock() - started >= self._patience.proven_seconds
+            is_proven = clock() - started >= self._policy.proven_seconds
             self.failures = 1 if is_proven else self.failures + 1
-            pause = self._patience.pause(self.failures)
+            pause = self._policy.pause(self.failures)
             self._board.sound(
                 self._name,
-                f"{self._name} failed ({said}); it starts again in {pause:.0f} s, "
-                f"failure {self.failures} in a row",
+                f"{self._name} failed ({message}); restarting in {pause:.0f} s, "
+                f"consecutive failure {self.failures}",
             )
             await wait(self._stop, pause)
 
@@ -85,7 +85,7 @@ class Watchdog:
 
     async def _watch(self, running: asyncio.Task[None]) -> None:
         """Wait until it ends; clear its alarm once it has run well for a while."""
-        await asyncio.wait([running], timeout=self._patience.proven_seconds)
+        await asyncio.wait([running], timeout=self._policy.proven_seconds)
         if not running.done():
             self._board.end(self._name, f"{self._name} runs again")
         await asyncio.wait([running])

@@ -43,10 +43,10 @@ def register_searches(handlers: Handlers, settings: Settings, database: Database
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        hired = []  # only what may be needed
+        registered = []  # only what may be needed
     else:
-        hired = hire(settings.search_engines)
-    track.register(handlers, database, Searcher(database, hired))
+        registered = hire(settings.search_engines)
+    track.register(handlers, database, Searcher(database, registered))
 
 
 ROOMS: tuple[Register, ...] = (audit_job.register, deliver.register, register_searches)
@@ -98,8 +98,8 @@ class Duties:
 
     def limits(self, settings: Settings) -> RunnerLimits:
         """Job limits: beside visits their own, alone the requested number."""
-        asked = self.concurrency or settings.job_concurrency
-        return RunnerLimits(min(asked, settings.job_concurrency) if self.visits else asked)
+        requested = self.concurrency or settings.job_concurrency
+        return RunnerLimits(min(requested, settings.job_concurrency) if self.visits else requested)
 
 
 @contextmanager
@@ -137,11 +137,11 @@ class WorkerProcess:
         every = handlers_for(ROOMS, self.settings, session.database)
         return every.only(self._duties.job_types)
 
-    def companions(self, session: Session) -> list[Component]:
+    def components(self, session: Session) -> list[Component]:
         """All components but the job runner."""
-        return self._enders() + self._watched(session).members
+        return self._terminators() + self._watched(session).members
 
-    def _enders(self) -> list[Component]:
+    def _terminators(self) -> list[Component]:
         """Components whose end ends the process."""
         members: list[Component] = [self._ceiling]
         if self._duties.is_supervised:
@@ -165,12 +165,12 @@ class WorkerProcess:
             watches = self._watched(session)
             if self._duties.job_types:
                 watches.add("jobs", lambda: self._runner(session))
-            members = self._enders() + watches.members
+            members = self._terminators() + watches.members
             say(f"Worker {os.getpid()} is running. Ctrl-C or SIGTERM stops it cleanly.")
-            company = ProcessGroup(members)
-            async with stopping_on_signals(company):
-                await company.run()
-            if company.was_cut_short:
+            process_group = ProcessGroup(members)
+            async with stopping_on_signals(process_group):
+                await process_group.run()
+            if process_group.was_cut_short:
                 say(
                     f"Worker {os.getpid()} did not finish in time; its work will be retried automatically."
                 )
@@ -180,9 +180,9 @@ class WorkerProcess:
         with needing_broker():
             from messor.runtime import broker_thread, broker_worker  # noqa: PLC0415 - an extra
 
-        def compose(session: Session) -> broker_thread.BrokerCrew:
+        def compose(session: Session) -> broker_thread.EngineSetup:
             say(f"Worker {os.getpid()} is running. Ctrl-C or SIGTERM stops it cleanly.")
-            return broker_thread.BrokerCrew(self.handlers(session), self.companions(session))
+            return broker_thread.EngineSetup(self.handlers(session), self.components(session))
 
         options = options_of(self.settings)
         return broker_worker.run_celery_worker(

@@ -33,7 +33,7 @@ class HttpFallback:
         if twin is None or task.kind in ("robots", KIND) or not lane.is_http_only:
             return False
         found, why_not = self._link_filter.follow(lane, task, twin.href)
-        message = f"https connection failed ({lane.https_error}): {twin.href} is fetched instead"
+        message = f"https does not connect ({lane.https_error}): {twin.href} is fetched instead"
         fetched = Fetched(Outcome.REDIRECTED, location=twin.href, error=why_not or message)
         # Due again once https has been retried; costs no request while that still fails.
         next_due = Schedule("completed", FRESH_SECONDS, 0)

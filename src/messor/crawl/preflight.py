@@ -230,7 +230,7 @@ def sentence(report: PreflightReport) -> str:
         ),
     )
     objection = next((sentence for holds, sentence in objections if holds), None)
-    over = " over http as the https connection fails," if report.https_error else ""
+    over = " over http as https does not connect," if report.https_error else ""
     return objection or f"It answers {report.status_code}{over} and may be crawled{_size(report)}."
 
 

@@ -156,9 +156,7 @@ async def obstacle(database: Database, url: Url) -> str:
         return _explain_outcome(row)
     if row["robots_error"] == "dns":
         return f"the name {row['host']} does not resolve; check the spelling"
-    over_https = (
-        f"the https connection fails ({row['https_error']}); " if row["https_error"] else ""
-    )
+    over_https = f"https does not connect ({row['https_error']}); " if row["https_error"] else ""
     return f"{over_https}{row['said']}"
 
 

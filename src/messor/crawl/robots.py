@@ -141,7 +141,7 @@ class RobotsReader:
         twin = http_twin(task.url)
         assert twin is not None
         error = end.fetched.error or "no answer"
-        file = RobotsFile("deny_all", f"https connection failed: {error}", None, b"", None, None)
+        file = RobotsFile("deny_all", f"https does not connect: {error}", None, b"", None, None)
         self._flush_queue.resolve_robots(RobotsResult(task.page_id, end.url, file, end.hops))
         result.found = [robots_page(lane, twin, found_on=task.page_id)]
         self._flush_queue.put(result)

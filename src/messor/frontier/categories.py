@@ -200,8 +200,8 @@ def _is_year(word: str) -> bool:
 
 def _within(words: list[str]) -> Category | None:
     """A phrase within a short name: "dental services", "contact sales", "menu 2024"."""
-    told = [word for word in words if word not in FILLERS and not word.isdecimal()]
-    if len(words) > _MAX_WORDS + 2 or len(told) > _MAX_WORDS:
+    content_words = [word for word in words if word not in FILLERS and not word.isdecimal()]
+    if len(words) > _MAX_WORDS + 2 or len(content_words) > _MAX_WORDS:
         return None
     best: Category | None = None
     for start, word in enumerate(words):
@@ -211,8 +211,8 @@ def _within(words: list[str]) -> Category | None:
             cue = " ".join(words[start:end])
             name = _CUES.within.get(cue)
             if name:
-                size = sum(word in told for word in words[start:end]) or 1
-                share = size / max(len(told), size)
+                size = sum(word in content_words for word in words[start:end]) or 1
+                share = size / max(len(content_words), size)
                 if share >= 0.5 and (best is None or share > best.score):
                     best = Category(name, share, cue)
     return best and best._replace(score=0.5 + best.score * 0.45)

@@ -289,8 +289,8 @@ async def _change_chunk(
     connection: Connection, name: str, scope: Scope, after: int
 ) -> tuple[int, list[int]] | None:
     sources = transitions.sources(name)
-    asks = name in ("retry", "recrawl")
-    within = WITHIN_REACH if asks and scope.is_whole else ""
+    is_request = name in ("retry", "recrawl")
+    within = WITHIN_REACH if is_request and scope.is_whole else ""
     choose = CHOOSE.format(where=_WHERE[scope.kind], within=within)
     rows = await connection.fetch(choose, scope.key, after, sources, CHUNK)
     if not rows:
@@ -298,7 +298,7 @@ async def _change_chunk(
     await lanes.lock(connection, {row["host_id"] for row in rows})
     change = CHANGE.format(assign=_SET[name], only=_ONLY.get(name, ""))
     page_ids = [row["page_id"] for row in rows]
-    if asks and not scope.is_whole:
+    if is_request and not scope.is_whole:
         await connection.execute(REACH, page_ids)
     changed = await connection.fetch(change, page_ids, sources, transitions.ACTS[name])
     hosts = [row["host_id"] for row in changed]

@@ -31,7 +31,7 @@ class Handlers:
         return sorted(self._preparations)
 
     def handles(self, job_type: str) -> Callable[[Handler], Handler]:
-        """For quick work on the database alone: all of it is effects.
+        """Register quick work on the database alone: all of it is effects.
 
         @handlers.handles("score")
         async def score(connection: Connection, job: Job) -> Result: ...
@@ -47,10 +47,10 @@ class Handlers:
         return register
 
     def prepares(self, job_type: str) -> Callable[[Preparation], Preparation]:
-        """For work that waits on others: done without a transaction, it answers the effects.
+        """Register work that waits for others: it runs without a transaction and returns effects.
 
-        It shares the process's few connections with the leases: whoever holds one for long lets
-        one at a time do so.
+        It shares the process's few connections with the leases: a handler that holds one for long
+        must limit itself to one at a time.
 
         @handlers.prepares("classify")
         async def classify(job: Job) -> Effects:

@@ -40,16 +40,16 @@ class Friction:
     met_at: float  # on the monotonic clock
 
 
-async def record(connection: Connection, worker_id: int, met: Sequence[Friction]) -> None:
+async def record(connection: Connection, worker_id: int, signals: Sequence[Friction]) -> None:
     now = clock.now()
     await connection.execute(
         RECORD,
         worker_id,
-        [friction.lane.host_id for friction in met],
-        [friction.lane.token for friction in met],
-        [friction.page_id for friction in met],
-        [friction.signal for friction in met],
-        [friction.points for friction in met],
-        [friction.score for friction in met],
-        [now - friction.met_at for friction in met],
+        [friction.lane.host_id for friction in signals],
+        [friction.lane.token for friction in signals],
+        [friction.page_id for friction in signals],
+        [friction.signal for friction in signals],
+        [friction.points for friction in signals],
+        [friction.score for friction in signals],
+        [now - friction.met_at for friction in signals],
     )

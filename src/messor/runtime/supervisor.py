@@ -72,13 +72,13 @@ class Supervisor:
         clock = asyncio.get_running_loop().time
         while not self._stop.is_set():
             started = clock()
-            told = await self._run_one()
+            ending = await self._run_one()
             if self._stop.is_set():
                 return
             is_proven = clock() - started >= self._policy.proven_seconds
             failures = 1 if is_proven else failures + 1
             pause = self._policy.pause(failures)
-            self._say(f"{told}; starting another in {pause:.0f} s.")
+            self._say(f"{ending}; starting another in {pause:.0f} s.")
             await wait(self._stop, pause)
 
     async def _run_one(self) -> str:

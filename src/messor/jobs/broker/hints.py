@@ -16,7 +16,7 @@ from messor.jobs.slots import JobSlots
 
 AGAIN_SECONDS = 0.5
 
-Asking = tuple[str, "asyncio.Future[bool]"]
+HintRequest = tuple[str, "asyncio.Future[bool]"]
 
 
 class Hints:
@@ -26,11 +26,11 @@ class Hints:
         self.job_types = list(job_types)
         self.counts: Counter[str] = Counter()
         self._options = options
-        self._asked: list[Asking] = []
+        self._pending: list[HintRequest] = []
         self._wake = asyncio.Event()
         self._is_stopped = False
         self._is_hinted = False
-        self._look_at = 0.0
+        self._poll_at = 0.0
 
     def stop(self) -> None:
         self._is_stopped = True
@@ -43,7 +43,7 @@ class Hints:
         """Set whether the broker is available; if not, poll at once."""
         self._is_hinted = is_hinted
         now = asyncio.get_running_loop().time()
-        self._look_at = now + self._look_seconds if is_hinted else now
+        self._poll_at = now + self._poll_seconds if is_hinted else now
         self._wake.set()
 
     async def take(self, job_type: str, seconds: float) -> bool:
@@ -54,7 +54,7 @@ class Hints:
         if self._is_stopped:
             return False
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._asked.append((job_type, answer))
+        self._pending.append((job_type, answer))
         self._wake.set()
         try:
             async with asyncio.timeout(seconds):
@@ -66,22 +66,22 @@ class Hints:
         while not self._is_stopped:
             self._wake.clear()
             if free := slots.free:
-                await self._follow(slots, self._next_asked(free))
-            await self._look_around(slots)
-            await self._rest()
-        for _, answer in self._asked:
+                await self._follow(slots, self._next_pending(free))
+            await self._poll(slots)
+            await self._wait()
+        for _, answer in self._pending:
             _settle(answer, False)
 
-    def _next_asked(self, limit: int) -> list[Asking]:
+    def _next_pending(self, limit: int) -> list[HintRequest]:
         """The hints to follow now, oldest first; those that gave up are dropped."""
-        asked = [asking for asking in self._asked if not asking[1].done()]
-        self._asked = asked[limit:]
-        return asked[:limit]
+        pending = [request for request in self._pending if not request[1].done()]
+        self._pending = pending[limit:]
+        return pending[:limit]
 
-    async def _follow(self, slots: JobSlots, asked: Sequence[Asking]) -> None:
+    async def _follow(self, slots: JobSlots, pending: Sequence[HintRequest]) -> None:
         """Claim as many jobs of each type as there are hints for it."""
         by_type: dict[str, list[asyncio.Future[bool]]] = defaultdict(list)
-        for job_type, answer in asked:
+        for job_type, answer in pending:
             by_type[job_type].append(answer)
         for job_type, answers in by_type.items():
             claimed = await self._claim(slots, [job_type], len(answers))
@@ -89,16 +89,16 @@ class Hints:
             for answer in answers:
                 _settle(answer, claimed is not None)
 
-    async def _look_around(self, slots: JobSlots) -> None:
+    async def _poll(self, slots: JobSlots) -> None:
         """Poll without a hint, when it is time to."""
         now = asyncio.get_running_loop().time()
         free = slots.free
-        if now < self._look_at or not free or self._is_stopped:
+        if now < self._poll_at or not free or self._is_stopped:
             return
         claimed = await self._claim(slots, self.job_types, free)
         self.counts["found"] += claimed or 0
         if claimed != free or self._is_hinted:
-            self._look_at = now + self._look_seconds
+            self._poll_at = now + self._poll_seconds
 
     async def _claim(self, slots: JobSlots, job_types: Sequence[str], limit: int) -> int | None:
         claimed = await slots.claim(job_types, limit)
@@ -107,14 +107,14 @@ class Hints:
         return claimed
 
     @property
-    def _look_seconds(self) -> float:
+    def _poll_seconds(self) -> float:
         options = self._options
         return options.hinted_look_seconds if self._is_hinted else options.away_look_seconds
 
-    async def _rest(self) -> None:
+    async def _wait(self) -> None:
         """Wait until a hint comes, a slot becomes free, or it is time to poll."""
-        seconds = max(0.0, self._look_at - asyncio.get_running_loop().time())
-        await wait(self._wake, seconds or self._look_seconds)
+        seconds = max(0.0, self._poll_at - asyncio.get_running_loop().time())
+        await wait(self._wake, seconds or self._poll_seconds)
 
 
 def _settle(answer: asyncio.Future[bool], is_taken: bool) -> None:

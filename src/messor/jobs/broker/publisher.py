@@ -127,7 +127,7 @@ def _away(error: Exception, job_type: str) -> BrokerAwayError:
     if isinstance(error, PreconditionFailed) or isinstance(error.__cause__, PreconditionFailed):
         name = QUEUE_PREFIX + job_type
         return BrokerAwayError(
-            f"The broker has a queue {name} of another type or length; its hints are made up for "
-            f"when it is gone: rabbitmqctl delete_queue {name}"
+            f"The broker has a queue {name} of another type or length; its hints are sent "
+            f"again once it is deleted: rabbitmqctl delete_queue {name}"
         )
     return BrokerAwayError(f"The broker rejects hints: {error!r}")

@@ -102,7 +102,7 @@ async def test_pictures_are_fetched_kept_by_hash_and_measured(tmp_path: Path, ds
         assert (found["/b.gif"]["media_type"], found["/b.gif"]["width"]) == ("image/gif", 20)
         # The same bytes lie in the archive once.
         assert found["/same.png"]["image_path"] == first["image_path"]
-        assert "no approved domain" in found[OTHER]["refusal"]
+        assert "not belong to an approved domain" in found[OTHER]["refusal"]
         async with b.opened() as database:
             kept = await image_rows.image(database, first["id"])
         place = (kept["segment"], kept["segment_offset"], kept["segment_length"])

@@ -25,8 +25,8 @@ from tests.web.nesting_check import KILLER
 DIE_WHILE_READING = """
 import os, signal, sys
 from pathlib import Path
-from messor.crawl.crash_markers import Mark
-mark = Mark(Path(sys.argv[1]), int(sys.argv[2]))
+from messor.crawl.crash_markers import CrashMarker
+mark = CrashMarker(Path(sys.argv[1]), int(sys.argv[2]))
 mark.set(int(sys.argv[3]))
 os.kill(os.getpid(), signal.SIGSEGV)
 """

@@ -137,7 +137,7 @@ async def test_a_sitemap_file_is_a_batch_and_the_sitemaps_it_names_are_read(
     body = b"<urlset><url><loc>https://example.test/a</loc></url></urlset>"
     assert (await submit(database, body, "sitemap")).accepted == 1
     assert {row["kind"] for row in (await rows(database)).values()} == {"page", "sitemap"}
-    with pytest.raises(UsageError, match="no sitemap"):
+    with pytest.raises(UsageError, match="Not a sitemap"):
         await submit(database, b"<html><p>nothing", "sitemap")
 
 

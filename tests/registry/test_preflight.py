@@ -172,7 +172,7 @@ async def test_a_login_and_a_challenge_are_seen(database: Database, tmp_path: Pa
     assert (report.status_code, report.login) == (403, False)
     assert report.challenge
     assert "cloudflare" in report.challenge.lower()
-    assert "checks or refuses" in report.said
+    assert "blocks or challenges crawlers" in report.said
 
 
 async def test_a_login_wall_is_seen(database: Database, tmp_path: Path) -> None:

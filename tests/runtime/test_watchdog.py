@@ -69,7 +69,7 @@ async def test_one_that_fails_starts_again_and_the_others_go_on(
     (alarm,) = board.standing
     assert alarm.name == "frail"
     assert "frail failed (" in alarm.said
-    told = str(fault) if isinstance(fault, Exception) else "ended by itself"
+    told = str(fault) if isinstance(fault, Exception) else "ended unexpectedly"
     assert told in alarm.said
     await until(lambda: not board.standing)  # it has run well for a while
     company.stop()

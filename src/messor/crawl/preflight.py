@@ -246,7 +246,7 @@ def _leads(url: Url, location: str | None) -> tuple[str | None, str | None]:
     """The target of a redirect, and its domain if that is another one."""
     target = parse(location, url.href) if location else None
     if target is None:
-        return None, "an invalid URL"
+        return None, "nowhere"
     other = registrable_domain(host_of(target.authority))
     return target.href, None if other == registrable_domain(url.host) else other or target.host
 

@@ -47,7 +47,7 @@ FIRST_SILENCE_SECONDS = 60.0  # after 429 or 503 without Retry-After; doubles ea
 MAX_SILENCE_SECONDS = 3600.0
 FRICTION_SECONDS = 3600.0  # after a visit that was stopped early
 MAX_UNANSWERED = 5  # consecutive requests without a response before a host counts as down
-ALL_FAILED_SECONDS = 3600.0  # before retrying a page that every provider failed to fetch
+EXHAUSTED_SECONDS = 3600.0  # before retrying a page that every provider failed to fetch
 DEFERRED_SECONDS = 5.0  # before a deferred lane is claimed again
 
 # Long robots files and sitemaps are truncated (RFC 9309 2.5, sitemaps.org); images are read just
@@ -298,7 +298,7 @@ class Visitor:
             visit.pages += 1
             later = await self._read_response(visit, task, fetched)
             later.raw_hash = read_result.raw_hash
-            if is_better_result(later, best):
+            if is_better(later, best):
                 hops.append(best.fetched)
                 best = later
             else:
@@ -440,7 +440,7 @@ def silence_after(lane: Lane, fetched: Fetched) -> float:
     return min(FIRST_SILENCE_SECONDS * 2.0**lane.risk.refusals, MAX_SILENCE_SECONDS)
 
 
-def is_better_result(later: PageReadResult, best: PageReadResult) -> bool:
+def is_better(later: PageReadResult, best: PageReadResult) -> bool:
     """Whether another provider's result replaces the best one so far."""
     if later.fetched.error_type == PROVIDER_FAULT:
         return False
@@ -459,10 +459,10 @@ def schedule(lane: Lane, task: Task, fetched: Fetched, hops: Sequence[Fetched]) 
     faults = [hop for hop in hops if hop.error_type == PROVIDER_FAULT]
     provider_failed = bool(faults) and fetched.outcome in (Outcome.EMPTY, Outcome.UNCHANGED)
     if provider_failed and not any(hop.sent_at for hop in faults):
-        soonest = min(hop.retry_after or ALL_FAILED_SECONDS for hop in faults)
+        soonest = min(hop.retry_after or EXHAUSTED_SECONDS for hop in faults)
         return cadence.after_waiting(task, soonest)
     if provider_failed or fetched.outcome in RETRYABLE:
-        wait = max(fetched.retry_after or 0.0, ALL_FAILED_SECONDS if hops else 0.0)
+        wait = max(fetched.retry_after or 0.0, EXHAUSTED_SECONDS if hops else 0.0)
         return cadence.after_failure(task, lane.policy.frequency, wait)
     if lane.policy.harvest == "asked" or task.depth > lane.policy.max_crawl_depth:
         return Schedule("completed", None, 0)  # until it is requested again

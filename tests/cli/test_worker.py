@@ -97,7 +97,7 @@ def test_the_broker_has_its_line_in_the_doctors_report(
     monkeypatch.setenv("MESSOR_BROKER_URL", "amqp://guest:secret@127.0.0.1:9//")
     broker = line()
     assert broker["state"] == "bad"
-    assert "does not take hints" in broker["found"]
+    assert "rejects hints" in broker["found"]
     assert "secret" not in str(broker)
 
 

@@ -28,7 +28,7 @@ import asyncio, json, os, signal, sys
 import asyncpg
 from asyncpg.transaction import Transaction
 from messor.jobs.handlers import Handlers
-from messor.jobs.runner import Limits, Runner
+from messor.jobs.runner import Runner, RunnerLimits
 from messor.store.database import Database
 from tests.jobs.test_runner import note
 
@@ -62,7 +62,7 @@ async def work(dsn, job_type, point):
             fail_point.watch(asyncpg.Connection, name)
         for name in ("start", "commit"):
             fail_point.watch(Transaction, name)
-        await Runner(database, handlers, f"point-{point}", Limits(look_seconds=0.01)).run()
+        await Runner(database, handlers, f"point-{point}", RunnerLimits(poll_seconds=0.01)).run()
 
 ended = []
 for number in range(int(sys.argv[2])):

@@ -62,7 +62,7 @@ UPDATE messor.jobs j
                         WHEN p.locked_by IS NULL THEN 'NoAttemptsLeft' ELSE 'LeaseExpired' END,
        dead_reason = CASE WHEN p.may_run THEN NULL
                           WHEN p.locked_by IS NULL THEN 'It has no attempts left.'
-                          ELSE format('The lease of worker %s ran out during attempt %s.',
+                          ELSE format('The lease of worker %s expired during attempt %s.',
                                       p.locked_by, j.attempts) END
   FROM picked p CROSS JOIN moment m WHERE j.id = p.id
 RETURNING j.id, j.job_type, j.dedupe_key, j.target_kind, j.target_id, j.target_url, j.payload,

@@ -65,7 +65,7 @@ UPDATE messor.jobs j
        dead_category = CASE WHEN NOT s.may_run THEN 'internal' END,
        dead_type = CASE WHEN NOT s.may_run THEN 'LeaseExpired' END,
        dead_reason = CASE WHEN NOT s.may_run THEN
-         format('The lease of worker %s ran out during attempt %s.', s.locked_by, s.attempts) END,
+         format('The lease of worker %s expired during attempt %s.', s.locked_by, s.attempts) END,
        locked_by = NULL, locked_at = NULL, lock_expires_at = NULL
   FROM stuck s CROSS JOIN moment m WHERE j.id = s.id
 RETURNING j.id, s.locked_by, s.attempts, s.may_run

@@ -145,19 +145,19 @@ class Adder:
         self._database = database
         self._ids = ids
         self._seen = SeenFilter()
-        self._sieve = LinkFilter(self._seen, 5, frozenset())
+        self._link_filter = LinkFilter(self._seen, 5, frozenset())
         self._cache = LinkCache(8_000)
         self._batch = FlushBatch()
         self._gathered = 0
 
     async def take(self, lane: Lane, task: Task, url: Url, hrefs: list[str]) -> None:
-        known = self._sieve.known_hrefs(url, lane)
+        known = self._link_filter.known_hrefs(url, lane)
         written = list(dict.fromkeys([href for href in hrefs if href not in known]))
         links = LinkResolver(url, self._cache).resolve(written)
         reading = PageReading(url.href, url.href, hrefs=written, anchors=[""] * len(written))
         reading.links = [link for link in links if link is not None]
         assert len(reading.links) == len(written)
-        found, _ = self._sieve.sift(lane, task, url, reading)
+        found, _ = self._link_filter.filter_links(lane, task, url, reading)
         self._batch.find(found)
         self._gathered += 1
         if self._gathered >= BATCH:

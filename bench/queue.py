@@ -94,7 +94,7 @@ async def work_by_runner(dsn: str) -> None:
     async def noop(_: Connection, __: Job) -> Result:
         return None
 
-    limits = RunnerLimits(concurrency=128, look_seconds=0.01)
+    limits = RunnerLimits(concurrency=128, poll_seconds=0.01)
     async with Database(dsn) as database:
         runner = Runner(database, handlers, "bench", limits)
         ready()

@@ -110,7 +110,7 @@ class Crew:
         if not self._log.exists():
             return ""
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join(line for line in lines if " is at work. " not in line)
+        return "\n".join(line for line in lines if " is running. " not in line)
 
     @property
     def _log(self) -> Path:

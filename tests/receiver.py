@@ -20,7 +20,7 @@ from messor.ops.webhooks.dispatch import Dispatcher
 from messor.settings import Settings
 from messor.store.database import Database
 
-FAST = RunnerLimits(look_seconds=0.01, backoff=Backoff(0.001, 0.01))
+FAST = RunnerLimits(poll_seconds=0.01, backoff=Backoff(0.001, 0.01))
 PATIENCE = 60.0
 
 

@@ -43,7 +43,7 @@ async def test_a_submission_strips_protocol_and_path(admin: httpx.AsyncClient) -
 async def test_an_approved_one_asks_whether_to_rescrape(admin: httpx.AsyncClient) -> None:
     await ask(admin, "foodbank.org")
     said = (await decide(admin, "foodbank.org", act="approve")).json()["said"]
-    assert "No worker is at work" in said
+    assert "No worker is running" in said
     again = await ask(admin, "foodbank.org")
     assert (again["outcome"], again["asks"]) == ("approved", "rescrape")
     due = await admin.post(f"{D}/foodbank.org/rescrape")

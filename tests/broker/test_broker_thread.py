@@ -9,7 +9,7 @@ from typing import Any
 from messor.jobs.handlers import Handlers, Result
 from messor.jobs.jobs import Job
 from messor.jobs.runner import RunnerLimits
-from messor.runtime.broker_thread import BrokerCrew, EngineThread
+from messor.runtime.broker_thread import EngineSetup, EngineThread
 from messor.settings import Settings
 from messor.store.database import Connection
 from tests.broker.conftest import PATIENCE, QUICK
@@ -38,7 +38,7 @@ async def test_a_hint_that_the_loop_never_came_to_is_refused_when_it_ends(dsn: s
     loop = ForgetfulLoop()
     engine = EngineThread(
         Settings(database_url=dsn),
-        lambda _: BrokerCrew(handlers),
+        lambda _: EngineSetup(handlers),
         QUICK,
         limits=RunnerLimits(),
         name="worker",

@@ -187,4 +187,4 @@ async def test_a_job_that_kills_its_workers_does_not_take_others_with_it(
     assert deaths == 3
     assert await made(database) == list("abcdefg")
     reason = await database.fetchval("SELECT dead_reason FROM messor.jobs WHERE state = 'dead'")
-    assert "ran out during attempt 3" in reason
+    assert "expired during attempt 3" in reason

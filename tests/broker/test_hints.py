@@ -27,7 +27,7 @@ class Bench:
         handlers.prepares("slow")(self._slow)
         limits = RunnerLimits(concurrency=2, drain_seconds=PATIENCE)
         self.hints = Hints(handlers.job_types, QUICK)
-        self.runner = Runner(database, handlers, "worker", limits, seeker=self.hints)
+        self.runner = Runner(database, handlers, "worker", limits, job_source=self.hints)
 
     async def _note(self, connection: Connection, job: Job) -> Result:
         await events.record(connection, [Event("job.made", job.dedupe_key)])

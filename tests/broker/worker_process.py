@@ -24,7 +24,7 @@ from messor.jobs.outcomes import Backoff
 from messor.jobs.runner import Runner, RunnerLimits
 from messor.ledger import events
 from messor.ledger.events import Event
-from messor.runtime.broker_thread import BrokerCrew
+from messor.runtime.broker_thread import EngineSetup
 from messor.runtime.broker_worker import run_celery_worker
 from messor.settings import Settings
 from messor.store.database import Connection, Database
@@ -104,16 +104,16 @@ def work(given: dict[str, Any]) -> int:
     limits = RunnerLimits(
         concurrency=given["concurrency"],
         lease_seconds=given["lease_seconds"],
-        look_seconds=0.05,
+        poll_seconds=0.05,
         backoff=Backoff(0.1),
     )
     if given["options"] is None:
         asyncio.run(run_in_process(given, limits))
         return 0
 
-    def compose(session: Session) -> BrokerCrew:
+    def compose(session: Session) -> EngineSetup:
         Path(given["ready"]).touch()
-        return BrokerCrew(build_handlers(given))
+        return EngineSetup(build_handlers(given))
 
     settings = Settings(database_url=given["dsn"])
     return run_celery_worker(settings, compose, Options(**given["options"]), limits)

@@ -26,7 +26,7 @@ def test_workflow_1(messor: Messor) -> None:
     assert "1 domains wait" in messor("domains", "queue").err
     said = messor("domains", "approve", "foodbank.org", "--json")
     assert said.json["status"] == "approved"
-    assert "Its pages are due. No worker is at work." in said.err
+    assert "Its pages are due. No worker is running." in said.err
     said = messor("domains", "submit", "foodbank.org")
     assert "would you like to re-scrape?" in said.err
     assert "1 known pages are due" in messor("domains", "submit", "foodbank.org", "--rescrape").err

@@ -120,7 +120,7 @@ def test_catching_up_and_who_leads(messor: Messor, dsn: str) -> None:
         (("set", "O-Daily", "daily"), 2, "'daily' is not a cadence"),
         (("set", "O-Nothing", "@daily"), 4, "There is no orchestrator 'O-Nothing'"),
         (("set", "O-SERP", "@daily"), 5, "O-SERP is not available: it needs a search engine"),
-        (("reset", "O-Daily"), 5, "O-Daily runs by its usual cadence already."),
+        (("reset", "O-Daily"), 5, "O-Daily already runs by its default cadence."),
         (("enable", "O-Daily"), 5, "O-Daily is on already."),
     ],
 )

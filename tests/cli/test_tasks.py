@@ -52,7 +52,7 @@ def test_a_good_batch_exits_with_0_and_one_of_bad_lines_with_2(
     stdin(monkeypatch, b"nonsense\n")
     said = shop("tasks", "submit", "-")
     assert said.code == 2
-    assert "No line was accepted; line 1: this is no web address" in said.err
+    assert "No line was accepted; line 1: not a web URL" in said.err
     stdin(monkeypatch, b"")
     assert shop("tasks", "submit", "-").code == 2
     assert shop("tasks", "submit", "missing.csv").code == 2
@@ -68,7 +68,7 @@ def test_the_terms_of_a_batch_are_those_of_its_tasks(shop: Messor, tmp_path: Pat
     (first, _) = shop("tasks", "list", "--batch", batch, "--json").json
     assert first["priority"] == 2
     assert first["status"] == "queued"
-    assert first["rhythm"] == "looked at every 12 h (set for this page), exactly"
+    assert first["rhythm"] == "crawled every 12 h (set for this page), exactly"
     assert shop("tasks", "submit", file, "--every", "often").code == 2
 
 
@@ -118,7 +118,7 @@ def test_a_scope_that_is_none_is_one_sentence(
 def test_what_cannot_be_done_says_why(shop: Messor) -> None:
     said = shop("tasks", "resume", "--url", "https://shop.test/")
     assert said.code == 5
-    assert "is pending cannot be changed by 'resume'" in said.err
+    assert "is pending cannot be changed with 'resume'" in said.err
 
 
 def test_events_tell_who_did_what(shop: Messor) -> None:

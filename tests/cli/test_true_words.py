@@ -40,7 +40,7 @@ def test_crawling_started_is_said_when_somebody_crawls(messor: Messor, dsn: str)
         messor("domains", "submit", name)
     said = messor("domains", "approve", "one.org").err
     assert "Crawling started" not in said
-    assert "No worker is at work. Start one: messor up" in said
+    assert "No worker is running. Start one: messor up" in said
     execute(dsn, AT_WORK)
     assert "Crawling started." in messor("domains", "approve", "two.org").err
 
@@ -49,13 +49,13 @@ def test_a_url_is_said_to_be_crawled_now_when_it_is(messor: Messor, dsn: str) ->
     messor("domains", "submit", "one.org")
     messor("domains", "approve", "one.org")
     url = ("domains", "url", "http://one.org/menu")
-    assert "No worker is at work" in messor(*url).err
+    assert "No worker is running" in messor(*url).err
     execute(dsn, AT_WORK)
     assert "is crawled now" in messor(*url).err
     execute(dsn, SILENCE)
     said = messor(*url).err
     assert "is crawled now" not in said
-    assert "one.org is left alone until" in said
+    assert "one.org is paused until" in said
     assert "answered 429" in said
 
 
@@ -125,7 +125,7 @@ def test_a_host_that_is_left_alone_is_said_to_be_when_a_crawl_comes_to_nothing(
     )
     said = messor("crawl", f"{HOME}3", "--depth", "0")
     assert said.code == 7
-    assert f"{SHOP} is left alone until" in said.err
+    assert f"{SHOP} is paused until" in said.err
     assert "answered 429" in said.err
 
 

@@ -16,7 +16,7 @@ import pytest
 from messor.cli import worker as commands
 from messor.crawl.worker import Worker
 from messor.runtime.process_group import ProcessGroup
-from messor.runtime.supervisor import Patience, Supervisor
+from messor.runtime.supervisor import RestartPolicy, Supervisor
 from messor.runtime.worker_process import Duties
 from messor.settings import Settings
 from messor.store import migrate
@@ -35,9 +35,9 @@ from tests.web.nesting_check import KILLER
     [
         (
             ["--only", "visit,nonsense"],
-            "nothing called 'nonsense' to do; there are audit, extract, visit",
+            "Unknown kind of work 'nonsense'; choose from: audit, extract, visit",
         ),
-        (["--only", ""], "nothing called '' to do"),
+        (["--only", ""], "Unknown kind of work ''"),
         (["--broker"], "set MESSOR_BROKER_URL="),
         (["--broker", "--only", "visit"], "--broker applies to jobs only"),
         (["--processes", "2", "--broker"], "set MESSOR_BROKER_URL="),
@@ -97,7 +97,7 @@ def test_the_broker_has_its_line_in_the_doctors_report(
     monkeypatch.setenv("MESSOR_BROKER_URL", "amqp://guest:secret@127.0.0.1:9//")
     broker = line()
     assert broker["state"] == "bad"
-    assert "does not take hints" in broker["found"]
+    assert "rejects hints" in broker["found"]
     assert "secret" not in str(broker)
 
 
@@ -130,8 +130,8 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
 def test_up_runs_workers_and_stops_them(dsn: str, tmp_path: Path) -> None:
     environment = {"MESSOR_DATABASE_URL": dsn, "MESSOR_LISTEN_PORT": "0"}
     with started(tmp_path, "up", "--workers", "2", **environment) as process:
-        wait_for(process, "is at work")
-        wait_for(process, "is at work")
+        wait_for(process, "is running")
+        wait_for(process, "is running")
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
 
@@ -299,7 +299,7 @@ async def test_a_supervisor_that_fails_does_not_end_the_others(
                 raise RuntimeError("a fault")
             await unending.wait()
 
-    monkeypatch.setattr(Patience, "pause", lambda *_: 0.01)
+    monkeypatch.setattr(RestartPolicy, "pause", lambda *_: 0.01)
     teams = [lambda: Team("frail"), lambda: Team("sound")]
     running = asyncio.create_task(commands._supervise(2, teams))  # type: ignore[arg-type]
     await until(lambda: made.count("frail") > 3)

@@ -70,7 +70,7 @@ async def test_log_in_review_approve(
     dossier = page.locator("#dossier")
     await expect(dossier.locator("blockquote")).to_contain_text("State food bank directory")
     await dossier.get_by_role("button", name="Approve").click()
-    await expect(page.get_by_text("Its pages are due. No worker is at work.")).to_be_visible()
+    await expect(page.get_by_text("Its pages are due. No worker is running.")).to_be_visible()
     assert await status_of(database, "foodbank.org") == "approved"
 
     await expect(page.get_by_role("heading", name="spam.org")).to_be_visible()

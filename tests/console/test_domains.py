@@ -168,7 +168,7 @@ async def test_scrape_again_pause_and_resume(admin: Visitor, database: Database)
     domain = await admit(database, "shop.example")
     await seeding.add_page(database, domain, "https://shop.example/a")
     answer = await admin.send("/domains", "/domains/shop.example/rescrape")
-    assert "Its pages are due. No worker is at work." in (await admin.get(answer.place)).said
+    assert "Its pages are due. No worker is running." in (await admin.get(answer.place)).said
     due = "SELECT count(*) FROM messor.crawl_tasks WHERE due_at <= messor.clock() AND kind = 'page'"
     assert await database.fetchval(due) >= 1
     await admin.send("/domains", "/domains/shop.example/hold", {"act": "pause"})

@@ -181,12 +181,12 @@ async def test_the_schedule_is_overridden_reset_and_switched(
     database: Database, admin: Visitor, reviewer: Visitor
 ) -> None:
     page = await admin.get("/schedule")
-    assert "by its usual cadence" in page.said
+    assert "by its default cadence" in page.said
     assert (
         await admin.send("/schedule", "/schedule/O-Audit", {"act": "set", "cadence": "@every 6h"})
     ).status == 303
     page = await admin.get("/schedule")
-    assert "by a cadence that somebody set" in page.said
+    assert "by its overridden cadence" in page.said
     assert "The admin" in page.said
     wrong = await admin.send("/schedule", "/schedule/O-Audit", {"act": "set", "cadence": "soon"})
     assert wrong.status == 422

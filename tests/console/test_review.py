@@ -65,8 +65,8 @@ async def test_approve(reviewer: Visitor, database: Database) -> None:
     assert (answer.status, answer.place) == (303, "/review?at=shelter.org")
     assert await status_of(database, "foodbank.org") == "approved"
     page = await reviewer.get(answer.place)
-    assert "Its pages are due. No worker is at work." in page.said
-    assert "No worker is at work." not in (await reviewer.get("/review")).said, "said once"
+    assert "Its pages are due. No worker is running." in page.said
+    assert "No worker is running." not in (await reviewer.get("/review")).said, "said once"
     who = await database.fetchval("SELECT actor FROM messor.events WHERE type = 'domain.approved'")
     assert reviewer.member is not None
     assert who == f"member:{reviewer.member.id}"

@@ -83,7 +83,7 @@ async def test_one_page(admin: Visitor, database: Database) -> None:
     await admin.send("/domains", "/domains/foodbank.org/decide", {"act": "approve"})
     urls = [row["url"] for row in await database.fetch("SELECT url FROM messor.pages")]
     assert "https://foodbank.org/services/housing" in urls
-    assert "is due. No worker is at work" in await submit(admin, address="foodbank.org/other")
+    assert "is due. No worker is running" in await submit(admin, address="foodbank.org/other")
 
 
 async def test_nonsense(admin: Visitor) -> None:

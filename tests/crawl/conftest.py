@@ -119,7 +119,7 @@ async def make_bench(database: Database, folder: Path, budget: int = 10_000) -> 
     await archive.ready()
     seen = SeenFilter()
     flusher = Flusher(database, holder, archive, seen)
-    flusher.know_host(HOST, host_id)
+    flusher.remember_host(HOST, host_id)
     return Bench(database, folder, domain, host_id, holder, lane, archive, seen, flusher)
 
 

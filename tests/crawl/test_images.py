@@ -102,7 +102,7 @@ async def test_pictures_are_fetched_kept_by_hash_and_measured(tmp_path: Path, ds
         assert (found["/b.gif"]["media_type"], found["/b.gif"]["width"]) == ("image/gif", 20)
         # The same bytes lie in the archive once.
         assert found["/same.png"]["image_path"] == first["image_path"]
-        assert "no approved domain" in found[OTHER]["refusal"]
+        assert "not belong to an approved domain" in found[OTHER]["refusal"]
         async with b.opened() as database:
             kept = await image_rows.image(database, first["id"])
         place = (kept["segment"], kept["segment_offset"], kept["segment_length"])
@@ -230,11 +230,12 @@ async def test_a_picture_that_leads_away_or_nowhere_says_so(tmp_path: Path, dsn:
             await harvest(b)
         found = await images(b)
         assert (
-            found["/away.png"]["refusal"] == "Its host pictures.example is of no approved domain."
+            found["/away.png"]["refusal"]
+            == "Its host pictures.example does not belong to an approved domain."
         )
         assert found["/round.png"]["refusal"] == "It was redirected more than 3 times."
         asked = b.web.paths(SHOP)
         assert asked.count("/round.png") + asked.count("/and.png") == 4
         assert (await outcomes(b))["/lost.png"] == "redirected"
         said = await b.rows("SELECT error_message FROM messor.crawl_tasks WHERE kind = 'image'")
-        assert "redirected to nowhere" in {row["error_message"] for row in said}
+        assert "redirect without a valid target" in {row["error_message"] for row in said}

@@ -30,11 +30,11 @@ def tried():
 # The keeper's fresh process for one page.
 SANDBOXED = """
 import msgspec
-from messor.crawl import sandboxed_reader as sandbox
+from messor.crawl import sandboxed_reader
 from messor.web.html import PageReading
-sandbox.read_page = lambda html, url, **_: PageReading(url=url, base=url, title=tried())
+sandboxed_reader.read_page = lambda html, url, **_: PageReading(url=url, base=url, title=tried())
 order = msgspec.msgpack.encode(("<p>", "http://a.example/", "agent"))
-answer, is_read = sandbox._read_apart(order, 5, sandbox.MEMORY)
+answer, is_read = sandboxed_reader._parse_in_child(order, 5, sandboxed_reader.MEMORY)
 print(msgspec.msgpack.decode(answer, type=PageReading).title if is_read else "died")
 """
 # A reading process of extraction, given one order.
@@ -73,7 +73,7 @@ def said(script: str, *given: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_page_that_takes_over_its_cage_gets_nowhere() -> None:
+def test_a_page_that_takes_over_its_sandbox_gets_nowhere() -> None:
     done = said(SANDBOXED)
     assert done.stdout.split("\n")[0] == "nothing", done.stderr
 
@@ -83,17 +83,17 @@ def test_a_page_that_takes_over_its_reader_gets_nowhere(tmp_path: Path) -> None:
     assert done.stderr.strip() == "nothing"
 
 
-async def test_the_keeper_of_the_sandbox_has_no_network() -> None:
-    sandbox = SandboxedReader(agent="agent")
+async def test_the_sandbox_keeper_has_no_network() -> None:
+    reader = SandboxedReader(agent="agent")
     try:
-        await sandbox.read("<title>x</title>", "http://a.example/")
-        (keeper,) = sandbox._idle
+        await reader.read("<title>x</title>", "http://a.example/")
+        (keeper,) = reader._idle
         try:
             network = os.readlink(f"/proc/{keeper.pid}/ns/net")  # noqa: PTH115 - it is no path
         except PermissionError:
             pytest.skip("nobody may look at another's network here")
     finally:
-        await sandbox.close()
+        await reader.close()
     if said(LEAVING).stdout.strip() != "True":
         pytest.skip("nobody may make a network here")
     assert network != os.readlink("/proc/self/ns/net")  # noqa: PTH115 - it is no path

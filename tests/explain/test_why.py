@@ -99,16 +99,16 @@ async def test_the_delay_says_which_of_its_parts_counts(database: Database, tmp_
 
     assert "every 0.01 s at most: Crawl-delay in robots.txt" in await pace()
     await database.fetch("UPDATE messor.domains SET crawl_delay_seconds = 0.5")
-    assert "every 0.5 s at most: its domain's own delay" in await pace()
+    assert "every 0.5 s at most: the domain's own delay" in await pace()
     await database.fetch("UPDATE messor.domains SET crawl_delay_seconds = NULL")
     assert "every 1 s at most: the default" in await pace()
     await database.fetch(
         """UPDATE messor.lanes SET mode_delay = 0.8,
                   mode_until = messor.clock() + interval '1 minute'"""
     )
-    assert "every 0.8 s at most: the ingestion under way" in await pace()
+    assert "every 0.8 s at most: the ingestion in progress" in await pace()
     await set_risk(database, 30)
-    assert "every 1.2 s at most: its risk is medium" in await pace()
+    assert "every 1.2 s at most: risk is medium" in await pace()
 
 
 async def set_risk(database: Database, score: float) -> None:
@@ -186,7 +186,7 @@ async def test_a_page_that_asks_not_to_be_kept(database: Database, tmp_path: Pat
         await crawl(web.settings(), database)
         explanation = await explain(database, web.settings(), "http://one.test/")
     assert explanation.verdict == "allowed"
-    assert "not kept: the page asks not to be indexed" in facts(explanation)["keep"][1]
+    assert "not kept: the page forbids indexing" in facts(explanation)["keep"][1]
 
 
 async def test_sitemap_category_and_terms_are_told(database: Database, tmp_path: Path) -> None:
@@ -266,12 +266,12 @@ async def test_the_cadence_of_a_page_is_told(database: Database, tmp_path: Path)
     settings = await crawled(database, tmp_path)
     url = "http://one.test/"
     said = facts(await explain(database, settings, url))["cadence"]
-    assert said == ("fact", "looked at every 1 d (the default); no change history yet")
+    assert said == ("fact", "crawled every 1 d (the default); no change history yet")
     await database.fetch("UPDATE messor.domains SET track_level = 'B'")
     assert "7 d (track level B)" in facts(await explain(database, settings, url))["cadence"][1]
     await database.fetch("UPDATE messor.crawl_tasks SET crawl_frequency = '12 hours'")
     exact = facts(await explain(database, settings, url))["cadence"][1]
-    assert exact == "looked at every 12 h (set for this page), exactly"
+    assert exact == "crawled every 12 h (set for this page), exactly"
 
 
 async def test_what_people_hold_back_is_told(database: Database, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ async def started(
     process = start(log, {**environment(settings), **more}, *words)
     made = Running(process, log)
     try:
-        await until(lambda: "is at work" in made.said, PATIENCE)
+        await until(lambda: "is running" in made.said, PATIENCE)
         yield made
     finally:
         process.send_signal(signal.SIGTERM)

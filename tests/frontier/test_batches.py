@@ -92,7 +92,7 @@ async def test_csv_has_a_header_and_each_line_its_own_terms(database: Database) 
     )
     assert set(reasons(report)) == {5, 6, 7, 8, 9}
     assert "from 1 (first) to 10" in reasons(report)[5]
-    assert "no frequency" in reasons(report)[6]
+    assert "not a frequency" in reasons(report)[6]
     assert "not CSV" in reasons(report)[7]
     terms = {
         url[-1]: (r["priority"], r["crawl_frequency"]) for url, r in (await rows(database)).items()
@@ -137,7 +137,7 @@ async def test_a_sitemap_file_is_a_batch_and_the_sitemaps_it_names_are_read(
     body = b"<urlset><url><loc>https://example.test/a</loc></url></urlset>"
     assert (await submit(database, body, "sitemap")).accepted == 1
     assert {row["kind"] for row in (await rows(database)).values()} == {"page", "sitemap"}
-    with pytest.raises(UsageError, match="no sitemap"):
+    with pytest.raises(UsageError, match="Not a sitemap"):
         await submit(database, b"<html><p>nothing", "sitemap")
 
 
@@ -154,7 +154,7 @@ async def test_the_address_of_a_sitemap_becomes_a_task_of_its_own(database: Data
 @pytest.mark.parametrize(
     "status, said",
     [
-        ("pending_review", "waits for review"),
+        ("pending_review", "is awaiting review"),
         ("suspended", "suspended"),
         ("rejected", "was rejected: spam"),
         ("blacklisted", "blacklisted: spam"),

@@ -246,11 +246,11 @@ async def test_every_act_leaves_an_event_with_its_actor_and_count(database: Data
 
 
 async def test_what_is_not_there_is_said(database: Database) -> None:
-    with pytest.raises(NotFoundError, match="is not known"):
+    with pytest.raises(NotFoundError, match="is unknown"):
         await Scope.url(database, "https://nowhere.test/")
-    with pytest.raises(UsageError, match="not a web address"):
+    with pytest.raises(UsageError, match="not a web URL"):
         await Scope.url(database, "http://")
-    with pytest.raises(UsageError, match="no batch id"):
+    with pytest.raises(UsageError, match="not a batch id"):
         await Scope.batch(database, "seven")
     with pytest.raises(NotFoundError, match="There is no batch"):
         await Scope.batch(database, str(new_id()))

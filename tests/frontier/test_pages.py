@@ -98,7 +98,7 @@ async def test_an_address_with_a_line_break_or_a_key_cut_short_is_refused(
     good = found(domain, "h1.example.test", "/good")
     for bad in (replace(good, url=f"{good.url}\n/x"), replace(good, url_hash=b"short")):
         async with database.transaction() as connection:
-            with pytest.raises(ValueError, match="address"):
+            with pytest.raises(ValueError, match="URL"):
                 await pages.add(connection, [good, bad], {good.host: host_id}, [])
     assert await database.fetchval("SELECT count(*) FROM messor.pages WHERE depth = 1") == 0
 

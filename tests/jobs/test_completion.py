@@ -22,7 +22,7 @@ async def test_jobs_that_are_ready_together_share_a_transaction(database: Databa
 
     await ask(database, *(str(number) for number in range(32)))
     async with running(
-        database, handlers, RunnerLimits(concurrency=32, look_seconds=0.01)
+        database, handlers, RunnerLimits(concurrency=32, poll_seconds=0.01)
     ) as runner:
         await until(database, done=32)
     assert len(transactions) < 32

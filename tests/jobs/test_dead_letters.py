@@ -113,7 +113,7 @@ async def test_live_jobs_are_never_taken_for_letters(database: Database) -> None
 
 
 def test_choices_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(UsageError, match="'wild' is no category"):
+    with pytest.raises(UsageError, match="'wild' is not an error category"):
         DeadLetterFilter(category="wild")
     with pytest.raises(UsageError, match="empty pattern"):
         DeadLetterFilter(pattern=" ")

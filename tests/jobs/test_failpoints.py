@@ -62,7 +62,7 @@ async def work(dsn, job_type, point):
             fail_point.watch(asyncpg.Connection, name)
         for name in ("start", "commit"):
             fail_point.watch(Transaction, name)
-        await Runner(database, handlers, f"point-{point}", RunnerLimits(look_seconds=0.01)).run()
+        await Runner(database, handlers, f"point-{point}", RunnerLimits(poll_seconds=0.01)).run()
 
 ended = []
 for number in range(int(sys.argv[2])):

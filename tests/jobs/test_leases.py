@@ -170,7 +170,7 @@ async def test_a_job_that_kills_its_workers_ends_as_a_dead_letter(
     dead = await database.fetchrow("SELECT * FROM messor.jobs WHERE state = 'dead'")
     assert dead is not None
     assert (dead["dead_category"], dead["dead_type"]) == ("internal", "LeaseExpired")
-    assert dead["dead_reason"] == "The lease of worker w ran out during attempt 3."
+    assert dead["dead_reason"] == "The lease of worker w expired during attempt 3."
 
 
 async def test_heartbeats_keep_a_lease(database: Database, later: Later) -> None:

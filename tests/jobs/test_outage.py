@@ -102,7 +102,7 @@ async def test_a_runner_stops_in_time_without_a_database(
     work = Work()
     await ask(doomed, "a")
     runner = Runner(
-        doomed, work.handlers, "runner", RunnerLimits(drain_seconds=0.1, look_seconds=0.01)
+        doomed, work.handlers, "runner", RunnerLimits(drain_seconds=0.1, poll_seconds=0.01)
     )
     task = asyncio.create_task(runner.run())
     await work.under_way(1)
@@ -118,7 +118,7 @@ async def test_a_database_that_hangs_is_waited_for(database: Database, dsn: str)
     """Nothing is claimed beyond the places there are, and all goes on when it answers again."""
     work = Work()
     await ask(database, *"abcdefgh")
-    limits = RunnerLimits(concurrency=4, look_seconds=0.01)
+    limits = RunnerLimits(concurrency=4, poll_seconds=0.01)
     async with running(database, work.handlers, limits) as runner:
         await work.under_way(4)
         async with Database(dsn) as other, other.transaction() as locking:

@@ -23,7 +23,7 @@ from messor.ledger.events import Event
 from messor.store.database import Connection, Database
 from tests.jobs.conftest import Later
 
-FAST = RunnerLimits(look_seconds=0.01, backoff=Backoff(0.001))
+FAST = RunnerLimits(poll_seconds=0.01, backoff=Backoff(0.001))
 PATIENCE = 60.0
 
 
@@ -89,7 +89,7 @@ async def test_slow_work_is_prepared_without_a_transaction(database: Database) -
         return lambda connection: note(connection, job)
 
     await ask(database, *"abcdefghijkl")
-    async with running(database, handlers, RunnerLimits(concurrency=5, look_seconds=0.01)):
+    async with running(database, handlers, RunnerLimits(concurrency=5, poll_seconds=0.01)):
         await until(database, done=12)
     assert peak == 5
     assert await notes(database) == list("abcdefghijkl")
@@ -192,7 +192,7 @@ async def test_stop_lets_jobs_under_way_finish_and_claims_no_more(database: Data
 
     await ask(database, "a", "b")
     async with running(
-        database, handlers, RunnerLimits(concurrency=1, look_seconds=0.01)
+        database, handlers, RunnerLimits(concurrency=1, poll_seconds=0.01)
     ) as runner:
         await begun.wait()
         runner.stop()
@@ -251,7 +251,7 @@ async def test_heartbeats_outlast_the_lease(database: Database) -> None:
         return lambda connection: note(connection, job)
 
     await ask(database, "a")
-    limits = RunnerLimits(lease_seconds=3.0, look_seconds=0.01)
+    limits = RunnerLimits(lease_seconds=3.0, poll_seconds=0.01)
     async with running(database, handlers, limits), running(database, handlers, limits):
         await until(database, done=1)
     assert await database.fetchval("SELECT token FROM messor.jobs") == 1

@@ -18,20 +18,20 @@ def seconds(count: float) -> timedelta:
 
 def test_a_moment_is_dated_by_the_quickest_answer() -> None:
     known = DatabaseClock()
-    known.hear(10.0, 12.0, NOON)
+    known.measure(10.0, 12.0, NOON)
     assert known.at(11.0) == NOON + seconds(1)
-    known.hear(20.0, 20.5, NOON + seconds(9))
+    known.measure(20.0, 20.5, NOON + seconds(9))
     assert known.at(20.0) == NOON + seconds(9)
-    known.hear(30.0, 34.0, NOON + seconds(23))  # an answer that waited says less
+    known.measure(30.0, 34.0, NOON + seconds(23))  # an answer that waited says less
     assert known.at(20.0) == NOON + seconds(9)
     assert known.at(19.0) == NOON + seconds(8)
 
 
 def test_no_answer_is_believed_for_ever() -> None:
     known = DatabaseClock()
-    known.hear(10.0, 10.0, NOON)
+    known.measure(10.0, 10.0, NOON)
     late = 10.0 + BELIEVED_SECONDS + 1
-    known.hear(late, late + 2, NOON + timedelta(hours=1))
+    known.measure(late, late + 2, NOON + timedelta(hours=1))
     assert known.at(late) == NOON + timedelta(hours=1)
 
 

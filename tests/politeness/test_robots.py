@@ -33,7 +33,7 @@ RULES = b"User-agent: *\nDisallow: /private/\nCrawl-delay: 7\n"
 def test_each_status_has_its_verdict(
     status: int | None, verdict: str, objection: Verdict | None
 ) -> None:
-    file = RobotsFile.from_answer(status, b"User-agent: *\nAllow: /\n", AGENT)
+    file = RobotsFile.from_response(status, b"User-agent: *\nAllow: /\n", AGENT)
     assert file.verdict == verdict
     assert str(status or "no answer") in file.reason or status == 200
     said = RobotsInForce(1, file).objection(AGENT, "http://one.test/")
@@ -41,7 +41,7 @@ def test_each_status_has_its_verdict(
 
 
 def test_rules_deny_and_say_which() -> None:
-    in_force = RobotsInForce(1, RobotsFile.from_answer(200, RULES, AGENT))
+    in_force = RobotsInForce(1, RobotsFile.from_response(200, RULES, AGENT))
     said = in_force.objection(AGENT, "http://one.test/private/x")
     assert said is not None
     assert (said.verdict, said.rule) == (Verdict.DENIED, "robots")
@@ -50,7 +50,7 @@ def test_rules_deny_and_say_which() -> None:
 
 
 def test_the_body_of_a_refusal_is_not_read_as_rules() -> None:
-    file = RobotsFile.from_answer(404, b"User-agent: *\nDisallow: /\n", AGENT)
+    file = RobotsFile.from_response(404, b"User-agent: *\nDisallow: /\n", AGENT)
     assert RobotsInForce(1, file).objection(AGENT, "http://one.test/") is None
 
 
@@ -60,7 +60,7 @@ def test_the_body_of_a_refusal_is_not_read_as_rules() -> None:
 )
 def test_the_crawl_delay_is_read(text: str, delay: float | None) -> None:
     body = f"User-agent: *\nCrawl-delay: {text}\n".encode()
-    assert RobotsFile.from_answer(200, body, AGENT).crawl_delay == delay
+    assert RobotsFile.from_response(200, body, AGENT).crawl_delay == delay
 
 
 async def held(database: Database, delay: float = 1.0) -> tuple[WorkerLease, Lane]:
@@ -73,7 +73,7 @@ async def held(database: Database, delay: float = 1.0) -> tuple[WorkerLease, Lan
 async def put_in_force(
     database: Database, holder: WorkerLease, lane: Lane, status: int | None, body: bytes
 ) -> int | None:
-    file = RobotsFile.from_answer(status, body, AGENT)
+    file = RobotsFile.from_response(status, body, AGENT)
     async with database.transaction() as connection:
         adopted = Adopted(lane.host_id, lane.token, "https", file)
         ids = await robots.store(connection, holder.id, [adopted])
@@ -140,6 +140,6 @@ async def test_the_shelf_loads_what_it_has_not_at_hand(database: Database) -> No
 
 def test_a_web_page_in_its_place_is_flagged_and_denies_nothing() -> None:
     page = b"<!DOCTYPE html><title>Not found</title><p>Disallow: /everything/"
-    file = RobotsFile.from_answer(200, page, "MessorBot")
+    file = RobotsFile.from_response(200, page, "MessorBot")
     assert file.reason == "robots.txt is a web page"
     assert RobotsInForce(1, file).objection("MessorBot", "http://one.test/everything/") is None

@@ -31,7 +31,7 @@ async def test_nobody_claims_a_lane_while_traffic_is_halted(database: Database) 
 
 async def test_one_halt_stands_at_a_time_and_keeps_its_reason(database: Database) -> None:
     await halt(database, "  the first\n reason ")
-    with pytest.raises(ConflictError, match="halted already"):
+    with pytest.raises(ConflictError, match="already halted"):
         await halt(database, "another")
     found = await traffic.in_force(database)
     assert found is not None

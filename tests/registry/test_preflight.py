@@ -85,16 +85,16 @@ async def look(
         )
         reader = PreflightReader(TermsFetcher(http, pool), database, agent="MessorBot")
         try:
-            looked = await reader.look(lane, task)
+            looked = await reader.run(lane, task)
         finally:
             await http.close()
         asked = [request.path for request in web.requests("one.test")]
     found = await preflights.newest(database, await domains.get(database, "one.test"))
     assert found is not None
     assert found.report is not None
-    assert found.requests == looked.requests == len(looked.harvest.attempts) <= 3
+    assert found.requests == looked.requests == len(looked.result.attempts) <= 3
     assert len(asked) <= looked.requests
-    return found.report, looked.harvest, asked
+    return found.report, looked.result, asked
 
 
 async def test_a_sound_site(database: Database, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ async def test_robots_that_forbids_is_obeyed(database: Database, tmp_path: Path)
     report, _, asked = await look(database, tmp_path, rooms)
     assert asked == ["/robots.txt"]
     assert report.robots_allows is False
-    assert report.said == "Its robots.txt does not let us have the homepage."
+    assert report.said == "Its robots.txt disallows the homepage."
 
 
 async def test_robots_that_fails_ends_the_look(database: Database, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ async def test_a_named_sitemap_is_the_one_read(database: Database, tmp_path: Pat
 @pytest.mark.parametrize(
     "location, leads_out, words",
     [
-        ("http://www.one.test/", None, "leads to http://www.one.test/"),
+        ("http://www.one.test/", None, "redirects to http://www.one.test/"),
         ("http://casino.example/", "casino.example", "another domain: casino.example"),
         ("javascript:alert(1)", "nowhere", "another domain: nowhere"),
     ],
@@ -172,12 +172,12 @@ async def test_a_login_and_a_challenge_are_seen(database: Database, tmp_path: Pa
     assert (report.status_code, report.login) == (403, False)
     assert report.challenge
     assert "cloudflare" in report.challenge.lower()
-    assert "checks or refuses" in report.said
+    assert "blocks or challenges crawlers" in report.said
 
 
 async def test_a_login_wall_is_seen(database: Database, tmp_path: Path) -> None:
     report, _, _ = await look(database, tmp_path, {"/": plain(401, "Log in first")})
-    assert (report.login, report.said) == (True, "It asks visitors to log in.")
+    assert (report.login, report.said) == (True, "It requires a login.")
 
 
 async def test_what_a_hostile_page_says_is_made_harmless(
@@ -210,14 +210,14 @@ async def test_a_host_that_is_not_there(database: Database, tmp_path: Path) -> N
         )
         try:
             reader = PreflightReader(TermsFetcher(http, pool), database, agent="MessorBot")
-            looked = await reader.look(lane, task)
+            looked = await reader.run(lane, task)
         finally:
             await http.close()
     found = await preflights.newest(database, await domains.get(database, "two.test"))
     assert found is not None
     assert found.report is not None
     assert (looked.requests, found.report.reachable) == (1, False)
-    assert "does not answer" in found.report.said
+    assert "does not respond" in found.report.said
 
 
 async def test_members_are_looked_at_at_once_the_public_later(database: Database) -> None:

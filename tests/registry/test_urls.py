@@ -194,7 +194,7 @@ async def test_urls_that_came_during_suspension_wait_for_resumption(database: Da
     done = await decisions.decide_many(
         database, ["example.org"], partial(decisions.resume, actor=TESTER)
     )
-    assert "approved again. Its pages are due. No worker is at work." in done[0].said
+    assert "approved again. Its pages are due. No worker is running." in done[0].said
 
 
 async def test_a_url_that_meets_its_domains_approval_is_never_lost(database: Database) -> None:

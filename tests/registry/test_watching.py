@@ -119,7 +119,7 @@ async def test_without_funds_it_returns_in_the_new_year(dsn: str, database: Data
 
 
 @pytest.mark.parametrize(
-    "reason", ["5 requests in a row had no answer", "robots.txt gave no answer"]
+    "reason", ["5 consecutive requests had no answer", "robots.txt gave no answer"]
 )
 async def test_a_domain_that_does_not_answer_rests(database: Database, reason: str) -> None:
     await admitted(database)

@@ -66,7 +66,7 @@ async def test_who_does_not_hear_is_cancelled() -> None:
 
 
 async def test_a_process_that_outgrew_its_ceiling_says_so() -> None:
-    low, high = Ceiling(1, look_seconds=0.01), Ceiling(1_000_000, look_seconds=0.01)
+    low, high = Ceiling(1, poll_seconds=0.01), Ceiling(1_000_000, poll_seconds=0.01)
     await asyncio.wait_for(ProcessGroup([low, high]).run(), 60)
     assert (low.is_outgrown, high.is_outgrown) == (True, False)
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from messor.runtime.supervisor import Patience, Supervisor
+from messor.runtime.supervisor import RestartPolicy, Supervisor
 from tests.crawling import until
 
 LONG = 60.0
-PATIENCE = Patience(first_pause_seconds=0.01, stop_seconds=LONG, look_seconds=0.05)
+PATIENCE = RestartPolicy(first_pause_seconds=0.01, stop_seconds=LONG, poll_seconds=0.05)
 IMPATIENCE = replace(PATIENCE, stop_seconds=0.5)
 
 # Each leaves a file with its number when it is up; `end` says how it goes on.
@@ -54,9 +54,9 @@ class Watched:
         self.said: list[str] = []
         self._folder = folder
         command = [sys.executable, "-c", PROCESS, str(folder), end]
-        patience = IMPATIENCE if end == "deaf" else PATIENCE
+        policy = IMPATIENCE if end == "deaf" else PATIENCE
         self.supervisor = Supervisor(
-            command, count, say=self.said.append, ceiling_mb=ceiling_mb, patience=patience
+            command, count, say=self.said.append, ceiling_mb=ceiling_mb, policy=policy
         )
         self.running = asyncio.create_task(self.supervisor.run())
 
@@ -122,8 +122,8 @@ async def test_one_that_keeps_ending_is_started_again(watch: Watch, end: str, ho
 
 
 def test_the_pause_grows_to_a_limit() -> None:
-    patience = Patience()
-    pauses = [patience.pause(failures) for failures in (1, 2, 3, 7, 100)]
+    policy = RestartPolicy()
+    pauses = [policy.pause(failures) for failures in (1, 2, 3, 7, 100)]
     assert pauses == [1.0, 2.0, 4.0, 60.0, 60.0]
 
 
@@ -138,7 +138,7 @@ async def test_one_at_twice_its_ceiling_is_killed(watch: Watch) -> None:
     watched = watch("grow", ceiling_mb=30)
 
     await until(lambda: len(watched.said) >= 4)
-    assert ["is at twice its memory ceiling" in line for line in watched.said[:4:2]] == [True, True]
+    assert ["exceeds twice its memory limit" in line for line in watched.said[:4:2]] == [True, True]
     assert ["was ended by SIGKILL" in line for line in watched.said[1:4:2]] == [True, True]
 
 

@@ -10,12 +10,12 @@ import pytest
 from messor.ledger import alarms
 from messor.ledger.alarms import AlarmBoard, AlarmKeeper
 from messor.runtime.process_group import ProcessGroup
-from messor.runtime.supervisor import Patience
+from messor.runtime.supervisor import RestartPolicy
 from messor.runtime.watchdog import Watchdog
 from messor.store.database import Database
 from tests.crawling import eventually, until
 
-QUICK = Patience(first_pause_seconds=0.01, longest_pause_seconds=0.05, proven_seconds=0.3)
+QUICK = RestartPolicy(first_pause_seconds=0.01, longest_pause_seconds=0.05, proven_seconds=0.3)
 
 
 class Component:
@@ -60,8 +60,8 @@ async def test_one_that_fails_starts_again_and_the_others_go_on(
     fault: BaseException | None,
 ) -> None:
     board, frail, sound = AlarmBoard(), list[Component](), list[Component]()
-    first = Watchdog("frail", failing(4, frail, fault), board, patience=QUICK)
-    other = Watchdog("sound", failing(0, sound, None), board, patience=QUICK)
+    first = Watchdog("frail", failing(4, frail, fault), board, policy=QUICK)
+    other = Watchdog("sound", failing(0, sound, None), board, policy=QUICK)
     company = ProcessGroup([first, other])
     running = asyncio.create_task(company.run())
     await until(lambda: len(frail) == 5 and frail[-1].is_running)
@@ -69,7 +69,7 @@ async def test_one_that_fails_starts_again_and_the_others_go_on(
     (alarm,) = board.standing
     assert alarm.name == "frail"
     assert "frail failed (" in alarm.said
-    told = str(fault) if isinstance(fault, Exception) else "ended by itself"
+    told = str(fault) if isinstance(fault, Exception) else "ended unexpectedly"
     assert told in alarm.said
     await until(lambda: not board.standing)  # it has run well for a while
     company.stop()
@@ -80,7 +80,7 @@ async def test_one_that_fails_starts_again_and_the_others_go_on(
 
 async def test_one_that_never_comes_back_is_never_silent() -> None:
     board, made = AlarmBoard(), list[Component]()
-    dog = Watchdog("lost", failing(10**6, made, ValueError("no")), board, patience=QUICK)
+    dog = Watchdog("lost", failing(10**6, made, ValueError("no")), board, policy=QUICK)
     running = asyncio.create_task(dog.run())
     await until(lambda: dog.failures > 5)
     assert "failure" in board.standing[0].said

@@ -21,7 +21,7 @@ from tests.schedule.sites import run_steps
 async def run_one_job(database: Database) -> None:
     """As a worker would."""
     handlers = handlers_for([audit_job.register], Settings(), database)
-    runner = Runner(database, handlers, "runner", RunnerLimits(look_seconds=0.01))
+    runner = Runner(database, handlers, "runner", RunnerLimits(poll_seconds=0.01))
     running = asyncio.create_task(runner.run())
     async with asyncio.timeout(60):
         while not runner.outcomes:  # noqa: ASYNC110 - counts have no event

@@ -167,7 +167,7 @@ async def test_a_hundred_thousand_tasks_are_looked_at_by_key(database: Database)
         await make_pages(database, host_id, 5000)
     await database.fetch("ANALYZE messor.pages, messor.crawl_tasks, messor.hosts, messor.domains")
     row = await database.fetchval(
-        f"EXPLAIN (ANALYZE, FORMAT JSON) {daily.LOOK}",
+        f"EXPLAIN (ANALYZE, FORMAT JSON) {daily.SCAN}",
         0,
         b"",
         daily.HOSTS_PER_STEP,

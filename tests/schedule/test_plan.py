@@ -154,7 +154,7 @@ async def test_another_cadence_counts_from_now(dsn: str, database: Database) -> 
 async def test_a_cadence_that_is_none_changes_nothing(database: Database) -> None:
     with pytest.raises(UsageError):
         await change(database, "61 * * * *", counting())
-    with pytest.raises(ConflictError, match="usual cadence already"):
+    with pytest.raises(ConflictError, match="already runs by its default cadence"):
         await change(database, None, counting())
     assert await database.fetch("SELECT FROM messor.schedules") == []
 
@@ -234,7 +234,7 @@ def test_names_are_found_in_any_case_and_without_their_o() -> None:
     assert registry.get(" o-TEST").name == registry.get("test").name == "O-Test"
     with pytest.raises(ConflictError, match="O-SERP is not available: it needs a search engine"):
         registry.get("serp")
-    with pytest.raises(NotFoundError, match="there are O-Test"):
+    with pytest.raises(NotFoundError, match="choose from: O-Test"):
         registry.get("O-Nothing")
 
 

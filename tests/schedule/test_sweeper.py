@@ -17,7 +17,7 @@ from messor.ledger.errors import LoggedError
 from messor.ledger.events import Event
 from messor.schedule import sweeper as sweeping
 from messor.schedule.clockwork import standard_registry
-from messor.schedule.sweeper import LOGS, kept_months, sweeper
+from messor.schedule.sweeper import LOGS, retention_months, sweeper
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.held_lanes import claim, lane_row, lease, make_domain, make_lanes
@@ -80,7 +80,7 @@ async def test_jobs_of_dead_workers_wait_again_or_die(database: Database) -> Non
     assert rows[ids["dies"]]["finished_at"] is not None
     logged = await database.fetch("SELECT job_id, error_message FROM messor.error_logs")
     assert {row["job_id"] for row in logged} == {ids["waits"], ids["dies"]}
-    assert "The lease of worker dead ran out during attempt 3." in {
+    assert "The lease of worker dead expired during attempt 3." in {
         row["error_message"] for row in logged
     }
 
@@ -210,7 +210,7 @@ async def test_job_history_is_moved_made_ahead_and_dropped(
 )
 def test_rules_that_make_no_sense_are_refused(rules: dict[str, int], complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
-        kept_months(Settings(retention_by_log=rules))
+        retention_months(Settings(retention_by_log=rules))
 
 
 async def test_a_suspect_is_left_to_the_runners_that_know_it(database: Database) -> None:

@@ -116,7 +116,7 @@ async def test_jobs(pooled_dsn: str) -> None:
         async with database.transaction() as connection:
             wanted = [NewJob("score", f"{number:02}", "domain") for number in range(40)]
             await jobs.enqueue(connection, wanted)
-        runner = Runner(database, handlers, "worker", RunnerLimits(look_seconds=0.02))
+        runner = Runner(database, handlers, "worker", RunnerLimits(poll_seconds=0.02))
         running = asyncio.create_task(runner.run())
         async with asyncio.timeout(60):
             while runner.outcomes["done"] < 40:  # noqa: ASYNC110 - counts have no event

@@ -1,7 +1,8 @@
-"""The address desk: takes address slots for hosts whose address was just learned, many at once.
+"""Address slots: limits how many lanes of hosts on one IP address are visited at a time.
 
-Hosts that share an address share its slots. A claim can only reckon with addresses known before;
-here a visit makes sure of the true one before its first request.
+Hosts that share an address share its slots. A claim only knows addresses resolved earlier; here
+a visit resolves the current one and takes its slots before the first request. Requests for slots
+are gathered into one query.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ GATHER_SECONDS = 0.01
 
 
 class AddressSlots:
-    """Settles addresses for one worker's visits."""
+    """Takes address slots for one worker's visits."""
 
     def __init__(
         self,
@@ -36,26 +37,26 @@ class AddressSlots:
         self._slots = slots
         self._exempt = [ip_network(text, strict=False) for text in exempt]
         self._waiting: list[tuple[Lane, asyncio.Future[int]]] = []
-        self._asking: asyncio.Task[None] | None = None
+        self._query: asyncio.Task[None] | None = None
 
     async def settle(self, lane: Lane, port: int) -> bool:
-        """Whether the visit may begin; False when the address is full and the lane went back."""
+        """Whether the visit may begin; False if the address is full and the lane was given back."""
         address = await self._fetcher.address_of(lane.host.partition(":")[0], port)
         if address is None or address == lane.address or self._is_exempt(address):
             return True
         lane.address = address
-        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting.append((lane, answer))
-        if self._asking is None or self._asking.done():
-            self._asking = asyncio.create_task(self._ask())
-        lane.slots = await answer
+        granted_slots: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting.append((lane, granted_slots))
+        if self._query is None or self._query.done():
+            self._query = asyncio.create_task(self._serve())
+        lane.slots = await granted_slots
         return lane.slots > 0
 
     def _is_exempt(self, address: str) -> bool:
         return any(ip_address(address) in network for network in self._exempt)
 
-    async def _ask(self) -> None:
-        """One question for all who came within a moment; a task of its own, as any may leave."""
+    async def _serve(self) -> None:
+        """Serve all waiting visits with one query; a separate task, as any visit may be cancelled."""
         while self._waiting:
             await asyncio.sleep(GATHER_SECONDS)
             waiting, self._waiting = self._waiting, []
@@ -64,10 +65,10 @@ class AddressSlots:
                     self._database, self._lease, [lane for lane, _ in waiting], self._slots
                 )
             except LOST_CONNECTION + TRY_AGAIN as error:
-                for _, answer in waiting:
-                    if not answer.done():
-                        answer.set_exception(error)
+                for _, granted_slots in waiting:
+                    if not granted_slots.done():
+                        granted_slots.set_exception(error)
                 continue
-            for lane, answer in waiting:
-                if not answer.done():
-                    answer.set_result(granted.get(lane.host_id, 0))
+            for lane, granted_slots in waiting:
+                if not granted_slots.done():
+                    granted_slots.set_result(granted.get(lane.host_id, 0))

@@ -1,4 +1,4 @@
-"""A batch: everything that waits for the next flush."""
+"""A flush batch: everything that waits for the next flush."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from messor.ledger.events import Event
 from messor.politeness.friction import Friction
 from messor.politeness.lanes import GivenBack, Lane, Silence
 from messor.politeness.robots import Adopted
-from messor.politeness.robots_redirects import RobotsAnswer
+from messor.politeness.robots_redirects import RobotsResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +27,24 @@ class RobotsWait:
     page_id: int
     target: NewPage
     hops: int
-    own: bool  # it was the host's own robots.txt
-    scheme: str  # that it is to count for
+    own: bool  # the host's own robots.txt
+    scheme: str  # the scheme it applies to
 
 
 @dataclass(slots=True)
 class FlushBatch:
-    """Rows to be committed together, and who waits to hear of it."""
+    """Rows to be committed together, and the futures that wait for the commit."""
 
-    harvests: list[PageResult] = field(default_factory=list)
+    results: list[PageResult] = field(default_factory=list)
     cut_off: list[PageResult] = field(
         default_factory=list
-    )  # requests to be logged, and no more than that
+    )  # requests to log; nothing else of them is stored
     found: dict[tuple[str, bytes], NewPage] = field(default_factory=dict)
     joins: list[Join] = field(default_factory=list)
     refused_links: Counter[tuple[int, str]] = field(default_factory=Counter)
     robots: list[Adopted] = field(default_factory=list)
     robots_waits: list[RobotsWait] = field(default_factory=list)
-    robots_answers: list[RobotsAnswer] = field(default_factory=list)
+    robots_results: list[RobotsResult] = field(default_factory=list)
     sitemaps: list[SitemapReading] = field(default_factory=list)
     friction: list[Friction] = field(default_factory=list)
     silences: list[Silence] = field(default_factory=list)
@@ -53,13 +53,17 @@ class FlushBatch:
     faults: list[LoggedError] = field(default_factory=list)
     waiting: list[Future[None]] = field(default_factory=list)
     robots_ids: dict[tuple[int, str], int] = field(default_factory=dict)
-    full_patterns: set[tuple[str, str]] = field(default_factory=set)  # found full in the flush
-    number: int = 0  # of the flush; given when it is first tried
-    parts: tuple[FlushBatch, FlushBatch] | None = None  # its halves, once a row in it was refused
+    full_patterns: set[tuple[str, str]] = field(
+        default_factory=set
+    )  # found to be over budget by the flush
+    number: int = 0  # of the flush; assigned at the first attempt
+    parts: tuple[FlushBatch, FlushBatch] | None = (
+        None  # its halves, once one of its rows was rejected
+    )
 
     def __bool__(self) -> bool:
         return bool(
-            self.harvests
+            self.results
             or self.cut_off
             or self.found
             or self.joins
@@ -70,32 +74,32 @@ class FlushBatch:
             or self.events
         )
 
-    def add(self, harvest: PageResult) -> None:
-        self.harvests.append(harvest)
-        self.find(harvest.found)
-        self.joins += harvest.joins
+    def add(self, result: PageResult) -> None:
+        self.results.append(result)
+        self.find(result.found)
+        self.joins += result.joins
 
     def find(self, pages: Iterable[NewPage]) -> None:
         for page in pages:
             self.found.setdefault((page.host, page.url_hash), page)
 
     def halves(self) -> tuple[FlushBatch, FlushBatch]:
-        """Two batches with half the harvests each; the second carries all that closes."""
-        middle = len(self.harvests) // 2
+        """Two batches with half the results each; the second carries everything else."""
+        middle = len(self.results) // 2
         first, second = FlushBatch(), FlushBatch()
-        for harvest in self.harvests[:middle]:
-            first.add(harvest)
-        for harvest in self.harvests[middle:]:
-            second.add(harvest)
-        # Found on their own, not with a page: by a sitemap.
+        for result in self.results[:middle]:
+            first.add(result)
+        for result in self.results[middle:]:
+            second.add(result)
+        # Found by a sitemap rather than with a page.
         of_pages = first.found.keys() | second.found.keys()
         second.find(page for key, page in self.found.items() if key not in of_pages)
-        second.cut_off = [*self.cut_off]  # its own: each half adds what it loses
+        second.cut_off = [*self.cut_off]  # a copy: each half adds what it loses
         second.joins = self.joins  # after all pages were added
         second.refused_links = self.refused_links
         second.robots = self.robots
         second.robots_waits = self.robots_waits
-        second.robots_answers = self.robots_answers
+        second.robots_results = self.robots_results
         second.sitemaps = self.sitemaps
         second.friction = self.friction
         second.silences = self.silences
@@ -106,22 +110,22 @@ class FlushBatch:
 
     @property
     def leaves(self) -> list[FlushBatch]:
-        """The batches that are written for it: itself, or its parts, split as they are."""
+        """The batches actually written: itself, or its parts, recursively."""
         if self.parts is None:
             return [self]
         return [leaf for part in self.parts for leaf in part.leaves]
 
     def drop_snapshots(self) -> None:
-        """Forget pages whose bytes could not be stored: their tasks stay due, their requests are logged."""
-        lost = [harvest for harvest in self.harvests if harvest.snapshot is not None]
-        self.harvests = [harvest for harvest in self.harvests if harvest.snapshot is None]
-        if self.parts is not None:  # they are what is written, and log what is lost
+        """Drop pages whose bytes could not be stored: tasks stay due, requests are logged."""
+        lost = [result for result in self.results if result.snapshot is not None]
+        self.results = [result for result in self.results if result.snapshot is None]
+        if self.parts is not None:  # the parts are written, and log what is lost
             for part in self.parts:
                 part.drop_snapshots()
             return
         self.cut_off += lost
-        for harvest in lost:
-            for page in harvest.found:
+        for result in lost:
+            for page in result.found:
                 self.found.pop((page.host, page.url_hash), None)
-            harvest.cut_off()
-        self.find(page for harvest in self.harvests for page in harvest.found)
+            result.cut_off()
+        self.find(page for result in self.results for page in result.found)

@@ -1,11 +1,11 @@
-"""Marks: which page a worker is reading, written where it survives the worker.
+"""Crash markers: which page a worker is parsing, stored where it survives the worker.
 
-Reading runs foreign bytes through parsers in C. Should one end the process, the mark tells who
-did it: the page is blamed before its lane is free again, and all pages of its domain are read in a
-cage: hosts of a domain cost nothing, so whoever made one such page can serve it from a thousand.
-A mark is eight bytes in a mapped file, named after the worker lease; setting one costs no call
-into the system. Its worker holds a lock on it, so that others of this machine see its death at
-once; those of another machine wait for its lease to end.
+Pages are parsed by C libraries. If one crashes the process, the marker identifies the page: it is
+blamed before its lane becomes claimable, and all pages of its domain are parsed in the sandbox
+from then on. (The whole domain, as new hosts cost an attacker nothing.) A marker is eight bytes
+in a memory-mapped file named after the worker lease; setting it costs no system call. The worker
+holds a lock on the file, so that other workers of this machine notice its death at once; those on
+other machines wait for its lease to end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from messor.store.database import Database
 
 _PAGE = struct.Struct("<q")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_NEWS = "blamed"  # beside the marks; written anew whenever somebody was blamed
+_NEWS = "blamed"  # beside the markers; rewritten whenever a page was blamed
 
 DEAD = """
 SELECT id FROM messor.worker_leases
@@ -30,7 +30,7 @@ SELECT id FROM messor.worker_leases
 
 BLAME = """
 WITH blamed AS (
-  UPDATE messor.crawl_tasks SET deaths = deaths + 1, error_message = 'its reader died'
+  UPDATE messor.crawl_tasks SET deaths = deaths + 1, error_message = 'parsing it crashed a worker'
    WHERE page_id = ANY ($1::bigint[]) RETURNING host_id
 )
 UPDATE messor.hosts SET caged = true WHERE id IN (SELECT host_id FROM blamed)
@@ -40,12 +40,12 @@ BLAMED = "SELECT DISTINCT domain_id FROM messor.hosts WHERE caged"
 
 
 class CrashMarker:
-    """One worker's mark."""
+    """One worker's crash marker."""
 
     def __init__(self, folder: Path, lease_id: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / str(lease_id)
-        draft = self._path.with_suffix(".new")  # nobody must find it before it is locked
+        draft = self._path.with_suffix(".new")  # must not be visible before it is locked
         draft.write_bytes(_PAGE.pack(0) + _machine())
         self._file = draft.open("r+b")
         fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -71,13 +71,13 @@ class CrashMarker:
 
 
 async def blame_dead(database: Database, folder: Path) -> list[int]:
-    """Blame the pages whose readers died, here, with their leases; answers them."""
-    marks = {int(path.name): path for path in _found(folder)}
-    left = [lease for lease, path in marks.items() if _is_left(path)]
-    rest = [lease for lease in marks if lease not in left]
+    """Blame the pages whose workers died while parsing them; return their ids."""
+    markers = {int(path.name): path for path in _marker_files(folder)}
+    abandoned = [lease for lease, path in markers.items() if _is_abandoned(path)]
+    rest = [lease for lease in markers if lease not in abandoned]
     if rest:
-        left += [row["id"] for row in await database.fetch(DEAD, rest)]
-    blamed = [page_id for lease in left if (page_id := _take(marks[lease]))]
+        abandoned += [row["id"] for row in await database.fetch(DEAD, rest)]
+    blamed = [page_id for lease in abandoned if (page_id := _claim_marker(markers[lease]))]
     if blamed:
         await database.fetch(BLAME, blamed)
         (folder / _NEWS).write_text("")
@@ -85,7 +85,7 @@ async def blame_dead(database: Database, folder: Path) -> list[int]:
 
 
 class BlamedDomains:
-    """The domains whose pages are read in the cage, as every worker of this machine knows them."""
+    """The domains whose pages are parsed in the sandbox, as known to this worker."""
 
     def __init__(self, folder: Path) -> None:
         self._news = folder / _NEWS
@@ -93,7 +93,7 @@ class BlamedDomains:
         self.domains: frozenset[UUID] = frozenset()
 
     async def refresh(self, database: Database) -> None:
-        """Look again, if anybody was blamed since: visits under way were begun before that."""
+        """Reload if a page was blamed since; visits in progress may predate that."""
         try:
             written_at = self._news.stat().st_mtime_ns
         except FileNotFoundError:
@@ -105,32 +105,32 @@ class BlamedDomains:
 
 
 def _machine() -> bytes:
-    """What is the same for all processes that see each other's locks."""
+    """The boot id: equal for all processes that see each other's locks."""
     try:
         return _BOOT.read_bytes().strip()
     except OSError:
         return b""
 
 
-def _is_left(path: Path) -> bool:
-    """Whether a worker of this very machine left its mark behind; False where nobody can tell."""
+def _is_abandoned(path: Path) -> bool:
+    """Whether a dead worker of this machine left this marker; False if that is unknown."""
     try:
         with path.open("rb") as file:
             machine = file.read()[_PAGE.size :]
             if not machine or machine != _machine():
                 return False
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # somebody holds it, or took it
+    except OSError:  # another process holds or took it
         return False
     return True
 
 
-def _found(folder: Path) -> list[Path]:
+def _marker_files(folder: Path) -> list[Path]:
     return [path for path in folder.glob("*") if path.name.isdigit()]
 
 
-def _take(path: Path) -> int:
-    """The page that a mark names; only one who takes it gets an answer."""
+def _claim_marker(path: Path) -> int:
+    """The page a marker names; 0 if another process took the marker first."""
     mine = path.with_suffix(".taken")
     try:
         path.rename(mine)

@@ -1,8 +1,8 @@
-"""Crawl runs as they begin and go on: what is due for a run, and what a fresh page leads to.
+"""Crawl runs: starting or resuming one, and expanding it from pages that are still fresh.
 
-The limits of a run are its own. Without limits a run does what its domain's terms make due, its
-named URL first; with limits it fetches the pages it comes upon, counted from the named URL. Who
-fetches them, this command's worker or any other, is the frontier's business.
+A run has its own limits. Without limits it fetches what its domain's terms make due, its start
+URL first; with limits it fetches the pages it discovers, counted from the start URL. Any worker
+may fetch them.
 """
 
 from __future__ import annotations
@@ -32,15 +32,18 @@ from messor.web.urls import Link, Url, host_of, url_hash
 async def begin(
     connection: Connection, domain: Domain, url: Url, limits: RunLimits, *, actor: str
 ) -> tuple[CrawlRun, bool]:
-    """Begin a run at a URL, or go on with the one that the same command left; and which it was."""
-    asked = [url.href]
+    """Start a run at a URL, or resume an unfinished one with the same arguments.
+
+    Returns the run and whether it was resumed.
+    """
+    requested = [url.href]
     url = await lanes.answering(connection, url)
     bounded = domain.harvest == "asked" or limits.depth is not None or limits.pages is not None
     if bounded and limits.depth is None:
         limits = replace(limits, depth=domain.max_crawl_depth)
-    await lanes.lock_domains(connection, [domain.id])  # lanes, runs, tasks: as in a flush
+    await lanes.lock_domains(connection, [domain.id])  # lock order of a flush: lanes, runs, tasks
     await admission.ask_robots_again(connection, url)
-    resumed = await runs.resume(connection, domain.id, [*asked, url.href], limits)
+    resumed = await runs.resume(connection, domain.id, [*requested, url.href], limits)
     if resumed is not None:
         return resumed, True
     page_id = await admission.plant(connection, domain, url, found_by="manual")
@@ -59,7 +62,7 @@ async def begin(
 
 
 async def _make_due(connection: Connection, run: CrawlRun) -> None:
-    """Beside what is due by itself: everything, or what never came to a good end."""
+    """Make everything due (refetch), or only pages that never succeeded."""
     if run.refetch:
         await tasks.recrawl(connection, [run.domain_id])
     else:
@@ -67,9 +70,9 @@ async def _make_due(connection: Connection, run: CrawlRun) -> None:
 
 
 async def expand(database: Database, archive: Path, run: CrawlRun, domain: str) -> int:
-    """Go on from pages that are fresh, by their links as archived; answers how many there were.
+    """Expand a run from fresh pages by their archived links; return how many pages there were.
 
-    Where the archive does not tell, or a link was never followed up, the page is fetched again.
+    If the archive has no links, or a link is not on the frontier, the page is fetched again.
     """
     fresh = await database.fetch(runs.FRESH, run.id)
     for row in fresh:
@@ -89,7 +92,7 @@ async def expand(database: Database, archive: Path, run: CrawlRun, domain: str) 
 
 
 def _links_of(archive: Path, row: Any, domain: str) -> list[Link] | None:
-    """The links of an archived page that a run may follow; None where its bytes do not tell."""
+    """The links of an archived page that a run may follow; None if its bytes cannot be read."""
     if row["snapshot_id"] is None:
         return None
     place = row["name"], row["segment_offset"], row["segment_length"]

@@ -1,9 +1,9 @@
-"""The flush: everything that visits did reaches PostgreSQL here, many pages at a time.
+"""The flush: writes the results of many visits to PostgreSQL in one transaction.
 
-One flush is one transaction over many visits. It renews the worker lease, drops rows whose lane
-was lost (in SQL, by token), and gives lanes back. Bytes are on disk before the rows that point at
-them commit; the seen filter learns a URL only after. A row that PostgreSQL cannot take is found
-by halving the batch and set aside, so that one bad page never costs the others.
+It renews the worker lease, drops rows whose lane was lost (in SQL, by token), and gives lanes
+back. Bytes are on disk before the rows that point at them commit; the seen filter learns a URL
+only after the commit. A row that PostgreSQL rejects is found by bisecting the batch and
+quarantined, so that one bad page never costs the others.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from messor.store.database import Connection, Database
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import host_of
 
-# What PostgreSQL says of a value it cannot take: only these are blamed on a row.
+# Errors caused by a value in a row; any other error is not blamed on a page.
 BAD_ROW = (
     asyncpg.DataError,
     asyncpg.IntegrityConstraintViolationError,
@@ -65,25 +65,27 @@ class Flusher:
         self._host_ids: dict[str, int] = {}
         self._number = 0
         self.pages = 0
-        self._ripple = RecrawlSpread()
-        self.full_patterns: set[tuple[str, str]] = set()  # hosts' patterns that may grow no more
+        self._recrawl_spread = RecrawlSpread()
+        self.full_patterns: set[tuple[str, str]] = (
+            set()
+        )  # patterns of hosts that have used up their budget
 
-    def know_host(self, host: str, host_id: int) -> None:
+    def remember_host(self, host: str, host_id: int) -> None:
         if len(self._host_ids) > 100_000:
             self._host_ids.clear()
         self._host_ids[host] = host_id
 
     async def flush(self, batch: FlushBatch) -> list[int]:
-        """Commit a batch; answers the lanes that must be left."""
+        """Commit a batch; return the host ids of lanes whose domain may no longer be visited."""
         if batch.parts is None:
             try:
                 return await self._commit(batch)
             except BAD_ROW as error:
-                if not batch.harvests:
+                if not batch.results:
                     raise
-                if len(batch.harvests) == 1:
-                    return await self._set_aside(batch, error)
-                # From now on this batch is its halves, also when it must be tried again.
+                if len(batch.results) == 1:
+                    return await self._quarantine_page(batch, error)
+                # From here on the batch is written as its halves, also when it is retried.
                 batch.parts = batch.halves()
         first, second = batch.parts
         await self.flush(first)
@@ -92,8 +94,8 @@ class Flusher:
         return closed
 
     async def _commit(self, batch: FlushBatch) -> list[int]:
-        if not all(self._has(h.snapshot) for h in batch.harvests if h.snapshot):
-            raise UnavailableError("The segment that holds these pages could not be written.")
+        if not all(self._has(h.snapshot) for h in batch.results if h.snapshot):
+            raise UnavailableError("The archive segment of these pages could not be written.")
         if not batch.number:
             self._number += 1
             batch.number = self._number
@@ -102,29 +104,29 @@ class Flusher:
             async with self._database.transaction() as connection:
                 renewal = await self._lease.renew(connection, batch.number)
                 if renewal.committed:
-                    await self._write_robots(connection, batch)  # for their ids; changes nothing
+                    await self._write_robots(connection, batch)  # only to get their ids
                 else:
                     await self._write(connection, batch)
                 await on_disk
         finally:
             await asyncio.wait([on_disk])
-            on_disk.exception()  # looked at: should the database have failed first, that is told
+            on_disk.exception()  # retrieved here; if the database failed first, its error wins
         self._lease.deadline = renewal.deadline
-        self._learn(batch)
-        if batch.harvests:
-            log(logger, DEBUG, "flushed", number=batch.number, pages=len(batch.harvests))
+        self._remember(batch)
+        if batch.results:
+            log(logger, DEBUG, "flushed", number=batch.number, pages=len(batch.results))
         return renewal.closed
 
     async def log_sent(self, batches: Sequence[FlushBatch]) -> None:
-        """Log the requests of batches that were not committed, and nothing else of them."""
+        """Log the requests of batches that were not committed; store nothing else of them."""
         leaves = [leaf for batch in batches for leaf in batch.leaves]
-        for harvest in (harvest for leaf in leaves for harvest in leaf.harvests):
-            if harvest.fetched is not None and harvest.fetched.sent_at:
-                harvest.cut_off()
+        for result in (result for leaf in leaves for result in leaf.results):
+            if result.fetched is not None and result.fetched.sent_at:
+                result.cut_off()
         async with self._database.transaction() as connection:
             done = await connection.fetchval(FLUSHES, self._lease.id) or 0
             lost = [leaf for leaf in leaves if not 0 < leaf.number <= done]
-            sent = [harvest for leaf in lost for harvest in (*leaf.harvests, *leaf.cut_off)]
+            sent = [result for leaf in lost for result in (*leaf.results, *leaf.cut_off)]
             await rows.log_fetches(connection, self._lease, sent)
 
     def _has(self, kept: Snapshot) -> bool:
@@ -132,27 +134,27 @@ class Flusher:
         return has(kept.place) and (kept.revisit is None or has(kept.revisit))
 
     async def _write(self, connection: Connection, batch: FlushBatch) -> None:
-        """All statements of a flush, in the order that keeps locks in line: domains, lanes, runs, pages."""
+        """Run all statements of a flush in lock order: domains, lanes, runs, pages."""
         if batch.robots_waits:
-            await self._send_elsewhere(connection, batch)
+            await self._admit_robots_waits(connection, batch)
         found = await self._admit(connection, batch)
         await lanes.lock(connection, self._lanes_touched(batch, found))
         await runs.lock(connection, batch.joins)
         await self._write_robots(connection, batch)
         if found:
             await self._add_pages(connection, batch, found)
-        if batch.harvests:
-            await self._write_harvests(connection, batch.harvests)
+        if batch.results:
+            await self._write_results(connection, batch.results)
         if batch.cut_off:
             await rows.log_fetches(connection, self._lease, batch.cut_off)
         await runs.join(connection, batch.joins)
-        await self._write_elsewhere(connection, batch)
+        await self._write_robots_waits(connection, batch)
         await self._write_facts(connection, batch)
         if batch.given_back:
             await lanes.give_back(connection, self._lease.id, batch.given_back)
 
     async def _write_facts(self, connection: Connection, batch: FlushBatch) -> None:
-        """What was met on the way: refused links, friction, silences, faults, events."""
+        """Store what visits recorded beside pages: refused links, friction, silences, faults, events."""
         worker = self._lease.id
         if batch.sitemaps:
             await sitemaps.store(connection, batch.sitemaps)
@@ -171,13 +173,13 @@ class Flusher:
         if batch.robots:
             batch.robots_ids = await robots.store(connection, self._lease.id, batch.robots)
 
-    async def _send_elsewhere(self, connection: Connection, batch: FlushBatch) -> None:
-        """See that robots files on other hosts are read under those hosts' own domains, or not."""
+    async def _admit_robots_waits(self, connection: Connection, batch: FlushBatch) -> None:
+        """Assign redirected robots files to the target host's domain; drop those not permitted."""
         names = [registrable_domain(host_of(wait.target.host)) or "" for wait in batch.robots_waits]
         known = await robots_redirects.known_domains(connection, names)
         kept: list[RobotsWait] = []
         for wait, name in zip(batch.robots_waits, names, strict=True):
-            # A bare address belongs to no domain that anybody could have approved.
+            # A bare IP address belongs to no domain that could be approved.
             domain_id, may = known.get(name, (wait.target.domain_id, name != ""))
             if may:
                 wait.target.domain_id = domain_id
@@ -190,38 +192,38 @@ class Flusher:
                 batch.silences.append(Silence(wait.lane, RETRY_SECONDS, file.reason))
         batch.robots_waits = kept
 
-    async def _write_elsewhere(self, connection: Connection, batch: FlushBatch) -> None:
-        """Who waits for a robots.txt on another host, and what they are told."""
+    async def _write_robots_waits(self, connection: Connection, batch: FlushBatch) -> None:
+        """Store which tasks wait for a robots.txt on another host, and resolve those that can be."""
         for wait in batch.robots_waits:
             host_id = wait.lane.host_id if wait.own else None
             place = (self._host_ids[wait.target.host], wait.target.url_hash)
             await robots_redirects.wait(
                 connection, wait.page_id, host_id, place, hops=wait.hops, scheme=wait.scheme
             )
-        if batch.robots_answers or batch.robots_waits:
-            await robots_redirects.answer(connection, batch.robots_answers)
+        if batch.robots_results or batch.robots_waits:
+            await robots_redirects.resolve(connection, batch.robots_results)
 
-    async def _write_harvests(self, connection: Connection, harvests: list[PageResult]) -> None:
+    async def _write_results(self, connection: Connection, results: list[PageResult]) -> None:
         worker = self._lease.id
         now = clock.now()
-        kept = [(h.snapshot, h.age(now)) for h in harvests if h.snapshot is not None]
+        kept = [(h.snapshot, h.age(now)) for h in results if h.snapshot is not None]
         ids = await snapshots.store(connection, worker, kept) if kept else {}
-        for harvest in harvests:
-            known = harvest.task.snapshot_id
-            if harvest.is_good and known and ids.get(harvest.task.page_id) == known:
-                harvest.outcome = Outcome.UNCHANGED  # other bytes, the same content
-            rows.settle_cadence(harvest)
-        seen = [presence for h in harvests if (presence := h.presence) is not None]
+        for result in results:
+            known = result.task.snapshot_id
+            if result.is_good and known and ids.get(result.task.page_id) == known:
+                result.outcome = Outcome.UNCHANGED  # other bytes, the same content
+            rows.settle_cadence(result)
+        seen = [presence for h in results if (presence := h.presence) is not None]
         if seen:
             await snapshots.mark_presence(connection, worker, seen)
-        await rows.store_refusals(connection, worker, harvests)
-        await rows.update_tasks(connection, worker, harvests, ids)
-        await self._ripple.propagate(connection, rows.changes(harvests, ids))
-        await rows.log_fetches(connection, self._lease, harvests)
-        await rows.note_moved_pictures(connection, worker, harvests)
+        await rows.store_refusals(connection, worker, results)
+        await rows.update_tasks(connection, worker, results, ids)
+        await self._recrawl_spread.propagate(connection, rows.changes(results, ids))
+        await rows.log_fetches(connection, self._lease, results)
+        await rows.store_moved_images(connection, worker, results)
 
     async def _admit(self, connection: Connection, batch: FlushBatch) -> list[NewPage]:
-        """The found pages that fit their domains' budgets; the rest is counted as refused."""
+        """Return the found pages that fit their domains' budgets; count the others as refused."""
         if not batch.found:
             return []
         admitted, refused = await pages.admit(connection, list(batch.found.values()))
@@ -235,7 +237,7 @@ class Flusher:
         unknown = {page.host: page for page in found if page.host not in self._host_ids}
         if unknown:
             for host, host_id in (await pages.open_hosts(connection, unknown)).items():
-                self.know_host(host, host_id)
+                self.remember_host(host, host_id)
         found, trapped = await pages.admit_patterns(
             connection, found, self._host_ids, PATTERN_BUDGET
         )
@@ -243,12 +245,12 @@ class Flusher:
             batch.refused_links[page.finder, "trap"] += 1
             del batch.found[page.host, page.url_hash]
             batch.full_patterns.add((page.host, page.pattern or ""))
-        held = sorted({harvest.lane.host_id for harvest in batch.harvests})
+        held = sorted({result.lane.host_id for result in batch.results})
         await pages.add(connection, found, self._host_ids, held)
 
     def _lanes_touched(self, batch: FlushBatch, found: list[NewPage]) -> set[int]:
-        """Lanes whose rows this flush changes and others may want too."""
-        held = {harvest.lane.host_id for harvest in batch.harvests}
+        """Host ids of lanes that this flush changes and other transactions may lock too."""
+        held = {result.lane.host_id for result in batch.results}
         foreign = {self._host_ids[page.host] for page in found if page.host in self._host_ids}
         joined = {self._host_ids[each.host] for each in batch.joins if each.host in self._host_ids}
         touched = (foreign - held) | joined
@@ -258,8 +260,8 @@ class Flusher:
         touched.update(wait.lane.host_id for wait in batch.robots_waits)
         return touched
 
-    def _learn(self, batch: FlushBatch) -> None:
-        self.pages += len(batch.harvests)
+    def _remember(self, batch: FlushBatch) -> None:
+        self.pages += len(batch.results)
         by_host: dict[str, list[bytes]] = {}
         for host, url_hash in batch.found:
             by_host.setdefault(host, []).append(url_hash)
@@ -267,27 +269,27 @@ class Flusher:
             self._seen.learn(host, hashes)
         self.full_patterns |= batch.full_patterns
 
-    async def _set_aside(self, batch: FlushBatch, error: Exception) -> list[int]:
-        """Quarantine the one page left in a batch that PostgreSQL refuses."""
-        harvest = batch.harvests[-1]
-        kept = harvest.snapshot
+    async def _quarantine_page(self, batch: FlushBatch, error: Exception) -> list[int]:
+        """Quarantine the only page of a batch that PostgreSQL rejects."""
+        result = batch.results[-1]
+        kept = result.snapshot
         batch.found.clear()
-        harvest.quarantine(
-            "cannot be stored: the database refuses a value of it, see: messor jobs errors"
+        result.quarantine(
+            "cannot be stored: the database rejects one of its values; see: messor jobs errors"
         )
-        harvest.forget_answers()
+        result.drop_responses()
         fault = errors.LoggedError.of_task(
-            harvest.task.page_id,
+            result.task.page_id,
             "storage",
             error,
             traceback.format_exc(),
-            {"url": harvest.task.url},
+            {"url": result.task.url},
         )
         async with self._database.transaction() as connection:
             await errors.log(connection, [fault])
-            await rows.update_tasks(connection, self._lease.id, [harvest], {})
-            await rows.log_fetches(connection, self._lease, [harvest])
+            await rows.update_tasks(connection, self._lease.id, [result], {})
+            await rows.log_fetches(connection, self._lease, [result])
             if kept is not None:
                 await snapshots.spare(connection, [(kept.page_id, kept.revisit or kept.place)])
-        batch.harvests.pop()  # not before: should the connection be lost, it is tried again
+        batch.results.pop()  # only now: after a lost connection it is retried
         return await self._commit(batch)

@@ -1,4 +1,4 @@
-"""The inbox: where visits leave their harvests for the next flush, and wait when they must."""
+"""The flush queue: collects page results for the next flush, and lets visits wait for a commit."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ from messor.ledger.events import Event
 from messor.politeness.friction import Friction
 from messor.politeness.lanes import GivenBack, Lane, Silence
 from messor.politeness.robots import Adopted, RobotsCache
-from messor.politeness.robots_redirects import RobotsAnswer
+from messor.politeness.robots_redirects import RobotsResult
 from messor.web.urls import scheme_of
 
 
 class FlushQueue:
-    """Gathers a batch; wakes the flush when it is full, urgent or old."""
+    """Collects a batch; wakes the flush when it is full or urgent."""
 
-    def __init__(self, shelf: RobotsCache, *, pages: int) -> None:
-        self._shelf = shelf
+    def __init__(self, robots_cache: RobotsCache, *, pages: int) -> None:
+        self._robots_cache = robots_cache
         self._pages = pages
         self._batch = FlushBatch()
-        self.closed: set[int] = set()  # lanes whose domain may not be visited any more
+        self.closed: set[int] = set()  # lanes whose domain may no longer be visited
         self.anything = asyncio.Event()
         self.urgent = asyncio.Event()
-        self.room = asyncio.Event()  # clear while results cannot be stored as fast as they come
+        self.room = asyncio.Event()  # cleared while results arrive faster than they can be stored
         self.room.set()
 
-    def put(self, harvest: PageResult) -> None:
-        unlogged = harvest.lane.pace.unlogged
-        for fetched, _ in harvest.attempts:
+    def put(self, result: PageResult) -> None:
+        unlogged = result.lane.pace.unlogged
+        for fetched, _ in result.attempts:
             fetched.let_go()
             unlogged.pop(fetched.sent_at, None)
-        self._batch.add(harvest)
+        self._batch.add(result)
         self.anything.set()
-        if len(self._batch.harvests) >= self._pages:
+        if len(self._batch.results) >= self._pages:
             self.urgent.set()
-            if len(self._batch.harvests) >= 2 * self._pages:
+            if len(self._batch.results) >= 2 * self._pages:
                 self.room.clear()
 
     def cut_off(self, lane: Lane) -> None:
-        """A visit is over: what it sent and did not bring home is logged all the same."""
+        """Log requests that a finished visit sent but got no result for."""
         for permit in lane.pace.unlogged.values():
             if isinstance(permit.about, TaskInProgress):
                 self._batch.cut_off.append(permit.about.cut_off(lane, permit))
@@ -62,7 +62,7 @@ class FlushQueue:
         self._batch.refused_links.update(counts)
 
     async def find(self, pages: list[NewPage], runs: Sequence[UUID] = ()) -> None:
-        """Put pages on the frontier that no fetch of their own has led to; they belong to `runs`."""
+        """Put pages on the frontier that were not found by a page fetch; they belong to `runs`."""
         batch = self._batch
         batch.find(pages)
         listed = [page for page in pages if page.kind == "page"]
@@ -73,10 +73,10 @@ class FlushQueue:
         self._batch.sitemaps.append(reading)
         self.anything.set()
 
-    async def meet(self, met: list[Friction], event: Event) -> None:
+    async def add_friction(self, friction: list[Friction], event: Event) -> None:
         """Friction raises the host's risk; committed before the lane's next request."""
         batch = self._batch
-        batch.friction += met
+        batch.friction += friction
         batch.events.append(event)
         await self._committed(batch)
 
@@ -91,7 +91,7 @@ class FlushQueue:
             self.urgent.set()
 
     async def adopt_robots(self, lane: Lane, adopted: list[Adopted]) -> None:
-        """Put versions in force for a lane; committed before its next request."""
+        """Apply robots.txt versions to a lane; committed before its next request."""
         batch = self._batch
         batch.robots += adopted
         await self._committed(batch)
@@ -99,22 +99,22 @@ class FlushQueue:
             robots_id = batch.robots_ids.get((each.host_id, each.scheme))
             if robots_id is None:
                 raise LeaseLostError("The lane was lost before its robots.txt was stored.")
-            lane.adopt(each.scheme, self._shelf.put(robots_id, each.file))
+            lane.adopt(each.scheme, self._robots_cache.put(robots_id, each.file))
             if each.spoke_https:
-                lane.hear_https()
+                lane.note_https()
 
-    def tell(self, event: Event) -> None:
+    def record_event(self, event: Event) -> None:
         self._batch.events.append(event)
         self.anything.set()
 
-    def answer_robots(self, answer: RobotsAnswer) -> None:
-        """What a robots page says, for hosts that wait for it."""
-        self._batch.robots_answers.append(answer)
+    def resolve_robots(self, answer: RobotsResult) -> None:
+        """Pass a robots.txt on to the hosts that wait for it."""
+        self._batch.robots_results.append(answer)
 
     async def await_robots(
         self, lane: Lane, task: Task, target: NewPage, hops: int, *, own: bool
     ) -> None:
-        """Whoever waits for this task's page waits for another."""
+        """Make everything that waits for this robots.txt wait for its redirect target."""
         batch = self._batch
         batch.robots_waits.append(
             RobotsWait(lane, task.page_id, target, hops, own, scheme_of(task.url))
@@ -127,21 +127,21 @@ class FlushQueue:
         batch.silences.append(Silence(lane, seconds, reason))
         await self._committed(batch)
 
-    def blame(self, harvest: PageResult, category: str, error: Exception) -> None:
-        """Set a page aside for what it did, and keep the circumstances."""
-        harvest.quarantine("cannot be read: its reader failed, see: messor jobs errors")
-        harvest.schedule = cadence.after_failure(harvest.task, harvest.lane.policy.frequency)
+    def blame(self, result: PageResult, category: str, error: Exception) -> None:
+        """Quarantine a page that broke its reader, and log the error."""
+        result.quarantine("cannot be parsed: its parser failed; see: messor jobs errors")
+        result.schedule = cadence.after_failure(result.task, result.lane.policy.frequency)
         stack = "".join(traceback.format_exception(error))
-        detail = {"url": harvest.task.url}
-        fault = LoggedError.of_task(harvest.task.page_id, category, error, stack, detail)
+        detail = {"url": result.task.url}
+        fault = LoggedError.of_task(result.task.page_id, category, error, stack, detail)
         self._batch.faults.append(fault)
 
     def drop_snapshots(self) -> None:
-        """Forget pages whose bytes lie in a segment that could not be written."""
+        """Drop pages whose bytes are in a segment that could not be written."""
         self._batch.drop_snapshots()
 
     def take(self) -> FlushBatch:
-        """Everything so far; a new batch begins."""
+        """Take the current batch and start a new one."""
         batch, self._batch = self._batch, FlushBatch()
         self.anything.clear()
         self.urgent.clear()
@@ -149,7 +149,7 @@ class FlushQueue:
 
     @property
     def size(self) -> int:
-        return len(self._batch.harvests)
+        return len(self._batch.results)
 
     async def _committed(self, batch: FlushBatch) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

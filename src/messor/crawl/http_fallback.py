@@ -1,7 +1,7 @@
-"""Over http: an https URL of a host that only answers over http is sent on to its twin there.
+"""HTTP fallback: redirects https URLs of a host that only answers over http to their http twin.
 
-No request is made for it: that https cannot be connected is known from its robots.txt, which is
-asked for again every day. The twin is a page of its own, decided on under the robots.txt of http.
+No request is made for the https URL: its robots.txt, requested daily, shows that https cannot be
+connected to. The twin is a separate page, governed by the robots.txt of http.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from messor.politeness.robots import FRESH_SECONDS
 from messor.web.urls import http_twin
 
 
-class HttpStandIn:
-    """Sends tasks on for one worker."""
+class HttpFallback:
+    """Redirects tasks to http for one worker."""
 
-    def __init__(self, inbox: FlushQueue, sieve: LinkFilter) -> None:
-        self._inbox = inbox
-        self._sieve = sieve
+    def __init__(self, flush_queue: FlushQueue, link_filter: LinkFilter) -> None:
+        self._flush_queue = flush_queue
+        self._link_filter = link_filter
 
-    def send_on(self, lane: Lane, task: Task) -> bool:
-        """Whether the task was settled by sending it on to http."""
+    def redirect_to_http(self, lane: Lane, task: Task) -> bool:
+        """Redirect the task to its http twin if https is unavailable; return whether it was."""
         twin = http_twin(task.url)
         if twin is None or task.kind in ("robots", KIND) or not lane.is_http_only:
             return False
-        found, why_not = self._sieve.follow(lane, task, twin.href)
-        said = f"https cannot be connected ({lane.https_error}): {twin.href} is fetched instead"
-        fetched = Fetched(Outcome.REDIRECTED, location=twin.href, error=why_not or said)
-        # Looked at again when https was tried again: it costs no request while that still fails.
-        again = Schedule("completed", FRESH_SECONDS, 0)
-        harvest = PageResult(lane, task, ALLOWED, again, Outcome.REDIRECTED, fetched, found=found)
-        harvest.joins = joins_of_redirect(task, twin.href)
+        found, why_not = self._link_filter.follow(lane, task, twin.href)
+        message = f"https does not connect ({lane.https_error}): {twin.href} is fetched instead"
+        fetched = Fetched(Outcome.REDIRECTED, location=twin.href, error=why_not or message)
+        # Due again once https has been retried; costs no request while that still fails.
+        next_due = Schedule("completed", FRESH_SECONDS, 0)
+        result = PageResult(lane, task, ALLOWED, next_due, Outcome.REDIRECTED, fetched, found=found)
+        result.joins = joins_of_redirect(task, twin.href)
         for page in found:
             page.kind = task.kind
             if task.kind == "sitemap":
                 page.priority, page.pattern = task.priority, SITEMAPS
         if task.kind == "image":
-            harvest.moved_to, harvest.found = twin.href, []  # as any picture that moved
-        self._inbox.put(harvest)
+            result.moved_to, result.found = twin.href, []  # like any image that moved
+        self._flush_queue.put(result)
         return True

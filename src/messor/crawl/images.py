@@ -1,8 +1,7 @@
-"""Image tasks: a picture is fetched like any page, and kept as it came when it is one.
+"""Image tasks: an image is fetched like a page and archived as received.
 
-Whether its size is told by its header is all that is looked at here; what products it belongs to is
-written when it is extracted. Pictures are fetched once. Where one has moved is kept with its redirect
-and followed by O-Images; one that is too large is not kept.
+Only its header is parsed here; extraction links it to its products. Images are fetched once. The
+target of a redirect is stored and followed by O-Images; an image that is too large is not kept.
 """
 
 from __future__ import annotations
@@ -29,66 +28,66 @@ from messor.web.urls import parse
 KIND = "image"
 MAX_BYTES = 5_000_000
 
-# Servers type pictures as anything; their first bytes tell.
+# Servers send images with any content type; their first bytes decide.
 _READABLE = frozenset({Outcome.OK, Outcome.NOT_HTML})
 _ONCE = Schedule("completed", None, 0)
 
 
 class ImageReader:
-    """Keeps pictures for one worker."""
+    """Archives images for one worker."""
 
-    def __init__(self, inbox: FlushQueue, archive: SegmentWriter, *, agent: str) -> None:
-        self._inbox = inbox
+    def __init__(self, flush_queue: FlushQueue, archive: SegmentWriter, *, agent: str) -> None:
+        self._flush_queue = flush_queue
         self._bodies = Bodies(archive)
         self._agent = agent
 
     def read(self, lane: Lane, task: Task, decision: Decision, fetched: Fetched) -> None:
-        """Take in an answer; what is no picture is an outcome, and nothing of it is kept."""
+        """Read a response; one that is not an image only yields an outcome."""
         if fetched.outcome in _READABLE:
             self._judge(lane, fetched)
         again = _ONCE
         if fetched.outcome in RETRYABLE:
             again = cadence.after_failure(task, lane.policy.frequency, fetched.retry_after or 0.0)
-        harvest = PageResult(lane, task, decision, again, fetched.outcome, fetched)
+        result = PageResult(lane, task, decision, again, fetched.outcome, fetched)
         if fetched.outcome is Outcome.OK:
-            harvest.raw_hash = hashes.raw_hash(fetched.body)
-            if harvest.raw_hash == task.raw_hash and task.snapshot_id is not None:
-                harvest.outcome = Outcome.UNCHANGED
+            result.raw_hash = hashes.raw_hash(fetched.body)
+            if result.raw_hash == task.raw_hash and task.snapshot_id is not None:
+                result.outcome = Outcome.UNCHANGED
             else:
-                harvest.snapshot = self._snapshot(harvest, fetched, harvest.raw_hash)
+                result.snapshot = self._snapshot(result, fetched, result.raw_hash)
         elif fetched.outcome is Outcome.REDIRECTED:
             target = parse(fetched.location or "", task.url)
             if target is None:
-                fetched.error = "redirected to nowhere"
+                fetched.error = "redirect without a valid target"
             else:
-                harvest.moved_to = target.href
-        self._inbox.put(harvest)
+                result.moved_to = target.href
+        self._flush_queue.put(result)
 
     def _judge(self, lane: Lane, fetched: Fetched) -> None:
-        """Whether there is a picture that may be kept."""
+        """Set the outcome: is it an image that may be kept?"""
         objection = self._objection(lane, fetched)
         if objection is not None:
             fetched.outcome, fetched.error = Outcome.ROBOTS, objection
         elif len(fetched.body) > MAX_BYTES:
             fetched.outcome = Outcome.TOO_LARGE
-            fetched.error = f"the picture is more than {MAX_BYTES} bytes"
+            fetched.error = f"the image exceeds {MAX_BYTES} bytes"
         elif image_header(fetched.body) is None:
-            fetched.outcome, fetched.error = Outcome.EMPTY, "this is not a picture we know"
+            fetched.outcome, fetched.error = Outcome.EMPTY, "not an image in a supported format"
         else:
             fetched.outcome = Outcome.OK
 
     def _objection(self, lane: Lane, fetched: Fetched) -> str | None:
-        """Why a picture may not be kept by what its headers say, under the domain's terms."""
-        said = directives_of(fetched.raw_headers, PageReading("", ""), self._agent)
-        if said.noindex and lane.policy.directives == "respect":
-            return f"the picture asks not to be indexed ({said.noindex})"
-        reserved = KEEPING & said.reservations.keys()
+        """Why its headers forbid keeping an image, under the domain's terms."""
+        directives = directives_of(fetched.raw_headers, PageReading("", ""), self._agent)
+        if directives.noindex and lane.policy.directives == "respect":
+            return f"the image forbids indexing ({directives.noindex})"
+        reserved = KEEPING & directives.reservations.keys()
         if reserved and lane.policy.reservations == "respect":
-            return f"the picture's rights are reserved ({', '.join(sorted(reserved))})"
+            return f"rights to the image are reserved ({', '.join(sorted(reserved))})"
         return None
 
-    def _snapshot(self, harvest: PageResult, fetched: Fetched, digest: bytes) -> Snapshot:
-        task, lane = harvest.task, harvest.lane
+    def _snapshot(self, result: PageResult, fetched: Fetched, digest: bytes) -> Snapshot:
+        task, lane = result.task, result.lane
         assert fetched.status is not None
         archived = self._bodies.archive(
             Arrival(

@@ -1,6 +1,6 @@
-"""What a runner of a visit is at: a task and the decision by which it is carried out.
+"""The task a visit's runner is working on, with the decision that allows it.
 
-Requests that are cut off, by a stop, a halt or a lost lease, are logged by it.
+Requests cut off by a stop, a halt or a lost lease are logged from it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from messor.politeness.pace import Permit
 
 @dataclass(frozen=True, slots=True)
 class TaskInProgress:
-    """A task under way."""
+    """A task in progress."""
 
     task: Task
     decision: Decision
 
     def cut_off(self, lane: Lane, permit: Permit) -> PageResult:
-        """The log entry of a request whose answer nobody waited for; the task stays as it is."""
+        """The log entry of a request whose response was not awaited; the task is unchanged."""
         fetched = Fetched(
             Outcome.ERROR,
             error=CUT_OFF_SENTENCE,

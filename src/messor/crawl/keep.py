@@ -1,8 +1,8 @@
-"""Keep: from an answer that was read to what is stored of it.
+"""Keep: turns a parsed response into what is stored of it.
 
-Content is hashed and archived once, whoever brought it; links are sifted into new pages. A page
-that asks not to be kept is not. What a block or a blank page says is kept beside the verdict and
-never takes the place of good content.
+Content is hashed and archived once, whichever provider delivered it; links are filtered into new
+pages. A page whose directives forbid keeping it is not kept. A block or empty page is stored with
+its verdict and never replaces good content.
 """
 
 from __future__ import annotations
@@ -23,102 +23,111 @@ from messor.crawl.rows import clean
 from messor.fetch.outcome import Outcome
 from messor.web.robots_tags import PageDirectives, directives_of
 
-SAME_BODY = 3  # pages of a host with the same bytes before they are marked
+SAME_BODY = 3  # pages of a host with the same bytes before they fail the gate `duplicate`
 
-# Reservations that speak against keeping a page at all; others bind what is done with it later.
+# Reservations that forbid keeping a page at all; others restrict its later use.
 KEEPING = frozenset({"tdm-reservation", "content-signal:search"})
 
 _encode = msgspec.json.Encoder().encode
 
 
 class Keeper:
-    """Keeps for one worker."""
+    """Stores pages for one worker."""
 
     def __init__(
-        self, archive: SegmentWriter, inbox: FlushQueue, sieve: LinkFilter, *, agent: str
+        self,
+        archive: SegmentWriter,
+        flush_queue: FlushQueue,
+        link_filter: LinkFilter,
+        *,
+        agent: str,
     ) -> None:
         self._bodies = Bodies(archive)
-        self._inbox = inbox
-        self._sieve = sieve
+        self._flush_queue = flush_queue
+        self._link_filter = link_filter
         self._agent = agent
 
-    def keep(self, harvest: PageResult, answer: PageReadResult) -> None:
-        """Fill the harvest with all that this answer means."""
-        fetched = answer.fetched
+    def keep(self, result: PageResult, read_result: PageReadResult) -> None:
+        """Complete the page result from a parsed response."""
+        fetched = read_result.fetched
         if fetched.outcome is Outcome.REDIRECTED:
-            self._follow(harvest, answer, fetched.location)
-        elif answer.reading is not None:
-            self._keep_page(harvest, answer)
-        elif fetched.outcome is Outcome.BLOCKED and fetched.body and answer.text:
-            harvest.snapshot = self._snapshot(harvest, answer, "blocked")
-        harvest.outcome = fetched.outcome
+            self._follow(result, read_result, fetched.location)
+        elif read_result.reading is not None:
+            self._keep_page(result, read_result)
+        elif fetched.outcome is Outcome.BLOCKED and fetched.body and read_result.text:
+            result.snapshot = self._snapshot(result, read_result, "blocked")
+        result.outcome = fetched.outcome
 
-    def _keep_page(self, harvest: PageResult, answer: PageReadResult) -> None:
-        fetched, reading = answer.fetched, answer.reading
+    def _keep_page(self, result: PageResult, read_result: PageReadResult) -> None:
+        fetched, reading = read_result.fetched, read_result.reading
         assert reading is not None
-        said = directives_of(fetched.raw_headers, reading, self._agent)
-        robots = harvest.lane.robots_for(harvest.task.url)
+        directives = directives_of(fetched.raw_headers, reading, self._agent)
+        robots = result.lane.robots_for(result.task.url)
         if robots is not None and robots.file.signals:
             for signal, value in robots.file.signals.items():
                 if value == "no":
-                    said.reservations[f"content-signal:{signal}"] = "robots.txt"
-        objection = _objection(harvest, said)
-        if not answer.verdict.may_replace:
-            harvest.snapshot = self._snapshot(harvest, answer, fetched.outcome)
+                    directives.reservations[f"content-signal:{signal}"] = "robots.txt"
+        objection = _objection(result, directives)
+        if not read_result.verdict.may_replace:
+            result.snapshot = self._snapshot(result, read_result, fetched.outcome)
         elif objection is not None:
             fetched.outcome, fetched.error = Outcome.ROBOTS, objection
-            harvest.raw_hash = None
+            result.raw_hash = None
         else:
-            harvest.snapshot = self._snapshot(harvest, answer, None, said)
-        self._read_links(harvest, answer, said)
+            result.snapshot = self._snapshot(result, read_result, None, directives)
+        self._read_links(result, read_result, directives)
 
     def _read_links(
-        self, harvest: PageResult, answer: PageReadResult, said: PageDirectives
+        self, result: PageResult, read_result: PageReadResult, directives: PageDirectives
     ) -> None:
-        reading = answer.reading
+        reading = read_result.reading
         assert reading is not None
-        if answer.fetched.outcome not in (Outcome.OK, Outcome.ROBOTS):
-            return  # the links of a block or an error page are not the site's
-        lane, task = harvest.lane, harvest.task
-        if said.nofollow and lane.policy.directives == "respect":
-            self._inbox.refuse_links(Counter({(lane.host_id, "nofollow"): len(reading.links)}))
+        if read_result.fetched.outcome not in (Outcome.OK, Outcome.ROBOTS):
+            return  # links of a block or error page are not the site's
+        lane, task = result.lane, result.task
+        if directives.nofollow and lane.policy.directives == "respect":
+            self._flush_queue.refuse_links(
+                Counter({(lane.host_id, "nofollow"): len(reading.links)})
+            )
             return
-        harvest.found, refused = self._sieve.sift(lane, task, answer.url, reading)
-        self._inbox.refuse_links(refused)
+        result.found, refused = self._link_filter.filter_links(lane, task, read_result.url, reading)
+        self._flush_queue.refuse_links(refused)
         if task.ahead:
-            harvest.joins = self._sieve.joins(lane, task, reading)
+            result.joins = self._link_filter.joins(lane, task, reading)
         if reading.refresh is not None and reading.refresh != task.url:
-            self._follow(harvest, answer, reading.refresh)
+            self._follow(result, read_result, reading.refresh)
 
-    def _follow(self, harvest: PageResult, answer: PageReadResult, location: str | None) -> None:
-        """A redirect of either kind: its target is a page of its own, within one budget of hops."""
-        found, why_not = self._sieve.follow(harvest.lane, harvest.task, location)
-        harvest.found += found
-        harvest.joins += joins_of_redirect(harvest.task, location)
+    def _follow(
+        self, result: PageResult, read_result: PageReadResult, location: str | None
+    ) -> None:
+        """Follow a redirect, by status or by markup: its target is a separate page, hops are limited."""
+        found, why_not = self._link_filter.follow(result.lane, result.task, location)
+        result.found += found
+        result.joins += joins_of_redirect(result.task, location)
         if why_not:
-            answer.fetched.error = why_not
-            if answer.fetched.outcome is Outcome.REDIRECTED and "out of" in why_not:
-                answer.fetched.outcome = Outcome.REDIRECTED_OUT
+            read_result.fetched.error = why_not
+            if read_result.fetched.outcome is Outcome.REDIRECTED and "out of" in why_not:
+                read_result.fetched.outcome = Outcome.REDIRECTED_OUT
 
     def _snapshot(
         self,
-        harvest: PageResult,
-        answer: PageReadResult,
+        result: PageResult,
+        read_result: PageReadResult,
         verdict: str | None,
-        said: PageDirectives | None = None,
+        directives: PageDirectives | None = None,
     ) -> Snapshot:
-        lane, task, fetched = harvest.lane, harvest.task, answer.fetched
-        reading = answer.reading
+        lane, task, fetched = result.lane, result.task, read_result.fetched
+        reading = read_result.reading
         assert fetched.status is not None
         data = hashes.encode_data(reading.structured) if reading else b""
-        raw_hash = answer.body_hash or hashes.raw_hash(fetched.body)
-        archived = self._archived(harvest, answer, raw_hash)
+        raw_hash = read_result.body_hash or hashes.raw_hash(fetched.body)
+        archived = self._archived(result, read_result, raw_hash)
         return Snapshot(
             page_id=task.page_id,
             host_id=lane.host_id,
             token=lane.token,
             content_hash=hashes.content_hash(
-                reading.markdown if reading else "", None, answer.text
+                reading.markdown if reading else "", None, read_result.text
             ),
             data_hash=hashes.data_hash(data),
             raw_hash=raw_hash,
@@ -136,26 +145,30 @@ class Keeper:
             previous_id=task.snapshot_id,
             provider=fetched.provider,
             verdict=verdict,
-            signals=_encode(said.reservations).decode() if said and said.reservations else None,
+            signals=_encode(directives.reservations).decode()
+            if directives and directives.reservations
+            else None,
         )
 
-    def _archived(self, harvest: PageResult, answer: PageReadResult, raw_hash: bytes) -> Archived:
-        """Where the bytes lie; they are marked where many pages of a host have the same."""
-        archived = self._bodies.archive(_arrival(answer, raw_hash))
+    def _archived(
+        self, result: PageResult, read_result: PageReadResult, raw_hash: bytes
+    ) -> Archived:
+        """Archive the bytes; flag them as duplicate if many pages of the host share them."""
+        archived = self._bodies.archive(_arrival(read_result, raw_hash))
         pages = archived.body.pages
-        pages[harvest.lane.host_id] += 1
-        many = pages[harvest.lane.host_id] >= SAME_BODY
-        if many and answer.fetched.gate in (None, "size", "text_ratio"):
-            answer.fetched.gate = "duplicate"
+        pages[result.lane.host_id] += 1
+        many = pages[result.lane.host_id] >= SAME_BODY
+        if many and read_result.fetched.gate in (None, "size", "text_ratio"):
+            read_result.fetched.gate = "duplicate"
         return archived
 
 
-def _arrival(answer: PageReadResult, raw_hash: bytes) -> Arrival:
-    fetched = answer.fetched
+def _arrival(read_result: PageReadResult, raw_hash: bytes) -> Arrival:
+    fetched = read_result.fetched
     assert fetched.status is not None
     as_it_came = fetched.keeps_gzip or fetched.body is fetched.wire
     return Arrival(
-        answer.url.href,
+        read_result.url.href,
         fetched.status,
         fetched.reason,
         fetched.raw_headers,
@@ -166,12 +179,12 @@ def _arrival(answer: PageReadResult, raw_hash: bytes) -> Arrival:
     )
 
 
-def _objection(harvest: PageResult, said: PageDirectives) -> str | None:
-    """Why a page may not be kept by what it says of itself, under the domain's terms."""
-    policy = harvest.lane.policy
-    if said.noindex and policy.directives == "respect":
-        return f"the page asks not to be indexed ({said.noindex})"
-    reserved = KEEPING & said.reservations.keys()
+def _objection(result: PageResult, directives: PageDirectives) -> str | None:
+    """Why a page's directives forbid keeping it, under the domain's terms."""
+    policy = result.lane.policy
+    if directives.noindex and policy.directives == "respect":
+        return f"the page forbids indexing ({directives.noindex})"
+    reserved = KEEPING & directives.reservations.keys()
     if reserved and policy.reservations == "respect":
         return f"the page reserves its rights ({', '.join(sorted(reserved))})"
     return None

@@ -1,4 +1,4 @@
-"""Links become pages: which of a page's links enter the frontier, and why the others do not."""
+"""The link filter: which of a page's links enter the frontier, and why the others do not."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from messor.web.suffixes import registrable_domain
 from messor.web.urls import Link, Url, host_of, parse, url_hash
 
 KNOWN = "known"
-KNOWN_HREFS = 60_000  # remembered by their spelling, over all hosts
+KNOWN_HREFS = 60_000  # remembered as written, over all hosts
 LISTED_DEPTH = 1  # of pages found in a sitemap
-MADE_PAGES = 20_000  # remembered until they are committed, which takes half a second
+MADE_PAGES = 20_000  # remembered until committed, about half a second
 NO_HREFS: AbstractSet[str] = frozenset()
 
 
 @dataclass(slots=True)
 class _Hrefs:
-    """Spellings that lead to pages the frontier holds, as learned under these terms."""
+    """Hrefs as written that lead to pages on the frontier, learned under these terms."""
 
     terms: int
     known: set[str] = field(default_factory=set)
@@ -37,15 +37,15 @@ class _Hrefs:
 
 @dataclass(slots=True)
 class _Made:
-    """What was made of links that the seen filter does not know yet, by URL hash; None: a trap."""
+    """New pages that the seen filter does not know yet, by URL hash; None for a trap."""
 
     token: int  # of the visit
-    lessons: int  # of the filter, when it was last asked
+    lessons: int  # of the seen filter, when it was last consulted
     pages: dict[bytes, NewPage | None] = field(default_factory=dict)
 
 
 class LinkFilter:
-    """Sorts links by scope, depth and what is known; one per worker."""
+    """Filters links by scope, depth and what is known; one per worker."""
 
     def __init__(
         self, seen: SeenFilter, max_redirects: int, full_patterns: AbstractSet[tuple[str, str]]
@@ -60,22 +60,22 @@ class LinkFilter:
         self._made_size = 0
 
     def known_hrefs(self, url: Url, lane: Lane) -> AbstractSet[str]:
-        """Hrefs that, on any page of this origin, lead to a page the frontier holds.
+        """Hrefs that, on any page of this origin, lead to a page on the frontier.
 
-        Only what was learned under the lane's terms: a purged domain comes back under others.
+        Only those learned under the lane's terms version: a purged domain returns under another.
         """
         hrefs = self._hrefs.get(url.origin)
         return NO_HREFS if hrefs is None or hrefs.terms != lane.policy.version else hrefs.known
 
-    def sift(
+    def filter_links(
         self, lane: Lane, task: Task, url: Url, reading: PageReading
     ) -> tuple[list[NewPage], Counter[tuple[int, str]]]:
-        """New pages, and counts of links refused by rule."""
+        """Return new pages, and counts of refused links by rule."""
         made = self._made_of(lane, task.depth + 1)
-        page_of, heeds = made.pages.get, lane.policy.directives == "respect"
-        # Most links that are not known were met a moment ago and wait for their commit.
+        page_of, respects = made.pages.get, lane.policy.directives == "respect"
+        # Most unknown links were found a moment ago and wait for their commit.
         found = [
-            None if link.nofollow and heeds else page_of(link.url_hash) for link in reading.links
+            None if link.nofollow and respects else page_of(link.url_hash) for link in reading.links
         ]
         refused: Counter[tuple[int, str]] = Counter()
         if not all(found):
@@ -94,7 +94,7 @@ class LinkFilter:
         return [page for page in found if page is not None], refused
 
     def _refusal(self, lane: Lane, task: Task, link: Link, known: AbstractSet[bytes]) -> str | None:
-        """The rule by which a link makes no page; KNOWN when there is one already."""
+        """The rule that refuses a link; KNOWN if it already is a page, None if it is accepted."""
         if link.authority == lane.host:
             if link.url_hash in known:
                 return KNOWN
@@ -107,12 +107,12 @@ class LinkFilter:
         return "depth" if task.depth >= lane.policy.max_crawl_depth and not task.ahead else None
 
     def joins(self, lane: Lane, task: Task, reading: PageReading) -> list[Join]:
-        """The pages that the runs of a task come upon by its links, known or not."""
-        heeds = lane.policy.directives == "respect"
+        """The linked pages that the task's runs discover, known or not."""
+        respects = lane.policy.directives == "respect"
         links = [
             link
             for link in reading.links
-            if not (link.nofollow and heeds)
+            if not (link.nofollow and respects)
             and self._domain_of(link.authority) == lane.policy.domain
         ]
         return [
@@ -123,7 +123,7 @@ class LinkFilter:
         ]
 
     def _made_of(self, lane: Lane, depth: int) -> _Made:
-        """What was made of links at this depth in this visit, without what is known meanwhile."""
+        """New pages of this visit at this depth, minus those the seen filter knows by now."""
         self._seen.meet(lane.policy.domain, lane.policy.version)
         made = self._made.get((lane.host_id, depth))
         if made is None or made.token != lane.token:
@@ -133,7 +133,7 @@ class LinkFilter:
         elif made.lessons != self._seen.lessons:
             made.lessons = self._seen.lessons
             known, pages = self._seen.of(lane.host), made.pages
-            # Whether pages of other hosts are known is looked up when they are met again.
+            # Pages of other hosts are checked when they are found again.
             made.pages = {
                 key: page
                 for key, page in pages.items()
@@ -144,7 +144,7 @@ class LinkFilter:
     def _linked(
         self, made: _Made, lane: Lane, task: Task, link: Link, anchor: str
     ) -> NewPage | None:
-        """The page of a link; the same for all that mention it until the filter knows of it."""
+        """The page of a link; the same object for every mention until the seen filter knows it."""
         pages, key = made.pages, link.url_hash
         if key in pages:
             return pages[key]
@@ -156,10 +156,10 @@ class LinkFilter:
         page = pages[key] = self._page(lane, task, link, by="link", depth=depth, anchor=anchor)
         return page
 
-    def sift_listed(
+    def filter_listed(
         self, lane: Lane, task: Task, entries: Sequence[tuple[str, datetime | None]]
     ) -> tuple[list[NewPage], Counter[tuple[int, str]]]:
-        """The same for what a sitemap lists; pages it lists lie at depth 1."""
+        """Filter the URLs of a sitemap, whose pages have depth 1; returns as `filter_links`."""
         found: list[NewPage] = []
         refused: Counter[tuple[int, str]] = Counter()
         if lane.policy.max_crawl_depth < LISTED_DEPTH:
@@ -184,8 +184,8 @@ class LinkFilter:
         return self._domain_of(authority) == lane.policy.domain
 
     def _remember(self, lane: Lane, url: Url, href: str, link: Link) -> None:
-        # What starts with a slash, and not with two, means the same on every page of its origin,
-        # unless a page says that its links start elsewhere.
+        # An href with one leading slash means the same on every page of its origin, unless a page
+        # has a <base>.
         if href[:1] != "/" or href[1:2] in ("/", "\\"):
             return
         origin, terms = url.origin, lane.policy.version
@@ -201,10 +201,10 @@ class LinkFilter:
         hrefs.known.add(href)
 
     def follow(self, lane: Lane, task: Task, location: str | None) -> tuple[list[NewPage], str]:
-        """Where a redirect leads: a page of its own, or a sentence that says why it is not."""
+        """Return the page a redirect leads to, or a message that says why there is none."""
         target = parse(location, task.url) if location else None
         if target is None:
-            return [], "redirected to nowhere"
+            return [], "redirect without a valid target"
         if self._domain_of(target.authority) != lane.policy.domain:
             return [], f"redirected out of {lane.policy.domain} to {target.authority}"
         if task.hops >= self._max_redirects:
@@ -216,9 +216,9 @@ class LinkFilter:
             return [], ""
         page = self._page(lane, task, link, by="redirect", depth=task.depth)
         if page is None:
-            return [], "redirected into a trap"
+            return [], "redirected to a crawler trap"
         page.hops = task.hops + 1
-        # Whoever asked for the page asked for where it leads; an ingestion counts that first.
+        # A request for the page is a request for its target; an ingestion counts that first.
         page.due = lane.policy.harvest == "site" or task.priority > ASKED_PRIORITY
         page.priority = min(page.priority, task.priority)
         page.is_main = start and target.authority != lane.host
@@ -236,7 +236,7 @@ class LinkFilter:
     def _page(
         self, lane: Lane, task: Task, link: Link, *, by: str, depth: int, anchor: str = ""
     ) -> NewPage | None:
-        """The page a link leads to; None when that would be a trap."""
+        """The page a link leads to; None if it is a trap."""
         href, pattern, policy = link.href, None, lane.policy
         if not is_plain(href):
             if trap_of(href, clock.this_year()) is not None:
@@ -263,7 +263,7 @@ class LinkFilter:
 
 
 def joins_of_redirect(task: Task, location: str | None) -> list[Join]:
-    """Where a page of runs leads: the target belongs to them in its place."""
+    """The runs of a redirected page, joined to its target."""
     target = parse(location, task.url) if location and task.turns else None
     if target is None:
         return []

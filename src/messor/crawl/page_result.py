@@ -1,4 +1,4 @@
-"""What a visit hands to the flush: one value per page, whatever came of it."""
+"""The page result: what a visit hands to the flush, one per task, whatever the outcome."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from messor.ledger.decisions import Decision
 from messor.politeness.lanes import Lane
 from messor.web.urls import scheme_of
 
-# After one of these an unchanged page is no news.
+# Outcomes after which an unchanged page is not a change of presence.
 STEADY = (Outcome.OK, Outcome.UNCHANGED)
 
 
 CUT_OFF = "cut_off"
-CUT_OFF_SENTENCE = "the request was sent, and the worker stopped before its answer was stored"
+CUT_OFF_SENTENCE = "the request was sent, but the worker stopped before storing the response"
 
 
 @dataclass(slots=True)
 class PageResult:
-    """One page's turn: decided, perhaps fetched, kept, read and scheduled."""
+    """The result of one task: its decision, fetch, content, links and next due time."""
 
     lane: Lane
     task: Task
@@ -37,16 +37,16 @@ class PageResult:
     snapshot: Snapshot | None = None
     found: list[NewPage] = field(default_factory=list)
     hops: list[Fetched] = field(default_factory=list)  # attempts before the last one
-    robots_id: int | None = None  # the version in force when it was decided
-    joins: list[Join] = field(default_factory=list)  # pages that runs came upon
-    moved_to: str | None = None  # where a picture was redirected to
+    robots_id: int | None = None  # the robots.txt version that applied to the decision
+    joins: list[Join] = field(default_factory=list)  # pages that crawl runs discovered here
+    moved_to: str | None = None  # redirect target of an image
 
     def __post_init__(self) -> None:
         self.robots_id = self.lane.robots_ids.get(scheme_of(self.task.url))
 
     @property
     def attempts(self) -> list[tuple[Fetched, str]]:
-        """Every request made for this page, with its outcome; the last is the page's."""
+        """Every attempt for this page with its outcome; the last one is the page's."""
         if self.fetched is None:
             return []
         if not self.hops:
@@ -55,13 +55,13 @@ class PageResult:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Of the site's own answer to HTTP: they validate the next request."""
-        own = self.own_answer
+        """Headers of the site's own HTTP response; its validators go into the next request."""
+        own = self.site_response
         return own.headers if own else {}
 
     @property
-    def own_answer(self) -> Fetched | None:
-        """What the site itself answered to HTTP, whoever brought the content in the end."""
+    def site_response(self) -> Fetched | None:
+        """The site's own HTTP response, even if another provider delivered the content."""
         if not self.hops:
             return self.fetched
         sites = (hop for hop in self.hops if hop.provider == "http")
@@ -69,14 +69,14 @@ class PageResult:
 
     @property
     def other_provider(self) -> str | None:
-        """Who brought the content, when it was not HTTP."""
+        """The provider that delivered the content, if not plain HTTP."""
         if self.fetched is None or self.fetched.provider == "http":
             return None
         return self.fetched.provider
 
     @property
     def is_good(self) -> bool:
-        """Whether the page's content may stand for it: a block or a blank page never does."""
+        """Whether the content is the page's own; a block or empty page never is."""
         return self.snapshot is not None and self.snapshot.verdict is None
 
     def age(self, now: float) -> float:
@@ -85,7 +85,7 @@ class PageResult:
 
     @property
     def presence(self) -> Presence | None:
-        """Whether a page we hold is there, when that may be news."""
+        """Whether a page with a snapshot still exists, if that may have changed."""
         task = self.task
         here = self.outcome == Outcome.UNCHANGED
         if task.snapshot_id is None or (self.snapshot is not None and not here):
@@ -95,7 +95,7 @@ class PageResult:
         return Presence(task.page_id, self.lane.host_id, self.lane.token, here, task.snapshot_id)
 
     def quarantine(self, error: str) -> None:
-        """Keep nothing of the page but the fact that it could not be kept."""
+        """Discard everything about the page except that it failed with this error."""
         self.schedule = Schedule("failed", None, 0)
         self.outcome = Outcome.ERROR
         before = self.fetched
@@ -106,13 +106,13 @@ class PageResult:
         self.found = []
 
     def cut_off(self) -> None:
-        """Nothing of it can be stored any more; that it was asked for is logged."""
+        """Discard the content, which can no longer be stored; the request is still logged."""
         self.quarantine(CUT_OFF_SENTENCE)
         assert self.fetched is not None
         self.fetched.error_type = CUT_OFF
 
-    def forget_answers(self) -> None:
-        """Of attempts before the last, keep that they were made: PostgreSQL takes no more of this page."""
+    def drop_responses(self) -> None:
+        """Reduce earlier attempts to the fact that they were made; PostgreSQL rejects the rest."""
         self.hops = [_bare(hop, hop.outcome) for hop in self.hops]
 
     @property
@@ -121,7 +121,7 @@ class PageResult:
 
 
 def _bare(fetched: Fetched, outcome: Outcome) -> Fetched:
-    """That a request was made, and when; nothing of what the site said."""
+    """A copy that records that and when a request was made, without response data."""
     return Fetched(
         outcome,
         sent_at=fetched.sent_at,

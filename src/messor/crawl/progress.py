@@ -1,4 +1,4 @@
-"""Progress: how far a crawl is, asked of the database, for whoever watches it."""
+"""Progress of a crawl, read from the database."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from asyncpg import Record
 from messor.store.database import Database
 from messor.web.urls import Url, url_hash
 
-# A lane in a long cool-down holds nothing up: it is left for a later visit. Neither does a
-# retry that is not due yet.
+# A lane in a long cool-down, or a retry that is not due yet, does not keep a crawl waiting.
 PATIENCE_SECONDS = 30.0
 
 STANDING = """
@@ -32,7 +31,7 @@ SELECT coalesce(t.outcome, 'waiting') AS outcome, count(*)::int AS pages
  WHERE ($1::uuid[] IS NULL OR h.domain_id = ANY ($1)) AND t.kind = 'page' GROUP BY 1 ORDER BY 2 DESC
 """
 
-# The same for people: a page that a rule keeps away from is told apart from one that was fetched.
+# For people: pages denied by a rule are counted apart from pages that were fetched.
 SUMMARY = """
 SELECT CASE WHEN t.refusal IS NOT NULL THEN 'denied'
             WHEN t.outcome IS NULL AND t.due_at IS NULL THEN 'not due'
@@ -43,7 +42,7 @@ SELECT CASE WHEN t.refusal IS NOT NULL THEN 'denied'
  GROUP BY 1, 2 ORDER BY 3 DESC, 2
 """
 
-# What an outcome means to someone who sees it for the first time, in the order of telling.
+# Plain meanings of outcomes, in display order.
 MEANINGS: dict[str, tuple[str, ...]] = {
     "harvested": ("ok",),
     "unchanged": ("unchanged",),
@@ -66,7 +65,7 @@ SELECT c.state, count(*)::int AS pages FROM messor.page_changes c
 """
 
 
-# What stood in the way of a URL, the last thing first: its own fetch, a rule, its host's robots.
+# Why a URL was not fetched, latest reason first: its own fetch, a rule, its host's robots.txt.
 OBSTACLE = """
 SELECT coalesce(r.reason, t.error_message, t.refusal) AS said, h.host, h.https_error, t.outcome,
        (SELECT x.status_code FROM messor.http_fetches x WHERE x.page_id = p.id
@@ -96,7 +95,7 @@ SELECT h.host, h.https_error FROM messor.hosts h
 
 @dataclass(frozen=True, slots=True)
 class CrawlBacklog:
-    """Lanes at work and lanes that soon will be."""
+    """Lanes being visited, and lanes that soon will be."""
 
     held: int
     waiting: int
@@ -117,7 +116,7 @@ async def standing(
 
 
 async def outcomes(database: Database, domain_ids: Sequence[UUID] | None = None) -> dict[str, int]:
-    """Pages by what came of their last fetch."""
+    """Number of pages by last outcome."""
     rows = await database.fetch(OUTCOMES, domain_ids)
     return {row["outcome"]: row["pages"] for row in rows}
 
@@ -125,48 +124,48 @@ async def outcomes(database: Database, domain_ids: Sequence[UUID] | None = None)
 async def summary(
     database: Database, domain_ids: Sequence[UUID] | None = None
 ) -> dict[str, dict[str, int]]:
-    """Pages by what came of them in everyday words, each with the outcomes it is made of."""
-    told: dict[str, dict[str, int]] = {meaning: {} for meaning in MEANINGS}
+    """Number of pages by plain meaning, broken down by outcome."""
+    totals: dict[str, dict[str, int]] = {meaning: {} for meaning in MEANINGS}
     for row in await database.fetch(SUMMARY, domain_ids):
         outcome = row["outcome"]
         meaning = row["meaning"] or next(m for m, names in MEANINGS.items() if outcome in names)
-        told[meaning][NOT_KEPT if meaning == "not kept" else outcome] = row["pages"]
-    return {meaning: counts for meaning, counts in told.items() if counts}
+        totals[meaning][NOT_KEPT if meaning == "not kept" else outcome] = row["pages"]
+    return {meaning: counts for meaning, counts in totals.items() if counts}
 
 
 async def changes(
     database: Database, since: datetime, domain_ids: Sequence[UUID] | None = None
 ) -> dict[str, int]:
-    """Pages new, changed and removed since a moment on the database's clock."""
+    """Number of pages new, changed and removed since a time on the database's clock."""
     rows = await database.fetch(CHANGES, domain_ids, since)
     return {row["state"]: row["pages"] for row in rows}
 
 
 async def over_http(database: Database, domain_id: UUID) -> list[tuple[str, str]]:
-    """The hosts that are talked to over http as https cannot be connected, and why it cannot."""
+    """Hosts fetched over http because https fails, with the https error."""
     rows = await database.fetch(OVER_HTTP, domain_id)
     return [(row["host"], row["https_error"]) for row in rows]
 
 
 async def obstacle(database: Database, url: Url) -> str:
-    """Why a page was not harvested, in a few words."""
+    """Why a page was not fetched, in a few words."""
     row = await database.fetchrow(OBSTACLE, url.authority, url_hash(url))
     if row is None:
-        return "nothing came of it yet"
+        return "it has not been fetched yet"
     if row["said"] is None:
-        return _unsaid(row)
+        return _explain_outcome(row)
     if row["robots_error"] == "dns":
-        return f"the name {row['host']} does not resolve: check its spelling"
-    over_https = f"https cannot be connected ({row['https_error']}); " if row["https_error"] else ""
+        return f"the name {row['host']} does not resolve; check the spelling"
+    over_https = f"https does not connect ({row['https_error']}); " if row["https_error"] else ""
     return f"{over_https}{row['said']}"
 
 
-def _unsaid(row: Record) -> str:
-    """What became of a page that no error and no rule tells of."""
+def _explain_outcome(row: Record) -> str:
+    """Explain a page without an error or a refusal."""
     if row["silent_until"] is not None:
         until = f"{row['silent_until']:%Y-%m-%d %H:%M:%S} UTC"
-        return f"{row['host']} is left alone until {until}: {row['cooldown_reason']}"
+        return f"{row['host']} is paused until {until}: {row['cooldown_reason']}"
     if row["outcome"] is None:
-        return "nothing came of it yet"
+        return "it has not been fetched yet"
     answered = f"it answered {row['status_code']}, " if row["status_code"] else ""
     return f"{answered}its outcome is {row['outcome']}"

@@ -1,7 +1,7 @@
-"""Read: from what a provider brought to what it says and whether it may be believed.
+"""Read: decodes a response, parses it once and applies the quality gates.
 
-Decoding, one parse, the quality gates. An answer whose bytes are the same as last time is not
-parsed. What becomes of it is decided by the router (another provider?) and the keeper.
+A response with the same bytes as last time is not parsed. The router (another provider?) and the
+keeper decide what happens next.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from messor.web.robots_tags import has_directives
 from messor.web.urls import LinkCache, LinkResolver, Url, parse
 
 KNOWN_LINKS = 8_000  # resolved hrefs a worker remembers
-DOOR_TEXT = 500  # characters of a page that is only there to send one on
-# So many pages of a domain are looked at for all that could hide how deeply they nest; then its
-# pages are looked at more cheaply. Who misuses that costs one worker its process, once.
+REDIRECT_TEXT = 500  # fewer characters beside a refresh make a page a redirect
+# The first pages of a domain get the full check of nesting depth, later ones a cheaper check. A
+# site that abuses this costs one worker its process, once.
 WARY_PAGES = 32
 
 _PASSED = GateVerdict()
@@ -35,136 +35,146 @@ _PASSED = GateVerdict()
 
 @dataclass(slots=True)
 class PageReadResult:
-    """What a provider brought, read and judged."""
+    """A response, parsed and judged."""
 
     fetched: Fetched
     url: Url
     text: str = ""
     reading: PageReading | None = None
     verdict: GateVerdict = _PASSED
-    raw_hash: bytes | None = None  # of what the site itself answered, to compare the next with
-    body_hash: bytes | None = None  # of the bytes that are here, whoever brought them
-    needs_cage: bool = False  # its page may end or stall the process that reads it
-    fault: Exception | None = None  # what reading it did to the reader
-    same_shell: bool = False  # HTTP brought the bytes it brought before another provider was asked
+    raw_hash: bytes | None = None  # of the site's own response, to compare the next one with
+    body_hash: bytes | None = None  # of these bytes, whichever provider delivered them
+    needs_sandbox: bool = False  # parsing it may crash or stall the process
+    fault: Exception | None = None  # raised while reading it
+    same_shell: bool = False  # the same bytes over HTTP as when another provider was needed
 
 
 class Reader:
-    """Reads and judges for one worker."""
+    """Parses and judges responses for one worker."""
 
     def __init__(
-        self, sieve: LinkFilter, mark: CrashMarker, blamed: BlamedDomains, *, agent: str
+        self,
+        link_filter: LinkFilter,
+        crash_marker: CrashMarker,
+        blamed: BlamedDomains,
+        *,
+        agent: str,
     ) -> None:
-        self._sieve = sieve
+        self._link_filter = link_filter
         self._blamed = blamed
         self._pages_read: Counter[UUID] = Counter()  # by domain
-        self._mark = mark
+        self._crash_marker = crash_marker
         self._agent = agent
-        self._cage = SandboxedReader(agent=agent)
+        self._sandboxed_reader = SandboxedReader(agent=agent)
         self._links = LinkCache(KNOWN_LINKS)
 
     def read(self, lane: Lane, task: Task, fetched: Fetched) -> PageReadResult:
-        """Set the outcome by what the content is, and say which gates it failed."""
+        """Parse a response, set its outcome and the gates it failed."""
         url = parse(task.url)
         assert url is not None, "tasks hold web addresses"
         is_blamed = lane.caged or task.deaths > 0 or lane.policy.domain_id in self._blamed.domains
-        answer = PageReadResult(fetched, url, needs_cage=is_blamed)
+        read_result = PageReadResult(fetched, url, needs_sandbox=is_blamed)
         try:
-            self._read(answer, task, lane)
-        except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
-            fetched.outcome, answer.fault = Outcome.ERROR, error
-            answer.raw_hash = answer.body_hash = None
-        return answer
+            self._read(read_result, task, lane)
+        except Exception as error:  # noqa: BLE001 - a page that breaks its reader is quarantined
+            fetched.outcome, read_result.fault = Outcome.ERROR, error
+            read_result.raw_hash = read_result.body_hash = None
+        return read_result
 
-    def _read(self, answer: PageReadResult, task: Task, lane: Lane) -> None:
-        fetched = answer.fetched
+    def _read(self, read_result: PageReadResult, task: Task, lane: Lane) -> None:
+        fetched = read_result.fetched
         if fetched.outcome is Outcome.OK:
-            self._read_page(answer, task, lane)
+            self._read_page(read_result, task, lane)
             return
-        answer.needs_cage = False
+        read_result.needs_sandbox = False
         if fetched.outcome is Outcome.UNCHANGED:
-            _check_unchanged(answer, task)
+            _check_unchanged(read_result, task)
         elif fetched.status is not None and fetched.outcome in (Outcome.BLOCKED, Outcome.ERROR):
-            self._judge_refusal(answer)
+            self._judge_refusal(read_result)
         elif fetched.outcome is Outcome.EMPTY:
-            answer.verdict = GateVerdict(("size", "empty"), None, ("empty",))
+            read_result.verdict = GateVerdict(("size", "empty"), None, ("empty",))
             fetched.gate = "empty"
 
-    def _read_page(self, answer: PageReadResult, task: Task, lane: Lane) -> None:
-        fetched = answer.fetched
-        is_own = fetched.provider == "http"  # what others bring is never the site's own answer
-        answer.body_hash = task.raw_hash if fetched.is_known else hashes.raw_hash(fetched.body)
-        answer.raw_hash = answer.body_hash if is_own else None
-        same = is_own and answer.raw_hash == task.raw_hash and task.snapshot_id is not None
+    def _read_page(self, read_result: PageReadResult, task: Task, lane: Lane) -> None:
+        fetched = read_result.fetched
+        is_own = fetched.provider == "http"  # other providers never deliver the site's own response
+        read_result.body_hash = task.raw_hash if fetched.is_known else hashes.raw_hash(fetched.body)
+        read_result.raw_hash = read_result.body_hash if is_own else None
+        same = is_own and read_result.raw_hash == task.raw_hash and task.snapshot_id is not None
         if same and (fetched.is_known or not has_directives(fetched.raw_headers)):
             if task.provider is not None:
-                answer.same_shell = True
+                read_result.same_shell = True
                 fetched.gate = "spa_shell"
             else:
                 fetched.outcome = Outcome.UNCHANGED
-            answer.needs_cage = False
+            read_result.needs_sandbox = False
             return
-        answer.text, _ = decode(fetched.body, fetched.content_type)
-        if answer.needs_cage:
+        read_result.text, _ = decode(fetched.body, fetched.content_type)
+        if read_result.needs_sandbox:
             return
-        self._mark.set(task.page_id)
+        self._crash_marker.set(task.page_id)
         try:
-            answer.reading = read_page(
-                answer.text,
+            read_result.reading = read_page(
+                read_result.text,
                 task.url,
-                resolver=LinkResolver(answer.url, self._links),
+                resolver=LinkResolver(read_result.url, self._links),
                 agent=self._agent,
-                known=NO_HREFS if task.ahead else self._sieve.known_hrefs(answer.url, lane),
+                known=NO_HREFS
+                if task.ahead
+                else self._link_filter.known_hrefs(read_result.url, lane),
                 is_site_known=self._is_known(lane),
             )
         except TooComplexError:
-            answer.needs_cage = True
+            read_result.needs_sandbox = True
             return
         finally:
-            self._mark.clear()
-        self._look_at(answer)
+            self._crash_marker.clear()
+        self._classify(read_result)
 
     def _is_known(self, lane: Lane) -> bool:
-        """Whether enough pages of its domain were read, here, without harm."""
+        """Whether this worker has read enough pages of the domain without harm."""
         read = self._pages_read[lane.policy.domain_id]
         if read < WARY_PAGES:
             self._pages_read[lane.policy.domain_id] = read + 1
         return read >= WARY_PAGES
 
     async def close(self) -> None:
-        """End the processes that wait for pages."""
-        await self._cage.close()
+        """Stop the idle sandbox processes."""
+        await self._sandboxed_reader.close()
 
-    def _look_at(self, answer: PageReadResult) -> None:
-        """A page that only sends one on is a redirect; any other is judged."""
-        reading, fetched = answer.reading, answer.fetched
+    def _classify(self, read_result: PageReadResult) -> None:
+        """Treat a page that only refreshes to another URL as a redirect; judge any other."""
+        reading, fetched = read_result.reading, read_result.fetched
         assert reading is not None
-        if reading.refresh not in (None, answer.url.href) and reading.text_length < DOOR_TEXT:
+        if (
+            reading.refresh not in (None, read_result.url.href)
+            and reading.text_length < REDIRECT_TEXT
+        ):
             fetched.outcome, fetched.location = Outcome.REDIRECTED, reading.refresh
-            answer.reading = None
+            read_result.reading = None
         else:
-            self._judge(answer)
+            self._judge(read_result)
 
-    async def read_caged(self, task: Task, answer: PageReadResult) -> None:
-        """Read a page that may do harm where it can do none."""
+    async def read_in_sandbox(self, task: Task, read_result: PageReadResult) -> None:
+        """Parse a possibly harmful page in the sandbox."""
         try:
-            answer.reading = await self._cage.read(answer.text, task.url)
+            read_result.reading = await self._sandboxed_reader.read(read_result.text, task.url)
         except TooComplexError as error:
-            answer.fetched.outcome, answer.fetched.error = Outcome.TOO_COMPLEX, str(error)
+            read_result.fetched.outcome, read_result.fetched.error = Outcome.TOO_COMPLEX, str(error)
         else:
-            self._look_at(answer)
+            self._classify(read_result)
 
-    def _judge(self, answer: PageReadResult) -> None:
-        fetched = answer.fetched
+    def _judge(self, read_result: PageReadResult) -> None:
+        fetched = read_result.fetched
         assert fetched.status is not None
         verdict = judge(
             status=fetched.status,
             headers=fetched.headers,
-            html=answer.text,
-            reading=answer.reading,
+            html=read_result.text,
+            reading=read_result.reading,
             size=fetched.size,
         )
-        answer.verdict = verdict
+        read_result.verdict = verdict
         fetched.gate = verdict.gate
         if verdict.signals:
             fetched.detail = {**(fetched.detail or {}), "signals": list(verdict.signals)}
@@ -172,29 +182,35 @@ class Reader:
             fetched.outcome = Outcome.BLOCKED
             fetched.error = f"{verdict.block.by}: {verdict.block.evidence}"[:500]
         elif "soft_404" in verdict.gates:
-            fetched.outcome, fetched.error = Outcome.NOT_FOUND, "the page says it is not there"
+            fetched.outcome, fetched.error = (
+                Outcome.NOT_FOUND,
+                "the page says that it does not exist",
+            )
         elif "empty" in verdict.gates or "spa_shell" in verdict.gates:
-            fetched.outcome, fetched.error = Outcome.EMPTY, "the page has no text without scripts"
+            fetched.outcome, fetched.error = (
+                Outcome.EMPTY,
+                "the page has no text without JavaScript",
+            )
 
-    def _judge_refusal(self, answer: PageReadResult) -> None:
-        """Name who refuses, where the body of a refusal tells."""
-        fetched = answer.fetched
+    def _judge_refusal(self, read_result: PageReadResult) -> None:
+        """Identify who refused, if the body shows it."""
+        fetched = read_result.fetched
         if fetched.body and is_html(fetched.content_type, fetched.body):
-            answer.text, _ = decode(fetched.body[: hashes.MAX_JUDGED], fetched.content_type)
+            read_result.text, _ = decode(fetched.body[: hashes.MAX_JUDGED], fetched.content_type)
         before = fetched.outcome
         sentence = fetched.error
-        self._judge(answer)
-        if answer.verdict.block is None:
+        self._judge(read_result)
+        if read_result.verdict.block is None:
             fetched.outcome, fetched.error = before, sentence
         elif sentence:
             fetched.error = f"{sentence} ({fetched.error})"
 
 
-def _check_unchanged(answer: PageReadResult, task: Task) -> None:
-    """Not modified: since what? An answer to a question nobody asked is an error."""
-    fetched = answer.fetched
+def _check_unchanged(read_result: PageReadResult, task: Task) -> None:
+    """Check a 304: without a snapshot the request was unconditional, so it is an error."""
+    fetched = read_result.fetched
     if task.snapshot_id is None:
         fetched.outcome = Outcome.ERROR
-        fetched.error = "the site answered 304 though no copy is held"
+        fetched.error = "the site answered 304 to an unconditional request"
     elif task.provider is not None and fetched.provider == "http":
-        answer.same_shell = True
+        read_result.same_shell = True

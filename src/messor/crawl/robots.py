@@ -1,8 +1,8 @@
-"""Robots tasks: reading a robots.txt, following it where it moved, and what it leads to.
+"""Robots tasks: reads a robots.txt, follows its redirects, and applies it to the lane.
 
-Within its host a redirect is followed at once, each hop paced. Beyond it the page is read in the
-lane of its own host, and this one waits. A robots.txt names sitemaps; they become tasks too.
-Where https cannot be connected to and never could, the robots.txt of http is asked for.
+A redirect within the host is followed at once, each hop paced. A redirect to another host is read
+in that host's lane while this one waits. Sitemaps named by a robots.txt become tasks. If https
+cannot be connected to and never could, the robots.txt of http is requested.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from messor.politeness.robots import (
     Adopted,
     RobotsFile,
 )
-from messor.politeness.robots_redirects import MAX_HOPS, RobotsAnswer
+from messor.politeness.robots_redirects import MAX_HOPS, RobotsResult
 from messor.web.robots import MAX_BYTES
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, http_twin, parse, scheme_of, url_hash
 
-WAIT_SECONDS = 5.0  # how often a host looks whether its robots.txt was read elsewhere
-PROXY_SECONDS = 60.0  # before it is asked again after a proxy failed
-LONG_DELAY = 300.0  # seconds of Crawl-delay that a reviewer is told of
+WAIT_SECONDS = 5.0  # how often to check whether a robots.txt on another host was read
+PROXY_SECONDS = 60.0  # before a retry after a proxy failed
+LONG_DELAY = 300.0  # seconds of Crawl-delay that are reported to reviewers
 MAX_SITEMAPS = 50  # of one robots.txt
 
 
 @dataclass(slots=True)
 class _Followed:
-    """Where following a robots.txt within its host came to."""
+    """The end of a robots.txt's redirects within its host."""
 
     fetched: Fetched
     url: str
@@ -52,42 +52,44 @@ class _Followed:
 class RobotsReader:
     """Reads robots.txt files for one worker."""
 
-    def __init__(self, fetcher: TermsFetcher, inbox: FlushQueue, *, agent: str) -> None:
+    def __init__(self, fetcher: TermsFetcher, flush_queue: FlushQueue, *, agent: str) -> None:
         self._fetcher = fetcher
-        self._inbox = inbox
+        self._flush_queue = flush_queue
         self._agent = agent
 
     async def read(self, lane: Lane, task: Task, decision: Decision, fetched: Fetched) -> Fetched:
-        """Put a robots.txt in force; it is committed before the lane's next request.
+        """Apply a robots.txt; committed before the lane's next request.
 
-        Answers what came last, at the end of its redirects.
+        Returns the last response, at the end of its redirects.
         """
         end = await self._follow(lane, task, fetched)
-        harvest = PageResult(
+        result = PageResult(
             lane, task, decision, Schedule("completed", FRESH_SECONDS, 0), end.fetched.outcome
         )
-        harvest.fetched, harvest.hops = end.fetched, end.before
+        result.fetched, result.hops = end.fetched, end.before
         if end.fetched.error_type == PROXY_FAULT:
-            harvest.schedule = Schedule("pending", PROXY_SECONDS, 0)
-            self._inbox.put(harvest)  # the site was not heard: what it said before still counts
+            result.schedule = Schedule("pending", PROXY_SECONDS, 0)
+            self._flush_queue.put(
+                result
+            )  # the site was not reached: its previous robots.txt still applies
             return end.fetched
         target = parse(end.fetched.location or "", end.url)
         moved = end.fetched.outcome is Outcome.REDIRECTED
         if end.hops == 0 and may_use_http(lane, task, end.fetched):
-            await self._ask_over_http(harvest, end)
+            await self._fall_back_to_http(result, end)
             return end.fetched
         if moved and target is not None and target.path == "/":
-            await self._adopt(harvest, _none_here(end), end)
+            await self._adopt(result, _no_robots(end), end)
             return end.fetched
         if moved and target is not None and target.authority != lane.host and end.hops < MAX_HOPS:
-            await self._read_elsewhere(harvest, target, end.hops + 1)
+            await self._read_elsewhere(result, target, end.hops + 1)
             return end.fetched
-        file = self._understand(lane, end) if not moved else _lost(end, target)
+        file = self._interpret(lane, end) if not moved else _unreachable(end, target)
         if file.verdict == "deny_all":
-            harvest.schedule = Schedule("completed", RETRY_SECONDS, 0)
+            result.schedule = Schedule("completed", RETRY_SECONDS, 0)
         elif file.verdict == "rules":
-            harvest.outcome = Outcome.OK
-        await self._adopt(harvest, file, end)
+            result.outcome = Outcome.OK
+        await self._adopt(result, file, end)
         return end.fetched
 
     async def _follow(self, lane: Lane, task: Task, fetched: Fetched) -> _Followed:
@@ -104,64 +106,68 @@ class RobotsReader:
             end.url, end.hops = target.href, end.hops + 1
         return end
 
-    def _understand(self, lane: Lane, end: _Followed) -> RobotsFile:
-        file = RobotsFile.from_answer(
+    def _interpret(self, lane: Lane, end: _Followed) -> RobotsFile:
+        file = RobotsFile.from_response(
             end.fetched.status, end.fetched.body, self._agent, end.fetched.error
         )
         if end.fetched.status in (401, 403) and lane.policy.robots_forbidden == "deny":
-            reason = f"{file.reason}, and this domain's terms take that for a no"
+            reason = f"{file.reason}, which this domain's terms treat as a denial"
             return RobotsFile("deny_all", reason, file.status_code, b"", None, None)
         return file
 
-    async def _adopt(self, harvest: PageResult, file: RobotsFile, end: _Followed) -> None:
-        lane, task = harvest.lane, harvest.task
-        self._inbox.answer_robots(RobotsAnswer(task.page_id, end.url, file, end.hops))
+    async def _adopt(self, result: PageResult, file: RobotsFile, end: _Followed) -> None:
+        lane, task = result.lane, result.task
+        self._flush_queue.resolve_robots(RobotsResult(task.page_id, end.url, file, end.hops))
         if not is_own(lane, task):
             if file.rules is not None and file.rules.sitemaps:
-                harvest.found = sitemaps_of(lane, task, file)
-            self._inbox.put(harvest)
+                result.found = sitemaps_of(lane, task, file)
+            self._flush_queue.put(result)
             return
         if file.verdict != "deny_all":
-            harvest.found = sitemaps_of(lane, task, file)
-        self._inbox.put(harvest)
+            result.found = sitemaps_of(lane, task, file)
+        self._flush_queue.put(result)
         before = lane.robots_for(task.url)
-        await self._inbox.adopt_robots(lane, _adopted(lane, task, file, end))
-        self._tell_if_slow(lane, file)
+        await self._flush_queue.adopt_robots(lane, _adopted(lane, task, file, end))
+        self._report_if_slow(lane, file)
         if before is None:
-            self._tell_if_http(lane, task)
-        # While the other scheme is open only this one waits: its tasks are put off one by one.
+            self._report_if_http_only(lane, task)
+        # While the other scheme is open, only tasks of this one are deferred, one by one.
         if not any(lane.has_way_in(scheme) for scheme in SCHEMES):
-            await self._inbox.silence(lane, RETRY_SECONDS, file.reason)
+            await self._flush_queue.silence(lane, RETRY_SECONDS, file.reason)
 
-    async def _ask_over_http(self, harvest: PageResult, end: _Followed) -> None:
-        """Nothing listens for https here: http is tried, under a robots.txt of its own."""
-        lane, task = harvest.lane, harvest.task
+    async def _fall_back_to_http(self, result: PageResult, end: _Followed) -> None:
+        """Fall back to http, with its own robots.txt, as https does not accept connections."""
+        lane, task = result.lane, result.task
         twin = http_twin(task.url)
         assert twin is not None
         error = end.fetched.error or "no answer"
-        file = RobotsFile("deny_all", f"https cannot be connected: {error}", None, b"", None, None)
-        self._inbox.answer_robots(RobotsAnswer(task.page_id, end.url, file, end.hops))
-        harvest.found = [robots_page(lane, twin, found_on=task.page_id)]
-        self._inbox.put(harvest)
+        file = RobotsFile("deny_all", f"https does not connect: {error}", None, b"", None, None)
+        self._flush_queue.resolve_robots(RobotsResult(task.page_id, end.url, file, end.hops))
+        result.found = [robots_page(lane, twin, found_on=task.page_id)]
+        self._flush_queue.put(result)
         adopted = Adopted(lane.host_id, lane.token, "https", file, https_error=error)
-        await self._inbox.adopt_robots(lane, [adopted])
+        await self._flush_queue.adopt_robots(lane, [adopted])
         lane.https_error = error
 
-    def _tell_if_http(self, lane: Lane, task: Task) -> None:
-        """Once it is known that http answers where https does not, everybody may know."""
+    def _report_if_http_only(self, lane: Lane, task: Task) -> None:
+        """Record an event once http is known to work where https does not."""
         if lane.is_http_only and scheme_of(task.url) == "http":
             data = {"host": lane.host, "scheme": "http", "https_error": lane.https_error}
-            self._inbox.tell(Event("host.http_only", "worker", lane.policy.domain_id, data=data))
+            self._flush_queue.record_event(
+                Event("host.http_only", "worker", lane.policy.domain_id, data=data)
+            )
 
-    def _tell_if_slow(self, lane: Lane, file: RobotsFile) -> None:
-        """A delay of minutes is honoured, and a reviewer may want to know."""
+    def _report_if_slow(self, lane: Lane, file: RobotsFile) -> None:
+        """Record an event for a Crawl-delay of minutes, which is honoured in full."""
         if (file.crawl_delay or 0.0) > LONG_DELAY:
             data = {"host": lane.host, "crawl_delay": file.crawl_delay}
-            self._inbox.tell(Event("robots.slow", "worker", lane.policy.domain_id, data=data))
+            self._flush_queue.record_event(
+                Event("robots.slow", "worker", lane.policy.domain_id, data=data)
+            )
 
-    async def _read_elsewhere(self, harvest: PageResult, target: Url, hops: int) -> None:
-        """Have the page read in the lane of its host; until then nothing is asked of this one."""
-        lane, task = harvest.lane, harvest.task
+    async def _read_elsewhere(self, result: PageResult, target: Url, hops: int) -> None:
+        """Queue the file in its own host's lane; until it is read, this lane sends nothing."""
+        lane, task = result.lane, result.task
         page = NewPage(
             lane.policy.domain_id,
             target.authority,
@@ -175,9 +181,9 @@ class RobotsReader:
             kind="robots",
             priority=ROBOTS_PRIORITY,
         )
-        harvest.found = [page]
-        self._inbox.put(harvest)
-        await self._inbox.await_robots(lane, task, page, hops, own=is_own(lane, task))
+        result.found = [page]
+        self._flush_queue.put(result)
+        await self._flush_queue.await_robots(lane, task, page, hops, own=is_own(lane, task))
         scheme = scheme_of(task.url)
         lane.robots.pop(scheme, None)
         lane.robots_ids.pop(scheme, None)
@@ -185,7 +191,7 @@ class RobotsReader:
 
 
 def _adopted(lane: Lane, task: Task, file: RobotsFile, end: _Followed) -> list[Adopted]:
-    """What comes into force; a file that was found at the other scheme's place counts there too."""
+    """The versions to apply; a file found at the other scheme's location applies to both."""
     heard = end.fetched.status is not None or end.fetched.error_type == "tls"
     schemes = {scheme_of(task.url)}
     if end.url == f"{scheme_of(end.url)}://{lane.host}/robots.txt":
@@ -203,9 +209,9 @@ def _adopted(lane: Lane, task: Task, file: RobotsFile, end: _Followed) -> list[A
 
 
 def may_use_http(lane: Lane, task: Task, fetched: Fetched) -> bool:
-    """Whether http may stand in for https: nothing listens there, and it never was heard there.
+    """Whether http may replace https: https refuses connections and has never worked.
 
-    A certificate that does not hold is an answer: whoever made it does not want http instead.
+    An invalid certificate is a response: such a site is not fetched over http instead.
     """
     if lane.spoke_https or not is_unconnected(fetched) or not is_own(lane, task):
         return False
@@ -213,7 +219,7 @@ def may_use_http(lane: Lane, task: Task, fetched: Fetched) -> bool:
 
 
 def robots_page(lane: Lane, url: Url, found_on: int) -> NewPage:
-    """The task that reads the robots.txt of a URL's own scheme, host and port."""
+    """The robots task for a URL's scheme, host and port."""
     robots = f"{url.origin}/robots.txt"
     return NewPage(
         lane.policy.domain_id,
@@ -231,7 +237,7 @@ def robots_page(lane: Lane, url: Url, found_on: int) -> NewPage:
 
 
 def is_own(lane: Lane, task: Task) -> bool:
-    """Whether a robots task reads its own host's robots.txt, not one that another was sent to."""
+    """Whether a robots task reads its host's own robots.txt, not the target of another's redirect."""
     url = parse(task.url)
     return (
         url is not None
@@ -241,7 +247,7 @@ def is_own(lane: Lane, task: Task) -> bool:
 
 
 def sitemaps_of(lane: Lane, task: Task, file: RobotsFile) -> list[NewPage]:
-    """The sitemaps a robots.txt names, or the usual place when it names none."""
+    """The sitemaps a robots.txt names, or /sitemap.xml if it names none."""
     named = file.rules.sitemaps[:MAX_SITEMAPS] if file.rules else []
     found: dict[bytes, NewPage] = {}
     for text in named or ["/sitemap.xml"]:
@@ -267,16 +273,16 @@ def sitemaps_of(lane: Lane, task: Task, file: RobotsFile) -> list[NewPage]:
     return list(found.values())
 
 
-def _none_here(end: _Followed) -> RobotsFile:
-    """A site that sends whatever it does not have to its front page has no robots.txt."""
-    reason = "robots.txt redirects to the front page"
+def _no_robots(end: _Followed) -> RobotsFile:
+    """A site that redirects missing files to its homepage has no robots.txt."""
+    reason = "robots.txt redirects to the homepage"
     return RobotsFile("allow_all", reason, end.fetched.status, b"", None, None)
 
 
-def _lost(end: _Followed, target: Url | None) -> RobotsFile:
-    """A robots.txt that cannot be reached by its redirects."""
+def _unreachable(end: _Followed, target: Url | None) -> RobotsFile:
+    """A robots.txt whose redirects do not lead to a file."""
     if target is None:
-        reason = "robots.txt redirects to nowhere"
+        reason = "robots.txt redirects to an invalid URL"
         return RobotsFile("deny_all", reason, end.fetched.status, b"", None, None)
     reason = f"robots.txt redirects more than {MAX_HOPS} times"
     return RobotsFile("allow_all", reason, end.fetched.status, b"", None, None)

@@ -1,4 +1,4 @@
-"""The rows of a flush that belong to a fetch: its log entry, its task's new state, its refusal."""
+"""The rows a flush writes for a page result: fetch log, task update, refusal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from messor.frontier.transitions import HELD_SQL
 from messor.politeness.lease import WorkerLease
 from messor.store.database import Connection, sparse
 
-# A request that was sent leaves a row, whoever holds its lane by now; unless its host was erased since.
+# Every request sent is logged, even if the lane has been lost; unless its host was erased since.
 LOG_FETCHES = """
 INSERT INTO messor.http_fetches (page_id, host_id, visit_token, fetched_at, outcome, status_code,
        size, duration_ms, waited_ms, delay_ms, rule, policy_version, robots_id, final_url,
@@ -36,12 +36,12 @@ SELECT g.page_id, g.host_id, g.token, g.fetched_at, g.outcome, g.status_code, g.
   JOIN messor.lanes l ON l.host_id = g.host_id
 """
 
-# New content without an answer of the site itself leaves nothing to compare its next answer with:
-# what it answered before was other content.
+# New content without a response from the site itself clears the validators: its previous response
+# was different content.
 _STAYS = "g.raw_hash IS NULL AND g.snapshot_id IS NULL"
 
-# What people paused or cancelled since the task was loaded stays so. One time for all columns:
-# the next crawl is the completion plus the frequency, exactly.
+# Tasks paused or cancelled since they were loaded stay so. One timestamp for all columns: the
+# next crawl is exactly the completion plus the frequency.
 UPDATE_TASKS = f"""
 WITH t0 AS MATERIALIZED (SELECT messor.clock() AS now)
 UPDATE messor.crawl_tasks t
@@ -84,7 +84,7 @@ SELECT g.page_id, g.verdict, g.rule, g.reason, g.policy_version, g.robots_id
   JOIN messor.crawl_tasks t ON t.page_id = g.page_id AND t.refusal IS DISTINCT FROM g.refusal
 """
 
-# The headers that explain an outcome; all of them lie in the archive beside the body.
+# Headers that explain an outcome; the archive keeps all of them with the body.
 LOGGED_HEADERS = (
     "Content-Type",
     "ETag",
@@ -96,26 +96,26 @@ LOGGED_HEADERS = (
 )
 
 _encode = msgspec.json.Encoder().encode
-_CREDENTIALS = re.compile(r"(?<=//)[^/?#@\\\s]*@")  # never written down
+_CREDENTIALS = re.compile(r"(?<=//)[^/?#@\\\s]*@")  # never stored
 
 
-def settle_cadence(harvest: PageResult) -> None:
-    """A look at a page that was known tells how often it changes; its next turn follows from that."""
-    task = harvest.task
-    is_unchanged = harvest.outcome == Outcome.UNCHANGED
-    if task.kind == "page" and task.snapshot_id and (is_unchanged or harvest.is_good):
-        harvest.schedule = cadence.after_look(
-            harvest.schedule, task, harvest.lane.policy.frequency, changed=not is_unchanged
+def settle_cadence(result: PageResult) -> None:
+    """Adapt the next due time to how often the page changes, if it was known before."""
+    task = result.task
+    is_unchanged = result.outcome == Outcome.UNCHANGED
+    if task.kind == "page" and task.snapshot_id and (is_unchanged or result.is_good):
+        result.schedule = cadence.after_check(
+            result.schedule, task, result.lane.policy.frequency, changed=not is_unchanged
         )
 
 
-def changes(harvests: Sequence[PageResult], snapshot_ids: Mapping[int, int]) -> list[PageChange]:
-    """The pages whose good content is another than before."""
+def changes(results: Sequence[PageResult], snapshot_ids: Mapping[int, int]) -> list[PageChange]:
+    """The pages whose good content has changed."""
     return [
         PageChange(
             h.task.page_id, h.lane.host_id, h.task.url, h.task.snapshot_id, h.snapshot.data_hash
         )
-        for h in harvests
+        for h in results
         if h.snapshot is not None
         and h.is_good
         and h.task.snapshot_id
@@ -125,22 +125,22 @@ def changes(harvests: Sequence[PageResult], snapshot_ids: Mapping[int, int]) -> 
 
 
 def clean(text: str | None) -> str | None:
-    """Text that PostgreSQL takes: a header or a message may carry a NUL or a stray byte."""
+    """Text that PostgreSQL accepts: headers and messages may contain NUL or invalid characters."""
     if text is None or (text.isprintable() and text.isascii()):
         return text
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
-def _told(error: str | None) -> str | None:
-    """What went wrong, without a secret of an address or a header that it repeats."""
+def _masked(error: str | None) -> str | None:
+    """An error message without secrets from URLs or headers it quotes."""
     return None if error is None else clean(mask_text(error))
 
 
 async def log_fetches(
-    connection: Connection, lease: WorkerLease, harvests: Sequence[PageResult]
+    connection: Connection, lease: WorkerLease, results: Sequence[PageResult]
 ) -> None:
-    """One row per attempt, also when no connection came about."""
-    sent = [(h, f, outcome) for h in harvests for f, outcome in h.attempts if f.began_at]
+    """Log one row per attempt, failed connections included."""
+    sent = [(h, f, outcome) for h in results for f, outcome in h.attempts if f.began_at]
     if not sent:
         return
     time_at = lease.database_clock.at
@@ -171,13 +171,13 @@ async def log_fetches(
     )
 
 
-async def note_moved_pictures(
-    connection: Connection, worker_id: int, harvests: Sequence[PageResult]
+async def store_moved_images(
+    connection: Connection, worker_id: int, results: Sequence[PageResult]
 ) -> None:
-    """Where pictures were redirected to; O-Images goes on from there."""
+    """Store the redirect targets of images; O-Images follows them."""
     moved = [
         Move(h.task.page_id, h.lane.host_id, h.lane.token, h.moved_to)
-        for h in harvests
+        for h in results
         if h.moved_to is not None
     ]
     if moved:
@@ -187,43 +187,45 @@ async def note_moved_pictures(
 async def update_tasks(
     connection: Connection,
     worker_id: int,
-    harvests: Sequence[PageResult],
+    results: Sequence[PageResult],
     snapshot_ids: Mapping[int, int],
 ) -> None:
-    """One update per page's turn."""
+    """Update the task of each result."""
     await connection.execute(
         UPDATE_TASKS,
         worker_id,
-        [h.task.page_id for h in harvests],
-        [h.lane.host_id for h in harvests],
-        [h.lane.token for h in harvests],
-        [h.schedule.status for h in harvests],
-        [h.outcome for h in harvests],
-        [h.schedule.due_in for h in harvests],
-        [h.schedule.retry_count for h in harvests],
-        sparse([clean(h.refusal) for h in harvests]),
-        sparse([_told(h.fetched.error) if h.fetched else None for h in harvests]),
-        [h.fetched is not None for h in harvests],
-        [h.fetched.status if h.fetched else None for h in harvests],
-        sparse([snapshot_ids.get(h.task.page_id) if h.is_good else None for h in harvests]),
-        sparse([h.raw_hash for h in harvests]),
-        sparse([_validator(h, "ETag") for h in harvests]),
-        sparse([_validator(h, "Last-Modified") for h in harvests]),
-        sparse([h.other_provider for h in harvests]),
-        sparse([h.schedule.history for h in harvests]),
-        sparse([h.own_answer.wire_tag if h.raw_hash and h.own_answer else None for h in harvests]),
+        [h.task.page_id for h in results],
+        [h.lane.host_id for h in results],
+        [h.lane.token for h in results],
+        [h.schedule.status for h in results],
+        [h.outcome for h in results],
+        [h.schedule.due_in for h in results],
+        [h.schedule.retry_count for h in results],
+        sparse([clean(h.refusal) for h in results]),
+        sparse([_masked(h.fetched.error) if h.fetched else None for h in results]),
+        [h.fetched is not None for h in results],
+        [h.fetched.status if h.fetched else None for h in results],
+        sparse([snapshot_ids.get(h.task.page_id) if h.is_good else None for h in results]),
+        sparse([h.raw_hash for h in results]),
+        sparse([_validator(h, "ETag") for h in results]),
+        sparse([_validator(h, "Last-Modified") for h in results]),
+        sparse([h.other_provider for h in results]),
+        sparse([h.schedule.history for h in results]),
+        sparse(
+            [h.site_response.wire_tag if h.raw_hash and h.site_response else None for h in results]
+        ),
     )
 
 
-def _validator(harvest: PageResult, name: str) -> str | None:
-    """A header to ask with the next time; without a body to go with it the old one stands."""
-    return clean(harvest.headers.get(name)) if harvest.raw_hash else None
+def _validator(result: PageResult, name: str) -> str | None:
+    """A validator for the next request; None, without a body, keeps the stored one."""
+    return clean(result.headers.get(name)) if result.raw_hash else None
 
 
 async def store_refusals(
-    connection: Connection, worker_id: int, harvests: Sequence[PageResult]
+    connection: Connection, worker_id: int, results: Sequence[PageResult]
 ) -> None:
-    refused = [h for h in harvests if not h.decision.allowed]
+    refused = [h for h in results if not h.decision.allowed]
     if not refused:
         return
     await connection.execute(
@@ -253,4 +255,4 @@ def _headers(headers: Mapping[str, str]) -> str:
 def _error(error_type: str | None, error: str | None) -> str | None:
     if error is None:
         return None
-    return _encode({"type": error_type, "message": _told(error)}).decode()
+    return _encode({"type": error_type, "message": _masked(error)}).decode()

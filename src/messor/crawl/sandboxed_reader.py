@@ -1,9 +1,9 @@
-"""The cage: processes of their own for reading pages that may end, stall or take over their reader.
+"""The sandboxed reader: parses pages that may crash, stall or exploit their parser.
 
-Used for pages of blamed domains, and for those too large or too tangled to be read beside others.
-A keeper process, which knows nothing and parses nothing, forks a fresh reader for every page: it
-sees one page, is locked into the sandbox, and has bounds of time and memory. A page that breaks them
-is too complex, and no more than that happened.
+Used for pages of blamed domains, and for those too large or too deeply nested to parse in the
+worker. A keeper process, which holds no data and parses nothing, forks a fresh reader per page: it
+sees one page, is confined to the sandbox, and has limits of time and memory. A page that exceeds
+them is reported as too complex, with no other effect.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from messor.web.html import PageReading, TooComplexError, read_page
 SECONDS = 5
 MEMORY = 512 * 1024 * 1024
 _AT_ONCE = 2
-_HEAD = 5  # the size of what follows, and whether it was read
+_HEAD = 5  # size of what follows, and whether parsing succeeded
 _MAX_ANSWER = 256 * 1024 * 1024
-_START_SECONDS = 60  # a machine may be busy
+_START_SECONDS = 60  # the machine may be busy
 
 Order = tuple[str, str, str]  # html, url, agent
 
 
 class SandboxedReader:
-    """Reads pages in processes that may die."""
+    """Parses pages in disposable processes."""
 
     def __init__(self, *, agent: str, seconds: int = SECONDS, memory: int = MEMORY) -> None:
         self._agent = agent
@@ -41,33 +41,35 @@ class SandboxedReader:
         self._idle: list[asyncio.subprocess.Process] = []
 
     async def read(self, html: str, url: str) -> PageReading:
-        """The page's reading; TooComplexError when its process broke its bounds."""
+        """Parse a page; raises TooComplexError if its process exceeds a limit or crashes."""
         order = msgspec.msgpack.encode((html, url, self._agent))
         async with self._room:
             keeper = self._idle.pop() if self._idle else await self._start()
             try:
                 async with asyncio.timeout(2 * self._seconds):
-                    answer = await _ask(keeper, order)
+                    answer = await _submit(keeper, order)
             except TimeoutError:
-                raise TooComplexError(f"Reading the page takes over {self._seconds} s.") from None
+                raise TooComplexError(
+                    f"Parsing the page takes more than {self._seconds} s."
+                ) from None
             except (OSError, EOFError):
-                raise TooComplexError("Reading the page ended its process.") from None
+                raise TooComplexError("Parsing the page crashed its process.") from None
             else:
                 self._idle.append(keeper)
             finally:
                 if keeper not in self._idle:
-                    await _end(keeper)
+                    await _kill(keeper)
         if answer is None:
-            raise TooComplexError("Reading the page ended its process.")
+            raise TooComplexError("Parsing the page crashed its process.")
         try:
             return msgspec.msgpack.decode(answer, type=PageReading)
         except msgspec.DecodeError:
-            raise TooComplexError("Reading the page garbled its process.") from None
+            raise TooComplexError("Parsing the page produced invalid output.") from None
 
     async def close(self) -> None:
-        """End the processes that wait for pages."""
+        """Stop the idle keeper processes."""
         while self._idle:
-            await _end(self._idle.pop())
+            await _kill(self._idle.pop())
 
     async def _start(self) -> asyncio.subprocess.Process:
         keeper = await asyncio.create_subprocess_exec(
@@ -84,22 +86,24 @@ class SandboxedReader:
         )
         try:
             async with asyncio.timeout(_START_SECONDS):
-                await _answer(keeper)  # it is ready
+                await _receive(keeper)  # ready
         except (TimeoutError, OSError, EOFError):
-            await _end(keeper)
-            raise TooComplexError("No process could be started to read the page in.") from None
+            await _kill(keeper)
+            raise TooComplexError(
+                "The sandbox process for this page could not be started."
+            ) from None
         return keeper
 
 
-async def _ask(keeper: asyncio.subprocess.Process, order: bytes) -> bytes | None:
+async def _submit(keeper: asyncio.subprocess.Process, order: bytes) -> bytes | None:
     assert keeper.stdin is not None
     keeper.stdin.write(len(order).to_bytes(_HEAD, "big") + order)
     await keeper.stdin.drain()
-    return await _answer(keeper)
+    return await _receive(keeper)
 
 
-async def _answer(keeper: asyncio.subprocess.Process) -> bytes | None:
-    """What the reader made of the page, None when it ended over it."""
+async def _receive(keeper: asyncio.subprocess.Process) -> bytes | None:
+    """The reader's output; None if it crashed."""
     assert keeper.stdout is not None
     head = await keeper.stdout.readexactly(_HEAD)
     size = int.from_bytes(head[:-1], "big")
@@ -107,14 +111,14 @@ async def _answer(keeper: asyncio.subprocess.Process) -> bytes | None:
     return answer if head[-1] else None
 
 
-async def _end(keeper: asyncio.subprocess.Process) -> None:
+async def _kill(keeper: asyncio.subprocess.Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         keeper.kill()
     await keeper.wait()
 
 
 def main() -> None:
-    """Have pages read, one after another, until no more come."""
+    """Serve pages one after another until standard input closes."""
     seconds, memory = int(sys.argv[1]), int(sys.argv[2])
     sandbox.die_with_parent()
     sandbox.leave_network()
@@ -124,7 +128,7 @@ def main() -> None:
     _send(target, b"", is_read=True)
     while head := source.read(_HEAD):
         order = source.read(int.from_bytes(head, "big"))
-        _send(target, *_read_apart(order, seconds, memory))
+        _send(target, *_parse_in_child(order, seconds, memory))
 
 
 def _send(target: BinaryIO, answer: bytes, is_read: bool) -> None:
@@ -132,13 +136,13 @@ def _send(target: BinaryIO, answer: bytes, is_read: bool) -> None:
     target.flush()
 
 
-def _read_apart(order: bytes, seconds: int, memory: int) -> tuple[bytes, bool]:
-    """What a fresh process makes of an order, and whether it lived to its end."""
+def _parse_in_child(order: bytes, seconds: int, memory: int) -> tuple[bytes, bool]:
+    """Process an order in a fresh process; return its output and whether it exited cleanly."""
     source, target = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(source)
-        _read_locked_up(order, target, seconds, memory)
+        _parse_confined(order, target, seconds, memory)
     os.close(target)
     with os.fdopen(source, "rb") as pipe:
         answer = pipe.read(_MAX_ANSWER)
@@ -146,8 +150,8 @@ def _read_apart(order: bytes, seconds: int, memory: int) -> tuple[bytes, bool]:
     return (answer, True) if status == 0 else (b"", False)
 
 
-def _read_locked_up(order: bytes, target: int, seconds: int, memory: int) -> None:
-    """In the fresh process: give up all that is not needed, then look at the page."""
+def _parse_confined(order: bytes, target: int, seconds: int, memory: int) -> None:
+    """In the fresh process: drop privileges and set limits, then parse the page."""
     status = 1
     try:
         sandbox.die_with_parent()
@@ -163,7 +167,7 @@ def _read_locked_up(order: bytes, target: int, seconds: int, memory: int) -> Non
             pipe.write(answer)
         status = 0
     finally:
-        os._exit(status)  # whatever happened: this process must not go on as its keeper
+        os._exit(status)  # in any case: this process must not continue as the keeper
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A shift: the work done under one worker lease.
+"""A worker session: the work done under one worker lease.
 
-It claims lanes, carries out visits and flushes what they did; four loops and the visits share one
-event loop. When the lease is lost, all that hangs on it is dropped with the shift.
+It claims lanes, runs visits and flushes their results; its loops and the visits share one event
+loop. When the lease is lost, the session and everything not yet committed is dropped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from messor.crawl.batch import FlushBatch
 from messor.crawl.crash_markers import BlamedDomains, CrashMarker, blame_dead
 from messor.crawl.flush import Flusher
 from messor.crawl.flush_queue import FlushQueue
-from messor.crawl.http_fallback import HttpStandIn
+from messor.crawl.http_fallback import HttpFallback
 from messor.crawl.images import ImageReader
 from messor.crawl.keep import Keeper
 from messor.crawl.links import LinkFilter
@@ -47,16 +47,16 @@ from messor.store.space import Space
 from messor.web.urls import parse
 
 CLAIM_AT_ONCE = 128
-LOOK_SECONDS = 0.2  # how often an idle worker looks for lanes
+POLL_SECONDS = 0.2  # how often an idle worker polls for lanes
 REAP_SECONDS = 1.0
 UPKEEP_SECONDS = 12 * 3600.0
-URGENT_SECONDS = 0.01  # how long an urgent flush waits for company
+URGENT_SECONDS = 0.01  # how long an urgent flush waits for further results
 DRAIN_SECONDS = 25.0
-LAST_WORD_SECONDS = 2.0  # to log what was sent, when a shift ends otherwise
-TEND_SECONDS = 2.0
-SPACE_SECONDS = 1.0  # how often the disks are looked at
-HALT_SECONDS = 0.2  # how often a worker asks whether traffic is halted
-SLOW_SHARE = 4  # a quarter of the visits, at most, wait for hosts that take long
+FINAL_LOG_SECONDS = 2.0  # to log sent requests when a session ends abnormally
+PROXY_SECONDS = 2.0
+SPACE_SECONDS = 1.0  # how often disk space is checked
+HALT_SECONDS = 0.2  # how often the traffic halt is checked
+SLOW_SHARE = 4  # at most one visit in four is to a slow host
 
 EVERYTHING = WorkScope()
 
@@ -83,7 +83,7 @@ class WorkerSession:
         errand: WorkScope = EVERYTHING,
         space: Space,
     ) -> None:
-        self._errand = errand
+        self._scope = errand
         self._settings = settings
         self._database = database
         self._lease = lease
@@ -91,14 +91,16 @@ class WorkerSession:
         self._stop = stop
         self._repair = repair
         self._space = space
-        # One flush at a time: their numbers and their bytes must go out in order.
+        # One flush at a time: their numbers and bytes must be written in order.
         self._flushing = asyncio.Lock()
-        self._under_way: FlushBatch | None = None  # taken from the inbox and not committed yet
+        self._uncommitted: FlushBatch | None = None  # taken from the flush queue, not committed yet
         self._visits: dict[asyncio.Task[None], Lane] = {}
         self._changed = asyncio.Event()
-        self._started: dict[int, int] = {}  # tokens of lanes whose visit has begun, by host
+        self._started: dict[int, int] = {}  # tokens of lanes whose visit has started, by host
         self._share = FairShare(database, settings.concurrency)
-        self._unsure = False  # a claim's answer was lost: lanes may be ours without our knowing
+        self._claim_uncertain = (
+            False  # a claim's response was lost: we may hold lanes without knowing
+        )
         self._archive = SegmentWriter(
             settings.data_dir / "archive",
             database,
@@ -107,36 +109,36 @@ class WorkerSession:
             limit=settings.segment_bytes,
             software=f"Messor/{__version__}",
         )
-        self._shelf = RobotsCache(database, settings.agent_token)
-        self._inbox = FlushQueue(self._shelf, pages=settings.flush_pages)
+        self._robots_cache = RobotsCache(database, settings.agent_token)
+        self._flush_queue = FlushQueue(self._robots_cache, pages=settings.flush_pages)
         self._flusher = Flusher(database, lease, self._archive, seen)
-        self._desk = AddressSlots(
+        self._address_slots = AddressSlots(
             database,
             lease,
             fetcher,
             slots=settings.address_slots,
             exempt=settings.shared_address_ranges,
         )
-        self._marks = settings.data_dir / "marks"
-        self._mark = CrashMarker(self._marks, lease.id)
-        self._blamed = BlamedDomains(self._marks)
+        self._markers_folder = settings.data_dir / "marks"
+        self._crash_marker = CrashMarker(self._markers_folder, lease.id)
+        self._blamed = BlamedDomains(self._markers_folder)
         self._pool = pool
         self._guard = fetcher.guard
         terms = TermsFetcher(fetcher, pool)
         agent = settings.agent_token
-        sieve = LinkFilter(seen, settings.max_redirects, self._flusher.full_patterns)
-        self._reader = Reader(sieve, self._mark, self._blamed, agent=agent)
+        link_filter = LinkFilter(seen, settings.max_redirects, self._flusher.full_patterns)
+        self._reader = Reader(link_filter, self._crash_marker, self._blamed, agent=agent)
         self._visitor = Visitor(
             terms,
             router,
             self._reader,
-            Keeper(self._archive, self._inbox, sieve, agent=agent),
-            self._inbox,
-            robots=RobotsReader(terms, self._inbox, agent=agent),
-            sitemaps=SitemapTaskReader(self._inbox, sieve),
-            images=ImageReader(self._inbox, self._archive, agent=agent),
+            Keeper(self._archive, self._flush_queue, link_filter, agent=agent),
+            self._flush_queue,
+            robots=RobotsReader(terms, self._flush_queue, agent=agent),
+            sitemaps=SitemapTaskReader(self._flush_queue, link_filter),
+            images=ImageReader(self._flush_queue, self._archive, agent=agent),
             preflights=PreflightReader(terms, database, agent=agent),
-            over_http=HttpStandIn(self._inbox, sieve),
+            http_fallback=HttpFallback(self._flush_queue, link_filter),
             agent=agent,
         )
 
@@ -146,7 +148,7 @@ class WorkerSession:
 
     async def run(self) -> None:
         """Work until stopped; raises LeaseLostError when the lease was taken away."""
-        await self._reopen_archive()  # one that cannot be opened yet is tried again by each flush
+        await self._reopen_archive()  # if it cannot be opened yet, each flush tries again
         flushing = asyncio.create_task(self._flush_loop())
         others = [
             asyncio.create_task(self._claim_loop()),
@@ -154,7 +156,7 @@ class WorkerSession:
             asyncio.create_task(self._watch_halt()),
             asyncio.create_task(self._reap_loop()),
             asyncio.create_task(self._upkeep_loop()),
-            asyncio.create_task(self._tend_loop()),
+            asyncio.create_task(self._proxy_loop()),
             asyncio.create_task(self._watch_space()),
         ]
         stopping = asyncio.create_task(self._wait_for_stop())
@@ -167,22 +169,22 @@ class WorkerSession:
             await self._drain(flushing, others)
         finally:
             await _cancel([flushing, stopping, *others, *self._visits])
-            await self._log_the_rest()
+            await self._log_unstored()
             self._archive.abandon()
             await self._reader.close()
-            self._mark.close()
+            self._crash_marker.close()
 
     async def _wait_for_stop(self) -> None:
         await self._stop.wait()
 
     async def _drain(self, flushing: asyncio.Task[None], others: list[asyncio.Task[None]]) -> None:
-        """Let pages under way finish, commit everything, end the lease."""
+        """Finish the pages in progress, commit everything, end the lease."""
         await _cancel(others)
         self._visitor.stop()
         if self._visits:
             await asyncio.wait(list(self._visits), timeout=DRAIN_SECONDS)
         await _cancel(list(self._visits))
-        async with self._flushing:  # never in the middle of one
+        async with self._flushing:  # never during a flush
             await _cancel([flushing])
         await self._flush_once()
         await self._archive.seal()
@@ -196,21 +198,21 @@ class WorkerSession:
             wanted = min(self._settings.concurrency - len(self._visits), CLAIM_AT_ONCE)
             if wanted > 0 and self._may_claim:
                 try:
-                    if self._unsure:
+                    if self._claim_uncertain:
                         await lanes.disown(self._database, self._lease, self._started)
-                        self._unsure = False
+                        self._claim_uncertain = False
                     claimed = await self._claim(wanted)
                 except LOST_CONNECTION + TRY_AGAIN:
-                    self._unsure = True
-                    await asyncio.sleep(LOOK_SECONDS)
+                    self._claim_uncertain = True
+                    await asyncio.sleep(POLL_SECONDS)
             if claimed == 0 or claimed < wanted:
                 self._changed.clear()
-                await _wait(self._changed, LOOK_SECONDS)
+                await _wait(self._changed, POLL_SECONDS)
 
     @property
     def _may_claim(self) -> bool:
         return (
-            self._inbox.room.is_set()
+            self._flush_queue.room.is_set()
             and self._lease.remaining > 0
             and not self._visitor.lacks_space
         )
@@ -228,23 +230,23 @@ class WorkerSession:
             slow_wanted=max(settings.concurrency // SLOW_SHARE - slow, 0),
             jitter=settings.delay_jitter,
             ahead=LOOK_AHEAD if room > 0 else -PATIENCE,
-            only=self._errand,
+            only=self._scope,
         )
         if not claimed:
             return 0
         ids = [lane.host_id for lane in claimed]
         due = await tasks.due(
-            self._database, ids, settings.visit_pages, LOOK_AHEAD, self._errand.run_id
+            self._database, ids, settings.visit_pages, LOOK_AHEAD, self._scope.run_id
         )
-        await self._take_part(claimed, due)
-        robots = await self._shelf.get(
+        await self._attach_runs(claimed, due)
+        robots = await self._robots_cache.get(
             {robots_id for lane in claimed for robots_id in lane.robots_ids.values()}
         )
         for lane in claimed:
             for scheme, robots_id in lane.robots_ids.items():
                 if robots_id in robots:
                     lane.adopt(scheme, robots[robots_id])
-            self._flusher.know_host(lane.host, lane.host_id)
+            self._flusher.remember_host(lane.host, lane.host_id)
             work = due.get(lane.host_id, [])
             if not lane.approved:
                 work = [task for task in work if task.kind == KIND]
@@ -254,8 +256,8 @@ class WorkerSession:
             visit.add_done_callback(self._visit_done)
         return len(claimed)
 
-    async def _take_part(self, claimed: list[Lane], due: dict[int, list[Task]]) -> None:
-        """Tell tasks which runs of their domain they are done for, where any is open."""
+    async def _attach_runs(self, claimed: list[Lane], due: dict[int, list[Task]]) -> None:
+        """Attach the open crawl runs of their domain to the tasks that belong to them."""
         run_ids = {run_id for lane in claimed for run_id in lane.runs}
         if not run_ids:
             return
@@ -266,18 +268,18 @@ class WorkerSession:
             of_page[page_id].take_part(turns)
 
     async def _visit(self, lane: Lane, due: list[Task]) -> None:
-        """Settle the host's address, then visit; the lane goes back whatever happens."""
+        """Take the host's address slots, then visit; the lane is given back whatever happens."""
         url = parse(due[0].url) if due else None
-        # What the guard refuses by its URL is not even looked up.
+        # A URL that the address guard refuses is not even resolved.
         if url is not None and self._guard.refusal_of_url(url) is None:
             may = False
             try:
-                may = await self._desk.settle(lane, url.port)
+                may = await self._address_slots.settle(lane, url.port)
             except LOST_CONNECTION + TRY_AGAIN:
                 may = False
             finally:
                 if not may:
-                    self._inbox.give_back(lane, 0, "not_begun")
+                    self._flush_queue.give_back(lane, 0, "not_begun")
             if not may:
                 return
         with log_ids(visit=f"{lane.host_id}-{lane.token}"):
@@ -285,14 +287,14 @@ class WorkerSession:
 
     def _visit_done(self, visit: asyncio.Task[None]) -> None:
         self._visits.pop(visit, None)
-        self._inbox.hurry_if_idle(len(self._visits))
+        self._flush_queue.hurry_if_idle(len(self._visits))
         if not visit.cancelled() and (error := visit.exception()) is not None:
             asyncio.get_running_loop().call_exception_handler(
                 {"message": "a visit failed", "exception": error, "task": visit}
             )
 
     async def _watch_lease(self) -> None:
-        """Abort what is under way when the lease runs out before it could be renewed."""
+        """Cancel all visits when the lease expires before it could be renewed."""
         while True:
             remaining = self._lease.remaining
             if remaining <= 0:
@@ -301,18 +303,18 @@ class WorkerSession:
             await asyncio.sleep(max(remaining, 0.05))
 
     async def _watch_halt(self) -> None:
-        """Cut off what is under way within a moment of a halt; its pages stay due."""
+        """Cancel all visits as soon as traffic is halted; their pages stay due."""
         while True:
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
                 halted = await traffic.in_force(self._database) is not None
                 begins = halted and not self._lease.is_halted
-                self._lease.is_halted = halted  # first: no permit is used from here on
+                self._lease.is_halted = halted  # set first: from here on no permit can be used
                 for visit in list(self._visits) if begins else ():
                     visit.cancel()
             await asyncio.sleep(HALT_SECONDS)
 
     async def _watch_space(self) -> None:
-        """While a disk is nearly full nothing is fetched: visits end, and others may have the lanes."""
+        """While a disk is nearly full, end visits and claim no lanes."""
         while True:
             self._visitor.lacks_space = self._space.is_low
             await asyncio.sleep(SPACE_SECONDS)
@@ -320,58 +322,63 @@ class WorkerSession:
     async def _reap_loop(self) -> None:
         while True:
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
-                await blame_dead(self._database, self._marks)  # before its lane is free again
+                await blame_dead(
+                    self._database, self._markers_folder
+                )  # before its lane becomes claimable
                 await self._blamed.refresh(self._database)
                 await lanes.reap(self._database)
             await asyncio.sleep(REAP_SECONDS)
 
     async def _upkeep_loop(self) -> None:
-        """Make the logs' partitions well ahead of time."""
+        """Create partitions of the log tables well ahead of time."""
         while True:
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
                 await self._database.fetchval("SELECT messor.make_all_partitions()")
             await asyncio.sleep(UPKEEP_SECONDS)
 
-    async def _tend_loop(self) -> None:
-        """Keep the pool of proxies: what they did, which are active, which may come back."""
+    async def _proxy_loop(self) -> None:
+        """Maintain the proxy pool: store usage, reload active proxies, probe failed ones."""
         while True:
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
-                if not self._lease.is_halted:  # it probes through proxies
+                if not self._lease.is_halted:  # probing sends requests
                     await self._pool.tend()
-            await asyncio.sleep(TEND_SECONDS)
+            await asyncio.sleep(PROXY_SECONDS)
 
     async def _flush_loop(self) -> None:
         """Flush when the batch is full, urgent or old; renew the lease in any case."""
         heartbeat = min(self._lease.seconds / 4, 5.0)
         while True:
-            # While visits run, what people do to their tasks must reach them soon.
+            # While visits run, changes that people make to their tasks must arrive soon.
             idle = self._settings.flush_seconds if self._visits else heartbeat
-            await _wait(self._inbox.anything, idle)
-            if self._inbox.anything.is_set():
-                await _wait(self._inbox.urgent, self._settings.flush_seconds)
-                if self._inbox.urgent.is_set() and self._inbox.size < self._settings.flush_pages:
+            await _wait(self._flush_queue.anything, idle)
+            if self._flush_queue.anything.is_set():
+                await _wait(self._flush_queue.urgent, self._settings.flush_seconds)
+                if (
+                    self._flush_queue.urgent.is_set()
+                    and self._flush_queue.size < self._settings.flush_pages
+                ):
                     await asyncio.sleep(URGENT_SECONDS)
             await self._flush_once()
 
     async def _flush_once(self) -> None:
-        """Commit the batch at hand, however long the database takes to come back."""
+        """Commit the current batch, however long the database is unavailable."""
         async with self._flushing:
-            batch = self._inbox.take()
-            self._under_way = batch
+            batch = self._flush_queue.take()
+            self._uncommitted = batch
             closed = await self._flush(batch)
-            self._under_way = None
+            self._uncommitted = None
             await self._reopen_archive()
-            self._settle(batch, closed)
+            self._after_commit(batch, closed)
 
-    async def _log_the_rest(self) -> None:
-        """What was sent is logged, though with the lease nothing else of it may be stored."""
-        batches = [self._inbox.take()]
-        if self._under_way is not None:
-            batches += self._under_way.leaves
-        if not any(batch.harvests or batch.cut_off for batch in batches):
+    async def _log_unstored(self) -> None:
+        """Log requests that were sent; without the lease nothing else of them may be stored."""
+        batches = [self._flush_queue.take()]
+        if self._uncommitted is not None:
+            batches += self._uncommitted.leaves
+        if not any(batch.results or batch.cut_off for batch in batches):
             return
         with contextlib.suppress(TimeoutError, *LOST_CONNECTION, *TRY_AGAIN):
-            async with asyncio.timeout(LAST_WORD_SECONDS):
+            async with asyncio.timeout(FINAL_LOG_SECONDS):
                 await self._flusher.log_sent(batches)
 
     async def _flush(self, batch: FlushBatch) -> list[int]:
@@ -379,34 +386,34 @@ class WorkerSession:
             try:
                 return await self._flusher.flush(batch)
             except LOST_CONNECTION:
-                self._hold_back()
+                self._pause_visits()
                 await self._repair()
                 await asyncio.sleep(0.25)
             except TRY_AGAIN:
                 await asyncio.sleep(0.02)
             except UnavailableError:
-                # The archive cannot be written: what it holds of this batch is fetched again.
+                # The archive cannot be written: pages with bytes in it are fetched again.
                 batch.drop_snapshots()
-                self._inbox.drop_snapshots()
+                self._flush_queue.drop_snapshots()
                 self._archive.abandon()
                 await asyncio.sleep(1)
 
-    def _hold_back(self) -> None:
-        """No new visits while results cannot be stored."""
-        self._inbox.room.clear()
+    def _pause_visits(self) -> None:
+        """Start no visits while results cannot be stored."""
+        self._flush_queue.room.clear()
 
     async def _reopen_archive(self) -> None:
         try:
             await self._archive.ready()
         except (UnavailableError, *LOST_CONNECTION):
-            self._hold_back()
+            self._pause_visits()
         else:
-            self._inbox.room.set()
+            self._flush_queue.room.set()
 
-    def _settle(self, batch: FlushBatch, closed: list[int]) -> None:
-        self._inbox.closed = set(closed)
-        for harvest in batch.harvests:
-            self._outcomes[harvest.outcome] += 1
+    def _after_commit(self, batch: FlushBatch, closed: list[int]) -> None:
+        self._flush_queue.closed = set(closed)
+        for result in batch.results:
+            self._outcomes[result.outcome] += 1
         for waiter in batch.waiting:
             if not waiter.done():
                 waiter.set_result(None)
@@ -432,4 +439,4 @@ async def _cancel(cancelled: list[asyncio.Task[None]]) -> None:
         await asyncio.wait(cancelled)
     for task in cancelled:
         if not task.cancelled():
-            task.exception()  # looked at: what ends with the shift needs no further word
+            task.exception()  # retrieved, so that asyncio does not warn about it

@@ -1,7 +1,7 @@
-"""Sitemap tasks: reading a sitemap and putting what it lists on the frontier.
+"""Sitemap tasks: reads a sitemap and puts the pages it lists on the frontier.
 
-A sitemap may list fifty thousand pages, so they go to the flush in portions, each committed
-before the next: neither the loop nor the database is held up by one file.
+A sitemap may list fifty thousand pages, so they are flushed in portions, each committed before
+the next: one file blocks neither the event loop nor the database.
 """
 
 from __future__ import annotations
@@ -26,79 +26,79 @@ from messor.web import sitemaps
 from messor.web.sitemaps import Sitemap
 from messor.web.urls import parse, url_hash
 
-MAX_NESTING = 10  # levels below the first; one that names itself or goes on for ever ends there
+MAX_NESTING = 10  # levels below the first; bounds cycles and endless chains
 PORTION = 1_000  # pages put on the frontier at a time
-SLICE = 100  # URLs looked at in one turn of the loop
+SLICE = 100  # URLs processed per turn of the event loop
 
-# What an answer must be to hold a sitemap; servers type them as anything.
+# Outcomes that may hold a sitemap; servers send sitemaps with any content type.
 _READABLE = frozenset({Outcome.OK, Outcome.NOT_HTML})
 
 
 class SitemapTaskReader:
     """Reads sitemaps for one worker."""
 
-    def __init__(self, inbox: FlushQueue, sieve: LinkFilter) -> None:
-        self._inbox = inbox
-        self._sieve = sieve
+    def __init__(self, flush_queue: FlushQueue, link_filter: LinkFilter) -> None:
+        self._flush_queue = flush_queue
+        self._link_filter = link_filter
 
     async def read(self, lane: Lane, task: Task, decision: Decision, fetched: Fetched) -> None:
-        """Take in an answer; unchanged bytes are not read again."""
-        harvest = PageResult(lane, task, decision, _schedule(lane, task, fetched), fetched.outcome)
-        harvest.fetched = fetched
+        """Read a response; unchanged bytes are not parsed again."""
+        result = PageResult(lane, task, decision, _schedule(lane, task, fetched), fetched.outcome)
+        result.fetched = fetched
         if fetched.outcome in _READABLE:
-            harvest.raw_hash = hashes.raw_hash(fetched.body)
-            if harvest.raw_hash == task.raw_hash:
-                harvest.outcome = Outcome.UNCHANGED
-                self._inbox.read_sitemap(SitemapReading(task.page_id))  # an error is over
+            result.raw_hash = hashes.raw_hash(fetched.body)
+            if result.raw_hash == task.raw_hash:
+                result.outcome = Outcome.UNCHANGED
+                self._flush_queue.read_sitemap(SitemapReading(task.page_id))  # clears an error
             else:
-                await self._take_in(harvest, fetched)
+                await self._read_sitemap(result, fetched)
         elif fetched.outcome is Outcome.REDIRECTED:
-            self._follow(harvest, fetched)
-        if harvest.outcome not in (Outcome.OK, Outcome.UNCHANGED):
-            error = {"outcome": harvest.outcome, "status": fetched.status, "message": fetched.error}
-            self._inbox.read_sitemap(SitemapReading(task.page_id, error=error))
-        self._inbox.put(harvest)
+            self._follow(result, fetched)
+        if result.outcome not in (Outcome.OK, Outcome.UNCHANGED):
+            error = {"outcome": result.outcome, "status": fetched.status, "message": fetched.error}
+            self._flush_queue.read_sitemap(SitemapReading(task.page_id, error=error))
+        self._flush_queue.put(result)
 
-    async def _take_in(self, harvest: PageResult, fetched: Fetched) -> None:
-        task = harvest.task
+    async def _read_sitemap(self, result: PageResult, fetched: Fetched) -> None:
+        task = result.task
         found = await asyncio.to_thread(
             sitemaps.read, fetched.body, url=task.url, content_type=fetched.content_type
         )
         fetched.let_go()
         if not found.urls and not found.sitemaps and found.kind not in ("urlset", "index"):
-            harvest.outcome, fetched.error = Outcome.EMPTY, "this is not a sitemap"
-            harvest.raw_hash = None
+            result.outcome, fetched.error = Outcome.EMPTY, "not a sitemap"
+            result.raw_hash = None
             return
-        harvest.outcome = Outcome.OK
-        await self._enlist(harvest, found)
-        self._inbox.read_sitemap(
+        result.outcome = Outcome.OK
+        await self._add_pages(result, found)
+        self._flush_queue.read_sitemap(
             SitemapReading(
                 task.page_id, found.kind, len(found.urls), len(found.sitemaps), found.warnings
             )
         )
 
-    async def _enlist(self, harvest: PageResult, found: Sitemap) -> None:
-        """Everything it lists that lies within the domain, portion by portion."""
-        lane, task = harvest.lane, harvest.task
+    async def _add_pages(self, result: PageResult, found: Sitemap) -> None:
+        """Put the listed pages of the domain on the frontier, portion by portion."""
+        lane, task = result.lane, result.task
         portion: list[NewPage] = []
         for entries in _slices(found.urls):
-            pages, refused = self._sieve.sift_listed(lane, task, entries)
-            self._inbox.refuse_links(refused)
+            pages, refused = self._link_filter.filter_listed(lane, task, entries)
+            self._flush_queue.refuse_links(refused)
             portion += pages
             if len(portion) >= PORTION:
-                await self._inbox.find(portion, lane.listing_runs)
+                await self._flush_queue.find(portion, lane.listing_runs)
                 portion = []
             await asyncio.sleep(0)
         portion += self._nested(lane, task, found)
         if portion:
-            await self._inbox.find(portion, lane.listing_runs)
+            await self._flush_queue.find(portion, lane.listing_runs)
 
     def _nested(self, lane: Lane, task: Task, found: Sitemap) -> list[NewPage]:
         refused: Counter[tuple[int, str]] = Counter()
         pages: list[NewPage] = []
         for text, lastmod in found.sitemaps:
             url = parse(text, task.url)
-            if url is None or not self._sieve.is_within(lane, url.authority):
+            if url is None or not self._link_filter.is_within(lane, url.authority):
                 refused[lane.host_id, "scope"] += 1
             elif task.depth >= MAX_NESTING:
                 refused[lane.host_id, "sitemap_nesting"] += 1
@@ -120,17 +120,17 @@ class SitemapTaskReader:
                     due=lane.policy.harvest == "site",
                 )
                 pages.append(page)
-        self._inbox.refuse_links(refused)
+        self._flush_queue.refuse_links(refused)
         return pages
 
-    def _follow(self, harvest: PageResult, fetched: Fetched) -> None:
-        """A sitemap that moved: read where it is now, in that host's lane."""
-        found, why_not = self._sieve.follow(harvest.lane, harvest.task, fetched.location)
+    def _follow(self, result: PageResult, fetched: Fetched) -> None:
+        """Follow a redirected sitemap in its target host's lane."""
+        found, why_not = self._link_filter.follow(result.lane, result.task, fetched.location)
         if why_not:
             fetched.error = why_not
         for page in found:
             page.kind, page.priority = "sitemap", SITEMAP_PRIORITY
-        harvest.found = found
+        result.found = found
 
 
 def _slices(

@@ -1,4 +1,7 @@
-"""The path of a page. `Visitor.visit` reads top to bottom as the data flows."""
+"""The path of a page: decide, pace, fetch, read, schedule, keep.
+
+`Visitor.visit` runs it for every due task of one lane.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from logging import DEBUG, INFO
 from messor.core import clock
 from messor.core.logs import log, room_logger
 from messor.crawl.flush_queue import FlushQueue
-from messor.crawl.http_fallback import HttpStandIn
+from messor.crawl.http_fallback import HttpFallback
 from messor.crawl.images import MAX_BYTES as IMAGE_BYTES
 from messor.crawl.images import ImageReader
 from messor.crawl.in_progress import TaskInProgress
@@ -40,21 +43,21 @@ from messor.web.robots import MAX_BYTES
 from messor.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
 from messor.web.urls import parse
 
-SILENT_SECONDS = 60.0  # after 429 or 503 without a Retry-After; twice as long each time
-LONGEST_SILENCE = 3600.0
+FIRST_SILENCE_SECONDS = 60.0  # after 429 or 503 without Retry-After; doubles each time
+MAX_SILENCE_SECONDS = 3600.0
 FRICTION_SECONDS = 3600.0  # after a visit that was stopped early
-UNHEARD = 5  # requests in a row without an answer before a host is taken to be down
-EXHAUSTED_SECONDS = 3600.0  # before a page is tried again that every provider failed at
-DEFERRED_SECONDS = 5.0  # before a lane is looked at again whose turn has not come
+MAX_UNANSWERED = 5  # consecutive requests without a response before a host counts as down
+EXHAUSTED_SECONDS = 3600.0  # before retrying a page that every provider failed to fetch
+DEFERRED_SECONDS = 5.0  # before a deferred lane is claimed again
 
-# Of these, when long, the beginning counts (RFC 9309 2.5, sitemaps.org); of a picture no more is
-# read than tells that it is too large.
+# Long robots files and sitemaps are truncated (RFC 9309 2.5, sitemaps.org); images are read just
+# far enough to see that they are too large.
 CUT_AT = {"robots": MAX_BYTES, "sitemap": SITEMAP_BYTES, "image": IMAGE_BYTES + 1}
 
-GOOD = frozenset({Outcome.OK, Outcome.UNCHANGED})
+GOOD_OUTCOMES = frozenset({Outcome.OK, Outcome.UNCHANGED})
 
-# Reading is CPU work on the loop. A few pages per turn, so that flushes, timers and the sockets
-# of other hosts never wait behind a hundred pages that arrived together.
+# Parsing is CPU work on the event loop. A few pages per turn, so that flushes, timers and other
+# hosts' sockets never wait behind a hundred pages that arrived together.
 READ_PER_TURN = 8
 
 
@@ -62,14 +65,14 @@ logger = room_logger(__name__)
 
 
 class Visit:
-    """A visit under way: its lane, the tasks it still has, and how it ended."""
+    """A visit in progress: its lane, its remaining tasks, and why it ended."""
 
     def __init__(self, lane: Lane, tasks: list[Task], seconds: float) -> None:
         self.lane = lane
         self.pages = 0
         self.reason = "done"
-        # One request at a time, unless the lane's delay is 0: then one per slot. Nobody runs
-        # ahead of a robots.txt that is about to be read.
+        # One request at a time, unless the lane's delay is 0: then one per slot. A pending
+        # robots.txt is read before anything else, so it also means a single runner.
         reads_robots = any(task.kind == "robots" for task in tasks)
         self.runners = lane.slots if lane.pace.delay == 0 and not reads_robots else 1
         self._tasks = iter(tasks)
@@ -77,7 +80,7 @@ class Visit:
         self._ended = False
 
     def due(self) -> Iterator[Task]:
-        """The next task, for whichever runner asks, until the visit ends."""
+        """Yield the next task to whichever runner is free, until the visit ends."""
         while not self._ended:
             if clock.now() >= self._deadline:
                 self.end("time")
@@ -110,43 +113,43 @@ class Visitor:
         router: Router,
         reader: Reader,
         keeper: Keeper,
-        inbox: FlushQueue,
+        flush_queue: FlushQueue,
         *,
         robots: RobotsReader,
         sitemaps: SitemapTaskReader,
         images: ImageReader,
         preflights: PreflightReader,
-        over_http: HttpStandIn,
+        http_fallback: HttpFallback,
         agent: str,
     ) -> None:
         self._fetcher = fetcher
         self._router = router
         self._reader = reader
         self._keeper = keeper
-        self._inbox = inbox
+        self._flush_queue = flush_queue
         self._robots = robots
         self._sitemaps = sitemaps
         self._images = images
         self._preflights = preflights
-        self._over_http = over_http
+        self._http_fallback = http_fallback
         self._agent = agent
         self._reading = asyncio.Semaphore(READ_PER_TURN)
         self._stopping = False
-        self.lacks_space = False  # what would be fetched could not be stored
+        self.lacks_space = False  # no disk space left to store what would be fetched
 
     def stop(self) -> None:
-        """Visits end after the page they are at."""
+        """End visits after their current page."""
         self._stopping = True
 
     @property
-    def _must_end(self) -> str | None:
-        """Why visits end after the page they are at, if they do."""
+    def _end_reason(self) -> str | None:
+        """Why visits must end after their current page; None while they may go on."""
         if self._stopping:
             return "stopped"
         return "disk_full" if self.lacks_space else None
 
     async def hold(self, visit: Visit) -> None:
-        """Visit a lane from beginning to end, and give it back whatever happens."""
+        """Run a visit from start to end; the lane is given back whatever happens."""
         lane = visit.lane
         try:
             async with asyncio.TaskGroup() as runners:
@@ -157,24 +160,24 @@ class Visitor:
         except* UnavailableError:
             visit.end("archive_unavailable")
         finally:
-            self._inbox.cut_off(lane)
-            self._inbox.give_back(lane, visit.pages, visit.reason)
+            self._flush_queue.cut_off(lane)
+            self._flush_queue.give_back(lane, visit.pages, visit.reason)
             log(logger, INFO, "visit ended", host=lane.host, pages=visit.pages, reason=visit.reason)
 
     async def visit(self, visit: Visit) -> None:
-        """The path: every due page of the lane goes its whole way."""
+        """Take each due task of the lane through decide, pace, fetch, read, schedule, keep."""
         lane = visit.lane
         for task in visit.due():
-            if self._must_end is not None:
-                visit.end(self._must_end)
+            if self._end_reason is not None:
+                visit.end(self._end_reason)
                 break
-            decision = await self._settle(visit, task)
+            decision = await self._decide(visit, task)
             if decision is None:
                 continue
 
             ABOUT.set(TaskInProgress(task, decision))
             if task.kind == KIND:
-                await self._look(visit, task)
+                await self._preflight(visit, task)
                 continue
             permit = await self._pace(visit)
             if permit is None:
@@ -184,94 +187,94 @@ class Visitor:
             if task.kind == "robots":
                 fetched = await self._read_robots(visit, task, decision, fetched)
             elif task.kind in ("sitemap", "image"):
-                await self._take_in(visit, task, decision, fetched)
+                await self._read_other(visit, task, decision, fetched)
             else:
-                hops, answer = await self._read(visit, task, fetched)
-                fetched = answer.fetched
-                again = schedule(lane, task, fetched, hops)
-                harvest = PageResult(
-                    lane, task, decision, again, fetched.outcome, fetched, hops=hops
+                hops, read_result = await self._read(visit, task, fetched)
+                fetched = read_result.fetched
+                next_due = schedule(lane, task, fetched, hops)
+                result = PageResult(
+                    lane, task, decision, next_due, fetched.outcome, fetched, hops=hops
                 )
-                self._keep(harvest, answer)
+                self._keep(result, read_result)
                 log(
-                    logger, DEBUG, "page kept", url=task.url, outcome=harvest.outcome,
-                    provider=fetched.provider, gates=answer.verdict.gates or None,
-                    next_in_seconds=again.due_in,
+                    logger, DEBUG, "page kept", url=task.url, outcome=result.outcome,
+                    provider=fetched.provider, gates=read_result.verdict.gates or None,
+                    next_in_seconds=next_due.due_in,
                 )  # fmt: skip
-            await self._heed(visit, fetched)
+            await self._back_off(visit, fetched)
 
-    async def _settle(self, visit: Visit, task: Task) -> Decision | None:
-        """The decision by which a task is carried out; None when it is done with, or put off."""
+    async def _decide(self, visit: Visit, task: Task) -> Decision | None:
+        """Return the decision that allows the task, or None if it was denied, deferred or redirected."""
         lane = visit.lane
-        if lane.https_error is not None and self._over_http.send_on(lane, task):
+        if lane.https_error is not None and self._http_fallback.redirect_to_http(lane, task):
             return None
-        decision = self._decide(lane, task)
+        decision = self._evaluate_rules(lane, task)
         if decision.verdict is Verdict.DEFERRED:
-            await self._put_off(visit, task, decision)
+            await self._defer(visit, task, decision)
             return None
         if decision.verdict is Verdict.DENIED:
             log(
                 logger, DEBUG, "page refused", url=task.url, rule=decision.rule, why=decision.reason
             )
-            self._inbox.put(refuse(lane, task, decision))
+            self._flush_queue.put(refused(lane, task, decision))
             return None
         return decision
 
     async def _read_robots(
         self, visit: Visit, task: Task, decision: Decision, fetched: Fetched
     ) -> Fetched:
-        """A robots.txt; the visit ends where the one that counts is still to be read."""
+        """Read a robots.txt; end the visit if the applicable one has yet to be read."""
         lane = visit.lane
         fetched = await self._robots.read(lane, task, decision, fetched)
         if not lane.robots or (lane.https_error is not None and "http" not in lane.robots):
             visit.end("robots")
         return fetched
 
-    async def _put_off(self, visit: Visit, task: Task, decision: Decision) -> None:
-        """A task whose turn has not come: its lane is left for a while, or it alone is."""
+    async def _defer(self, visit: Visit, task: Task, decision: Decision) -> None:
+        """Postpone a task that may not run yet: alone, or with its whole lane."""
         lane = visit.lane
         if decision.rule == "robots":
             url = parse(task.url)
             assert url is not None, "tasks hold web addresses"
             if url.scheme not in lane.robots:
-                # The first URL of its scheme on this host: its robots.txt is read before it.
-                await self._inbox.find([robots_page(lane, url, found_on=task.page_id)])
+                # First URL of this scheme on this host: read its robots.txt first.
+                await self._flush_queue.find([robots_page(lane, url, found_on=task.page_id)])
             elif any(lane.has_way_in(scheme) for scheme in SCHEMES):
                 later = Schedule("pending", RETRY_SECONDS, task.retry_count)
-                self._inbox.put(PageResult(lane, task, decision, later, decision.rule))
+                self._flush_queue.put(PageResult(lane, task, decision, later, decision.rule))
                 return
         visit.end(decision.rule)
         lane.pace.be_silent(DEFERRED_SECONDS)
 
-    async def _take_in(
+    async def _read_other(
         self, visit: Visit, task: Task, decision: Decision, fetched: Fetched
     ) -> None:
-        """An answer that is no page: a sitemap, or a picture."""
+        """Read a response that is not a page: a sitemap or an image."""
         if task.kind == "image":
             self._images.read(visit.lane, task, decision, fetched)
         else:
             await self._sitemaps.read(visit.lane, task, decision, fetched)
-        await self._meet(visit, task, fetched, refusal_of(fetched))
+        await self._record_friction(visit, task, fetched, refusal_of(fetched))
 
-    async def _look(self, visit: Visit, task: Task) -> None:
-        """A first look at a domain that waits for review."""
-        looked = await self._preflights.look(visit.lane, task)
-        visit.pages += looked.requests
-        fetched = looked.harvest.fetched
+    async def _preflight(self, visit: Visit, task: Task) -> None:
+        """Run the pre-flight of a domain in review."""
+        preflight = await self._preflights.run(visit.lane, task)
+        visit.pages += preflight.requests
+        fetched = preflight.result.fetched
         assert fetched is not None
-        await self._meet(visit, task, fetched, looked.signals)
-        self._inbox.put(looked.harvest)
-        await self._heed(visit, fetched)
+        await self._record_friction(visit, task, fetched, preflight.signals)
+        self._flush_queue.put(preflight.result)
+        await self._back_off(visit, fetched)
 
     async def _pace(self, visit: Visit) -> Permit | None:
-        """Wait for the lane's turn; None when it does not come within the visit."""
-        await self._inbox.room.wait()
+        """Wait until the lane may send; None if that is not within this visit."""
+        await self._flush_queue.room.wait()
         if visit.lane.pace.ready_in > visit.remaining:
             visit.end("pace")
             return None
         permit = await visit.lane.pace.permit()
-        if visit.lane.host_id in self._inbox.closed:
-            visit.end("registry")  # suspended while we waited
+        if visit.lane.host_id in self._flush_queue.closed:
+            visit.end("registry")  # suspended during the wait
         elif self.lacks_space:
             visit.end("disk_full")
         return None if visit.ended else permit
@@ -279,102 +282,104 @@ class Visitor:
     async def _read(
         self, visit: Visit, task: Task, fetched: Fetched
     ) -> tuple[list[Fetched], PageReadResult]:
-        """Read an answer; while it is not good enough and somebody else may do better, ask them."""
+        """Read a response; while it fails a gate and another provider may do better, try that one."""
         lane = visit.lane
-        answer = await self._judge(visit, task, fetched)
+        read_result = await self._read_response(visit, task, fetched)
         hops: list[Fetched] = []
-        best = answer
-        while provider := self._next(lane, answer, hops):
-            if (seconds := silence_after(lane, answer.fetched)) > visit.remaining:
+        best = read_result
+        while provider := self._next_provider(lane, read_result, hops):
+            if (seconds := silence_after(lane, read_result.fetched)) > visit.remaining:
                 break
-            await self._fall_silent(lane, answer.fetched, seconds)
+            await self._silence(lane, read_result.fetched, seconds)
             permit = await self._pace(visit)
             if permit is None:
                 break
             fetched = await provider.fetch(task.url, permit)
             visit.pages += 1
-            later = await self._judge(visit, task, fetched)
-            later.raw_hash = answer.raw_hash
+            later = await self._read_response(visit, task, fetched)
+            later.raw_hash = read_result.raw_hash
             if is_better(later, best):
                 hops.append(best.fetched)
                 best = later
             else:
                 hops.append(later.fetched)
-            answer = later
+            read_result = later
         if best.same_shell:
             best.fetched.outcome = Outcome.UNCHANGED
         return hops, best
 
-    def _next(self, lane: Lane, answer: PageReadResult, hops: list[Fetched]) -> Provider | None:
-        """Who is asked after an answer; services that are left alone now are noted as passed over."""
+    def _next_provider(
+        self, lane: Lane, read_result: PageReadResult, hops: list[Fetched]
+    ) -> Provider | None:
+        """Choose the provider to try after a response; log providers skipped because they are paused."""
         choice = self._router.after(
             lane.policy,
-            answer.fetched,
-            answer.verdict,
-            text_length=answer.reading.text_length if answer.reading else 0,
-            same_shell=answer.same_shell,
+            read_result.fetched,
+            read_result.verdict,
+            text_length=read_result.reading.text_length if read_result.reading else 0,
+            same_shell=read_result.same_shell,
         )
         hops += choice.passed_over
         return choice.provider
 
-    async def _judge(self, visit: Visit, task: Task, fetched: Fetched) -> PageReadResult:
+    async def _read_response(self, visit: Visit, task: Task, fetched: Fetched) -> PageReadResult:
         if fetched.body:
             async with self._reading:
-                answer = self._reader.read(visit.lane, task, fetched)
-                await asyncio.sleep(0)  # the next few read in the loop's next turn
+                read_result = self._reader.read(visit.lane, task, fetched)
+                await asyncio.sleep(0)  # further pages are read in the loop's next turn
         else:
-            answer = self._reader.read(visit.lane, task, fetched)
-        if answer.needs_cage:
-            await self._reader.read_caged(task, answer)
-        await self._meet(visit, task, fetched, answer.verdict.signals)
-        return answer
+            read_result = self._reader.read(visit.lane, task, fetched)
+        if read_result.needs_sandbox:
+            await self._reader.read_in_sandbox(task, read_result)
+        await self._record_friction(visit, task, fetched, read_result.verdict.signals)
+        return read_result
 
-    async def _meet(
+    async def _record_friction(
         self, visit: Visit, task: Task, fetched: Fetched, signals: Sequence[str]
     ) -> None:
-        """Friction raises the host's risk and slows the lane; committed before its next request."""
+        """Raise the host's risk and slow the lane; committed before its next request."""
         lane = visit.lane
         if fetched.error_type not in (PROXY_FAULT, PROVIDER_FAULT):
-            lane.standing.took(fetched.duration)
-        if fetched.outcome in GOOD:
-            lane.standing.refusals = 0
+            lane.risk.note_latency(fetched.duration)
+        if fetched.outcome in GOOD_OUTCOMES:
+            lane.risk.refusals = 0
         if not signals:
             return
         now = clock.now()
-        met = [
+        friction = [
             Friction(lane, task.page_id, signal, points, score, now)
-            for signal, points, score in lane.standing.meet(signals)
+            for signal, points, score in lane.risk.add_signals(signals)
         ]
-        if not met:
+        if not friction:
             return
-        slower = delay_of(lane.standing.score)
+        slower = delay_of(lane.risk.score)
         if slower > lane.pace.delay and visit.runners > 1:
-            visit.end("friction")  # runners side by side cannot keep a distance
+            visit.end("friction")  # parallel runners cannot keep a delay
         lane.pace.slow_down_to(slower)
-        risk = round(lane.standing.score, 1)
-        data = {"host": lane.host, "signals": [f.signal for f in met], "risk": risk}
+        risk = round(lane.risk.score, 1)
+        data = {"host": lane.host, "signals": [f.signal for f in friction], "risk": risk}
         event = Event("friction.detected", "worker", lane.policy.domain_id, task.page_id, data)
         log(logger, INFO, "friction", url=task.url, **data)
-        await self._inbox.meet(met, event)
+        await self._flush_queue.add_friction(friction, event)
 
-    def _keep(self, harvest: PageResult, answer: PageReadResult) -> None:
-        harvest.raw_hash = answer.raw_hash
-        fault = answer.fault
+    def _keep(self, result: PageResult, read_result: PageReadResult) -> None:
+        result.raw_hash = read_result.raw_hash
+        fault = read_result.fault
         if fault is None:
             try:
-                self._keeper.keep(harvest, answer)
+                self._keeper.keep(result, read_result)
             except UnavailableError:
                 raise  # the archive cannot be written: the page stays due
-            except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
+            except Exception as error:  # noqa: BLE001 - a page that breaks its reader is quarantined
                 fault = error
         if fault is not None:
-            self._inbox.blame(harvest, "parse", fault)
-        if harvest.outcome not in GOOD:
-            harvest.raw_hash = None  # the same block again is not "unchanged"
-        self._inbox.put(harvest)
+            self._flush_queue.blame(result, "parse", fault)
+        if result.outcome not in GOOD_OUTCOMES:
+            result.raw_hash = None  # the same block page again is not "unchanged"
+        self._flush_queue.put(result)
 
-    def _decide(self, lane: Lane, task: Task) -> Decision:
-        closed = lane.host_id in self._inbox.closed
+    def _evaluate_rules(self, lane: Lane, task: Task) -> Decision:
+        closed = lane.host_id in self._flush_queue.closed
         return decide_task(DueTask(lane, task, self._agent, closed))
 
     async def _fetch(self, lane: Lane, task: Task, permit: Permit) -> Fetched:
@@ -391,74 +396,76 @@ class Visitor:
             logger, DEBUG, "fetched", url=task.url, kind=task.kind, status=fetched.status,
             outcome=fetched.outcome, error=fetched.error_type, ms=round(fetched.duration * 1000),
         )  # fmt: skip
-        lane.standing.heard(
+        lane.risk.note_request(
             answered=fetched.status is not None or fetched.error_type == PROXY_FAULT
         )
         return fetched
 
-    async def _heed(self, visit: Visit, fetched: Fetched) -> None:
-        """Leave the host alone as long as it asks, or as its friction asks for it."""
-        lane, standing = visit.lane, visit.lane.standing
+    async def _back_off(self, visit: Visit, fetched: Fetched) -> None:
+        """Silence the host if it asked for it, does not respond, or shows too much friction."""
+        lane, risk = visit.lane, visit.lane.risk
         if (seconds := silence_after(lane, fetched)) > 0:
             visit.end("cool_down")
-            await self._fall_silent(lane, fetched, seconds)
-        if standing.unheard >= UNHEARD:
+            await self._silence(lane, fetched, seconds)
+        if risk.unanswered >= MAX_UNANSWERED:
             visit.end("unreachable")
-            seconds = min(SILENT_SECONDS * 2.0**standing.refusals, LONGEST_SILENCE)
-            standing.refusals += 1
-            await self._inbox.silence(lane, seconds, f"{UNHEARD} requests in a row had no answer")
-        if standing.must_stop and not lane.assisted:
+            seconds = min(FIRST_SILENCE_SECONDS * 2.0**risk.refusals, MAX_SILENCE_SECONDS)
+            risk.refusals += 1
+            await self._flush_queue.silence(
+                lane, seconds, f"{MAX_UNANSWERED} consecutive requests had no answer"
+            )
+        if risk.should_stop_visit and not lane.assisted:
             visit.end("friction")
-            what = f"{standing.signals} signs of friction in a visit, risk {standing.score:.0f}"
-            await self._inbox.silence(lane, FRICTION_SECONDS, what)
+            reason = f"{risk.signals} friction signals in one visit, risk {risk.score:.0f}"
+            await self._flush_queue.silence(lane, FRICTION_SECONDS, reason)
 
-    async def _fall_silent(self, lane: Lane, fetched: Fetched, seconds: float) -> None:
-        """As a host asks for; committed before its next request."""
+    async def _silence(self, lane: Lane, fetched: Fetched, seconds: float) -> None:
+        """Stop sending to a host for a while; committed before its next request."""
         if seconds > 0:
-            lane.standing.refusals += 1
-            await self._inbox.silence(lane, seconds, f"answered {fetched.status}")
+            lane.risk.refusals += 1
+            await self._flush_queue.silence(lane, seconds, f"answered {fetched.status}")
 
 
 def refusal_of(fetched: Fetched) -> tuple[str, ...]:
-    """The signal of an answer whose content is not judged."""
+    """The friction signal of a response whose content is not judged."""
     return (str(fetched.status),) if fetched.outcome is Outcome.BLOCKED else ()
 
 
 def silence_after(lane: Lane, fetched: Fetched) -> float:
-    """How long a host wants to be left alone after an answer; longer each time it does not say."""
+    """Seconds of silence a response asks for: Retry-After, else exponential back-off."""
     if fetched.outcome is not Outcome.BLOCKED or fetched.status not in (429, 503):
         return 0.0
     if fetched.retry_after is not None:
         return fetched.retry_after
-    return min(SILENT_SECONDS * 2.0**lane.standing.refusals, LONGEST_SILENCE)
+    return min(FIRST_SILENCE_SECONDS * 2.0**lane.risk.refusals, MAX_SILENCE_SECONDS)
 
 
 def is_better(later: PageReadResult, best: PageReadResult) -> bool:
-    """Whether what another provider brought may stand for the page instead."""
+    """Whether another provider's result replaces the best one so far."""
     if later.fetched.error_type == PROVIDER_FAULT:
         return False
-    return later.fetched.outcome in GOOD or best.fetched.outcome not in GOOD
+    return later.fetched.outcome in GOOD_OUTCOMES or best.fetched.outcome not in GOOD_OUTCOMES
 
 
-def refuse(lane: Lane, task: Task, decision: Decision) -> PageResult:
-    """A page that may not be fetched; the question is asked anew when it is due again."""
-    again = cadence.after_success(task, lane.policy.frequency)
-    return PageResult(lane, task, decision, again, decision.rule)
+def refused(lane: Lane, task: Task, decision: Decision) -> PageResult:
+    """The result of a page that may not be fetched; decided again when it is next due."""
+    next_due = cadence.after_success(task, lane.policy.frequency)
+    return PageResult(lane, task, decision, next_due, decision.rule)
 
 
 def schedule(lane: Lane, task: Task, fetched: Fetched, hops: Sequence[Fetched]) -> Schedule:
     """When the page is due again."""
-    # A shell is tried again soon where it was a service that failed, and not the page.
+    # An empty shell is retried soon if a provider failed rather than the page.
     faults = [hop for hop in hops if hop.error_type == PROVIDER_FAULT]
-    unhelped = bool(faults) and fetched.outcome in (Outcome.EMPTY, Outcome.UNCHANGED)
-    if unhelped and not any(hop.sent_at for hop in faults):
+    provider_failed = bool(faults) and fetched.outcome in (Outcome.EMPTY, Outcome.UNCHANGED)
+    if provider_failed and not any(hop.sent_at for hop in faults):
         soonest = min(hop.retry_after or EXHAUSTED_SECONDS for hop in faults)
         return cadence.after_waiting(task, soonest)
-    if unhelped or fetched.outcome in RETRYABLE:
+    if provider_failed or fetched.outcome in RETRYABLE:
         wait = max(fetched.retry_after or 0.0, EXHAUSTED_SECONDS if hops else 0.0)
         return cadence.after_failure(task, lane.policy.frequency, wait)
     if lane.policy.harvest == "asked" or task.depth > lane.policy.max_crawl_depth:
-        return Schedule("completed", None, 0)  # until somebody asks again
+        return Schedule("completed", None, 0)  # until it is requested again
     if fetched.outcome is Outcome.NOT_FOUND:
         return cadence.after_gone()
     return cadence.after_success(task, lane.policy.frequency)

@@ -1,4 +1,4 @@
-"""The worker: a process that does what is due, shift after shift, until it is told to stop."""
+"""The worker: a process that crawls what is due, one worker session after another, until stopped."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def _nothing_to_repair() -> None:
 
 
 class Worker:
-    """Runs shifts until told to stop."""
+    """Runs worker sessions until stopped."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Worker:
         errand: WorkScope = EVERYTHING,
         space: Space | None = None,
     ) -> None:
-        self._errand = errand
+        self._scope = errand
         self._settings = settings
         self._database = database
         self._repair = patient(repair)
@@ -58,12 +58,12 @@ class Worker:
         self.shift: WorkerSession | None = None
 
     def stop(self) -> None:
-        """Finish the pages under way, flush, and return from `run`."""
+        """Finish the pages in progress, flush, and return from `run`."""
         self._stop.set()
 
     async def run(self) -> None:
-        # What was made at start stays; what a page makes is freed by reference counts. The
-        # collector need not look at either every few pages.
+        # Start-up objects are permanent and page objects are freed by reference counting, so the
+        # garbage collector need not scan either every few pages.
         gc.freeze()
         gc.set_threshold(50_000, 50, 50)
         keep_freed_memory()
@@ -82,7 +82,7 @@ class Worker:
                     await asyncio.sleep(SPACE_SECONDS)
                     continue
                 try:
-                    self.shift = await self._begin_shift(fetcher, router, pool)
+                    self.shift = await self._begin_session(fetcher, router, pool)
                     await self.shift.run()
                 except LeaseLostError:
                     self._seen = SeenFilter()
@@ -94,7 +94,7 @@ class Worker:
             await router.close()
             await fetcher.close()
 
-    async def _begin_shift(
+    async def _begin_session(
         self, fetcher: HttpFetcher, router: Router, pool: ProxyPool
     ) -> WorkerSession:
         settings = self._settings
@@ -103,13 +103,13 @@ class Worker:
         try:
             await seal_abandoned(archive, self._database)
             await let_go(settings, self._database)
-            return self._shift(lease, fetcher, router, pool)
-        except OSError:  # a folder that cannot be written, tried again soon: under another lease
+            return self._new_session(lease, fetcher, router, pool)
+        except OSError:  # an unwritable folder; retried soon under a new lease
             async with self._database.transaction() as connection:
                 await lease.end(connection)
             raise
 
-    def _shift(
+    def _new_session(
         self, lease: WorkerLease, fetcher: HttpFetcher, router: Router, pool: ProxyPool
     ) -> WorkerSession:
         settings = self._settings
@@ -125,6 +125,6 @@ class Worker:
             outcomes=self.outcomes,
             stop=self._stop,
             repair=self._repair,
-            errand=self._errand,
+            errand=self._scope,
             space=self._space,
         )

@@ -1,1 +1,1 @@
-"""What is due? Pages, crawl tasks and the links that lead to new ones."""
+"""What is due: pages, crawl tasks, and the links that lead to new ones."""

@@ -1,7 +1,7 @@
-"""The lines of a batch: CSV, JSON lines, plain addresses and sitemaps, understood one by one.
+"""The lines of a batch: CSV, JSON lines, plain URLs and sitemaps, parsed one by one.
 
-Nothing here asks the database. A line that cannot be understood becomes a reason; it never costs
-the lines after it, whatever is in it.
+Nothing here uses the database. A line that cannot be parsed becomes a reason and never affects the
+lines after it, whatever it contains.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from messor.web.urls import MAX_URL_LENGTH, Url, parse
 
 FORMATS = ("csv", "jsonl", "sitemap", "lines")
 MAX_LINE = 16 * 1024
-SHOWN = 300  # characters of a bad line that are kept
+MAX_SHOWN = 300  # characters of a rejected line that are kept
 _SUFFIXES = {
     ".csv": "csv",
     ".jsonl": "jsonl",
@@ -35,7 +35,7 @@ _FIELDS = {"url", "priority", "frequency", "crawl_frequency"}
 
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """A line that was understood."""
+    """A parsed line."""
 
     line: int
     text: str
@@ -47,7 +47,7 @@ class BatchItem:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that is not taken, and why."""
+    """A rejected line, and why."""
 
     line: int
     text: str
@@ -58,7 +58,7 @@ Line = BatchItem | BadLine
 
 
 def guess_format(name: str, head: bytes) -> str:
-    """The format of a file, by its name, failing that by how it begins."""
+    """The format of a file, by its name, else by how it begins."""
     for suffix, form in _SUFFIXES.items():
         if name.lower().endswith(suffix):
             return form
@@ -73,27 +73,27 @@ def guess_format(name: str, head: bytes) -> str:
 
 
 def raw_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Lines of a file, each cut where it is longer than any sound one."""
+    """Lines of a file, each cut off at the maximum length."""
     while piece := file.readline(MAX_LINE + 1):
         yield piece
         while len(piece) > MAX_LINE and not piece.endswith(b"\n"):
-            piece = file.readline(MAX_LINE + 1)  # the rest of a line that is too long
+            piece = file.readline(MAX_LINE + 1)  # rest of an overlong line
 
 
 class LineReader:
-    """Understands the lines of one batch in one format."""
+    """Parses the lines of one batch in one format."""
 
     def __init__(self, form: str) -> None:
         if form not in FORMATS:
-            raise UsageError(f"The format can be {', '.join(FORMATS)}, not {form[:50]!r}.")
+            raise UsageError(f"The format must be {', '.join(FORMATS)}, not {form[:50]!r}.")
         self._form = form
         self._number = 0
         self._header: list[str] | None = None
 
     def read(self, raw: bytes) -> Line | None:
-        """What a line says; None for an empty one, a comment and the header.
+        """Parse a line; None for an empty line, a comment or the header.
 
-        Raises a sentence when the header is missing: no line after it could be understood.
+        Raises UsageError if the header is missing, as no line could be parsed without it.
         """
         self._number += 1
         if self._number == 1:
@@ -101,7 +101,7 @@ class LineReader:
         try:
             text = raw.decode().strip()
         except UnicodeDecodeError:
-            return self._bad(raw.decode(errors="replace"), "this is not UTF-8")
+            return self._bad(raw.decode(errors="replace"), "not valid UTF-8")
         if self._form == "csv" and self._header is None and text:
             self._header = _header(_cells(text))
             text = ""
@@ -110,7 +110,7 @@ class LineReader:
         try:
             _check(text, len(raw))
             fields = self._fields(text)
-            return None if fields is None else self._wish(text, fields)
+            return None if fields is None else self._item(text, fields)
         except UsageError as error:
             return self._bad(text, str(error))
 
@@ -125,10 +125,10 @@ class LineReader:
         header = self._header or []
         cells = _cells(text)
         if len(cells) > len(header):
-            raise UsageError(f"{len(cells)} cells under a header of {len(header)}")
+            raise UsageError(f"{len(cells)} cells, but the header has {len(header)}")
         return {name: cell.strip() for name, cell in zip(header, cells, strict=False) if name}
 
-    def _wish(self, text: str, fields: dict[str, Any]) -> BatchItem:
+    def _item(self, text: str, fields: dict[str, Any]) -> BatchItem:
         return BatchItem(
             self._number,
             text,
@@ -138,20 +138,20 @@ class LineReader:
         )
 
     def _bad(self, text: str, reason: str) -> BadLine:
-        return BadLine(self._number, text.replace("\0", "\ufffd")[:SHOWN], reason)
+        return BadLine(self._number, text.replace("\0", "\ufffd")[:MAX_SHOWN], reason)
 
 
 def sitemap_lines(body: bytes) -> Iterable[Line]:
-    """Every entry of a sitemap; the sitemaps that an index names are read as such."""
+    """Yield every entry of a sitemap; the sitemaps that an index lists are read as well."""
     found = sitemaps.read(body)
     if not found.urls and not found.sitemaps:
-        raise UsageError("This is no sitemap: no address was found in it.")
+        raise UsageError("Not a sitemap: it contains no URL.")
     entries = [(href, "page") for href, _ in found.urls]
     entries += [(href, "sitemap") for href, _ in found.sitemaps]
     for number, (href, kind) in enumerate(entries, 1):
         url = parse(href)
         if url is None:
-            yield BadLine(number, href[:SHOWN], "this is no web address")
+            yield BadLine(number, href[:MAX_SHOWN], "not a web URL")
         else:
             yield BatchItem(number, href, url, kind=kind)
 
@@ -160,11 +160,11 @@ def _check(text: str, size: int) -> None:
     if size > MAX_LINE:
         raise UsageError(f"longer than {MAX_LINE} bytes")
     if "\0" in text:
-        raise UsageError("it holds a NUL")
+        raise UsageError("it contains a NUL character")
 
 
 def _cells(text: str) -> list[str]:
-    """The cells of one line of CSV; an open quote must not swallow the rest of the file."""
+    """The cells of one CSV line; an open quote must not swallow the rest of the file."""
     try:
         return next(csv.reader([text], strict=True))
     except (csv.Error, StopIteration) as error:
@@ -192,13 +192,13 @@ def _json_fields(text: str) -> dict[str, Any]:
 
 def _url(value: Any) -> Url:
     if not isinstance(value, str) or not value.strip():
-        raise UsageError("it has no url")
+        raise UsageError("the url is missing")
     text = value.strip()
     if len(text) > MAX_URL_LENGTH:
-        raise UsageError(f"the address is longer than {MAX_URL_LENGTH} characters")
+        raise UsageError(f"the URL is longer than {MAX_URL_LENGTH} characters")
     url = parse(text) if "://" in text else None
     if url is None:
-        raise UsageError("this is no web address such as https://example.org/page")
+        raise UsageError("not a web URL such as https://example.org/page")
     return url
 
 

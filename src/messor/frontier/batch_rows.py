@@ -1,7 +1,7 @@
-"""The rows of a batch: lines of one chunk become pages and tasks of approved domains.
+"""The rows of a batch: the lines of one chunk become pages and tasks of approved domains.
 
-What may not be taken becomes a bad line. One chunk costs a handful of statements, however many
-lines, hosts and domains are in it.
+Lines that may not be accepted become rejected lines. A chunk costs a handful of statements,
+however many lines, hosts and domains it contains.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from messor.frontier import pages, tasks
-from messor.frontier.batch_lines import SHOWN, BadLine, BatchItem
+from messor.frontier.batch_lines import MAX_SHOWN, BadLine, BatchItem
 from messor.frontier.categories import categorise
 from messor.frontier.pages import NewPage
 from messor.frontier.tasks import SITEMAP_PRIORITY
@@ -21,7 +21,7 @@ from messor.store.database import Connection
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse, url_hash
 
-# Locked, so that a domain which is approved now is so until the chunk commits.
+# Locked, so that a domain approved now stays approved until the chunk commits.
 DOMAINS = """
 SELECT id, domain, status, rejection_reason, page_budget FROM messor.domains
  WHERE domain = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE
@@ -37,7 +37,7 @@ WITH given AS (
   SELECT host_id, url_hash, url, 'manual', category FROM given ORDER BY host_id, url_hash
   ON CONFLICT (host_id, url_hash) DO NOTHING RETURNING id, host_id, url_hash
 ), reached AS (
-  -- Somebody asks for it: a page that is known lies within its domain's reach from now on.
+  -- It was requested: a known page is within its domain's depth from now on.
   UPDATE messor.pages p SET depth = d.max_crawl_depth
     FROM given g JOIN messor.hosts h ON h.id = g.host_id JOIN messor.domains d ON d.id = h.domain_id
    WHERE p.host_id = g.host_id AND p.url_hash = g.url_hash AND p.depth > d.max_crawl_depth
@@ -55,8 +55,8 @@ WITH given AS (
 SELECT count(*) FROM made
 """
 
-# In a statement after, so that pages which another worker has just found are seen as well. What
-# is paused stays so, and is due at once when it is resumed; what was cancelled is asked for anew.
+# A separate statement, so that pages just found by another worker are seen as well. Paused tasks
+# stay paused and are due once resumed; cancelled ones are scheduled again.
 ADD_TASKS = """
 WITH page AS (
   SELECT p.id, p.host_id, g.kind, g.priority, g.frequency, g.line
@@ -88,44 +88,44 @@ UPDATE messor.lanes l
 
 
 class Chunk:
-    """Lines on their way into one transaction."""
+    """Lines to be written in one transaction."""
 
-    def __init__(self, wishes: Sequence[BatchItem], bad: Sequence[BadLine]) -> None:
-        self.wishes = list(wishes)
+    def __init__(self, items: Sequence[BatchItem], bad: Sequence[BadLine]) -> None:
+        self.items = list(items)
         self.bad = list(bad)
-        self.hashes = {wish.line: url_hash(wish.url) for wish in wishes}
+        self.hashes = {item.line: url_hash(item.url) for item in items}
         self.fresh = 0
 
     def refuse(self, refused: Mapping[int, str]) -> None:
-        """Turn wishes into bad lines, by their line and the reason."""
+        """Reject lines, by line number and reason."""
         if refused:
-            self.bad += [refused_line(w, refused[w.line]) for w in self.wishes if w.line in refused]
-            self.wishes = [wish for wish in self.wishes if wish.line not in refused]
+            self.bad += [refused_line(w, refused[w.line]) for w in self.items if w.line in refused]
+            self.items = [item for item in self.items if item.line not in refused]
 
 
 async def write(
     connection: Connection, batch_id: UUID, chunk: Chunk, priority: int, frequency: timedelta | None
 ) -> None:
-    """Domains, lanes, pages, tasks: locked in the order of a flush."""
-    if not chunk.wishes:
+    """Write domains, lanes, pages and tasks, locked in the order of a flush."""
+    if not chunk.items:
         return
     domains = await _approved(connection, chunk)
     await _fit(connection, chunk, domains)
-    if not chunk.wishes:
+    if not chunk.items:
         return
     hosts = await _hosts(connection, chunk, domains)
     await lanes.lock(connection, set(hosts.values()))
-    wishes = chunk.wishes
-    ids = [hosts[wish.url.authority] for wish in wishes]
-    hashes = [chunk.hashes[wish.line] for wish in wishes]
-    kinds = [wish.kind for wish in wishes]
+    items = chunk.items
+    ids = [hosts[item.url.authority] for item in items]
+    hashes = [chunk.hashes[item.line] for item in items]
+    kinds = [item.kind for item in items]
     chunk.fresh = await connection.fetchval(
         ADD_PAGES,
         ids,
         hashes,
-        [w.url.href for w in wishes],
+        [w.url.href for w in items],
         kinds,
-        [_category(w) for w in wishes],
+        [_category(w) for w in items],
     )
     await connection.execute(
         ADD_TASKS,
@@ -133,56 +133,54 @@ async def write(
         ids,
         hashes,
         kinds,
-        [_priority_of(wish, priority) for wish in wishes],
-        [wish.frequency or frequency for wish in wishes],
-        [wish.line for wish in wishes],
+        [_priority_of(item, priority) for item in items],
+        [item.frequency or frequency for item in items],
+        [item.line for item in items],
     )
 
 
-def _priority_of(wish: BatchItem, usual: int) -> int:
-    if wish.kind == "sitemap":
+def _priority_of(item: BatchItem, usual: int) -> int:
+    if item.kind == "sitemap":
         return SITEMAP_PRIORITY
-    return usual if wish.priority is None else wish.priority
+    return usual if item.priority is None else item.priority
 
 
 async def _approved(connection: Connection, chunk: Chunk) -> dict[str, Any]:
-    """The approved domains by host name; wishes of others become bad lines."""
-    names = {wish.url.host: registrable_domain(wish.url.host) for wish in chunk.wishes}
+    """The approved domains by host name; lines of other domains are rejected."""
+    names = {item.url.host: registrable_domain(item.url.host) for item in chunk.items}
     wanted = sorted({name for name in names.values() if name is not None})
     rows = {row["domain"]: row for row in await connection.fetch(DOMAINS, wanted)}
     objections = {name: _objection(name, rows.get(name or "")) for name in names.values()}
-    chunk.refuse(
-        {w.line: reason for w in chunk.wishes if (reason := objections[names[w.url.host]])}
-    )
+    chunk.refuse({w.line: reason for w in chunk.items if (reason := objections[names[w.url.host]])})
     return {host: rows[name] for host, name in names.items() if name in rows}
 
 
 async def _fit(connection: Connection, chunk: Chunk, domains: dict[str, Any]) -> None:
-    """Refuse pages that go beyond their domain's budget."""
-    given = [(_page(wish, chunk, domains), wish) for wish in chunk.wishes]
+    """Reject pages beyond their domain's budget."""
+    given = [(_page(item, chunk, domains), item) for item in chunk.items]
     _, refused = await pages.admit(connection, [page for page, _ in given])
     spent = {(page.host, page.url_hash) for page in refused}
     chunk.refuse(
         {
-            wish.line: f"all {row['page_budget']} pages of the budget of {row['domain']} are known"
-            for page, wish in given
+            item.line: f"all {row['page_budget']} pages of the budget of {row['domain']} are known"
+            for page, item in given
             if (page.host, page.url_hash) in spent
-            for row in [domains[wish.url.host]]
+            for row in [domains[item.url.host]]
         }
     )
 
 
 async def _hosts(connection: Connection, chunk: Chunk, domains: dict[str, Any]) -> dict[str, int]:
-    """Ids of all hosts; new ones are made, with the task to read their robots.txt first."""
-    first = {wish.url.authority: wish for wish in chunk.wishes}
+    """Ids of all hosts; new ones are created with the task to read their robots.txt first."""
+    first = {item.url.authority: item for item in chunk.items}
     known = {row["host"]: row for row in await connection.fetch(HOSTS, list(first))}
     hosts = {name: row["id"] for name, row in known.items()}
-    new = {name: _page(wish, chunk, domains) for name, wish in first.items() if name not in known}
+    new = {name: _page(item, chunk, domains) for name, item in first.items() if name not in known}
     if new:
         hosts |= await pages.open_hosts(connection, dict(sorted(new.items())))
     for name, row in known.items():
         domain_id = domains[first[name].url.host]["id"]
-        if row["domain_id"] != domain_id:  # it was known for another's robots.txt
+        if row["domain_id"] != domain_id:  # known only for another host's robots.txt
             await lanes.open_host(connection, domain_id, name)
             robots = parse(f"{first[name].url.origin}/robots.txt")
             assert robots is not None
@@ -190,42 +188,42 @@ async def _hosts(connection: Connection, chunk: Chunk, domains: dict[str, Any]) 
     return hosts
 
 
-def refused_line(wish: BatchItem, reason: str) -> BadLine:
-    return BadLine(wish.line, wish.text[:SHOWN], reason)
+def refused_line(item: BatchItem, reason: str) -> BadLine:
+    return BadLine(item.line, item.text[:MAX_SHOWN], reason)
 
 
 def _objection(name: str | None, row: Any) -> str | None:
-    """Why a domain's pages are not taken, and what to do; None when they are."""
+    """Why pages of a domain are rejected, and what to do; None if they are accepted."""
     if name is None:
         return "its host has no registrable domain"
     if row is None:
-        return f"{name} is not known. Submit it: messor domains submit {name}"
+        return f"{name} is unknown. Submit it: messor domains submit {name}"
     because = f": {row['rejection_reason']}" if row["rejection_reason"] else ""
     return {
         "approved": None,
-        "pending_review": f"{name} waits for review. Approve it: messor domains approve {name}",
+        "pending_review": f"{name} is awaiting review. Approve it: messor domains approve {name}",
         "suspended": f"{name} is suspended. Approve it again: messor domains approve {name}",
         "rejected": f"{name} was rejected{because}",
         "blacklisted": f"{name} is blacklisted{because}",
     }[row["status"]]
 
 
-def _page(wish: BatchItem, chunk: Chunk, domains: dict[str, Any]) -> NewPage:
-    domain_id = domains[wish.url.host]["id"]
-    url = wish.url
+def _page(item: BatchItem, chunk: Chunk, domains: dict[str, Any]) -> NewPage:
+    domain_id = domains[item.url.host]["id"]
+    url = item.url
     return NewPage(
         domain_id,
         url.authority,
-        chunk.hashes[wish.line],
+        chunk.hashes[item.line],
         url.href,
         "manual",
         0,
         0,
         0,
-        kind=wish.kind,
+        kind=item.kind,
     )
 
 
-def _category(wish: BatchItem) -> str | None:
-    found = categorise(wish.url.path) if wish.kind == "page" else None
+def _category(item: BatchItem) -> str | None:
+    found = categorise(item.url.path) if item.kind == "page" else None
     return found.name if found else None

@@ -1,8 +1,8 @@
 """Batches: many URLs submitted together, each line checked, the good ones due at once.
 
-Lines are written in chunks, one transaction each, so that a batch of any length neither locks
-long nor is lost when it is broken off; its counts are true after every chunk. Understanding a
-line is `batch_lines`', turning it into rows `batch_rows`'.
+Lines are written in chunks, one transaction each, so that a batch of any length neither locks for
+long nor is lost if interrupted; its counts are correct after every chunk. `batch_lines` parses
+lines, `batch_rows` turns them into rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from messor.core.ids import new_id
 from messor.errors import NotFoundError
 from messor.frontier import batch_rows
 from messor.frontier.batch_lines import (
-    SHOWN,
+    MAX_SHOWN,
     BadLine,
     BatchItem,
     Line,
@@ -35,8 +35,8 @@ from messor.web.sitemaps import MAX_BYTES
 from messor.web.urls import parse, url_hash
 
 CHUNK = 1_000
-TRIES = 5  # of a chunk that met a flush
-NAMED = 100_000  # bad lines kept with their reasons; the others are only counted
+TRIES = 5  # of a chunk that conflicted with a flush
+NAMED = 100_000  # rejected lines kept with their reasons; others are only counted
 
 BEGIN = """
 INSERT INTO messor.task_batches (id, name, submitted_by, source, format)
@@ -67,21 +67,21 @@ SELECT line, text, reason FROM messor.batch_errors WHERE batch_id = $1 ORDER BY 
 
 @dataclass(slots=True)
 class BatchReport:
-    """What came of a batch."""
+    """The result of a batch."""
 
     id: UUID
     name: str
     created_at: datetime
     lines: int = 0
     accepted: int = 0
-    fresh: int = 0  # of the accepted: pages that were not known
+    fresh: int = 0  # accepted pages that were unknown
     duplicates: int = 0
     rejected: int = 0
-    errors: list[BadLine] = field(default_factory=list)  # duplicates too
+    errors: list[BadLine] = field(default_factory=list)  # including duplicates
 
 
 class BatchSubmitter:
-    """Takes in one batch; the same for the command line and the API."""
+    """Processes one batch; used by the command line and the API."""
 
     def __init__(
         self,
@@ -100,13 +100,13 @@ class BatchSubmitter:
     async def submit(
         self, lines: AsyncIterable[Line], *, name: str, source: str, form: str
     ) -> BatchReport:
-        """Check every line; the good ones are due when this returns."""
+        """Check every line; good ones are due when this returns."""
         batch_id = new_id()
         self._seen.clear()
         waiting: list[Line] = []
         report: BatchReport | None = None
         async for line in lines:
-            if report is None:  # nothing is made of a source that cannot be read at all
+            if report is None:  # nothing is created for a source that cannot be read at all
                 report = await self._begin(batch_id, name, source, form)
             waiting.append(line)
             if len(waiting) >= CHUNK:
@@ -127,10 +127,10 @@ class BatchSubmitter:
     async def _take(
         self, report: BatchReport, lines: Sequence[Line], *, last: bool = False
     ) -> None:
-        """One chunk; tried again when it met a flush."""
-        wishes, bad, duplicates = self._sift(lines)
+        """Write one chunk; retry if it conflicts with a flush."""
+        items, bad, duplicates = self._split(lines)
         for attempt in range(TRIES):
-            chunk = Chunk(wishes, bad)
+            chunk = Chunk(items, bad)
             try:
                 async with self._database.transaction() as connection:
                     await batch_rows.write(
@@ -149,9 +149,9 @@ class BatchSubmitter:
                 report.duplicates, report.rejected = counted[4:6]
                 return
 
-    def _sift(self, lines: Sequence[Line]) -> tuple[list[BatchItem], list[BadLine], list[BadLine]]:
-        """Wishes, bad lines, and lines that say what one before said."""
-        wishes: list[BatchItem] = []
+    def _split(self, lines: Sequence[Line]) -> tuple[list[BatchItem], list[BadLine], list[BadLine]]:
+        """Split lines into accepted, rejected, and repetitions of an earlier line."""
+        items: list[BatchItem] = []
         bad: list[BadLine] = []
         duplicates: list[BadLine] = []
         for line in lines:
@@ -163,8 +163,8 @@ class BatchSubmitter:
             if first != line.line:
                 duplicates.append(refused_line(line, f"the same page as line {first}"))
             else:
-                wishes.append(line)
-        return wishes, bad, duplicates
+                items.append(line)
+        return items, bad, duplicates
 
     async def _close(
         self,
@@ -195,7 +195,7 @@ def _count(
     return (
         report.id,
         report.lines + len(lines),
-        report.accepted + len(chunk.wishes),
+        report.accepted + len(chunk.items),
         report.fresh + chunk.fresh,
         report.duplicates + duplicates,
         report.rejected + len(chunk.bad),
@@ -203,7 +203,7 @@ def _count(
 
 
 async def lines_of(file: BinaryIO, form: str) -> AsyncIterator[Line]:
-    """The lines of an open file, read beside the loop a chunk at a time."""
+    """The lines of an open file, read in a thread, a chunk at a time."""
     if form == "sitemap":
         body = await asyncio.to_thread(file.read, MAX_BYTES + 1)
         for line in await asyncio.to_thread(lambda: list(sitemap_lines(body))):
@@ -222,21 +222,21 @@ def _some(source: Iterable[bytes]) -> list[bytes]:
 
 
 async def sitemap_at(text: str) -> AsyncIterator[Line]:
-    """A sitemap by its address: a worker fetches it, and puts what it lists on the frontier."""
+    """A sitemap by URL: a worker fetches it and puts its pages on the frontier."""
     url = parse(text)
     if url is None:
-        yield BadLine(1, text[:SHOWN], "this is no web address")
+        yield BadLine(1, text[:MAX_SHOWN], "not a web URL")
     else:
         yield BatchItem(1, text, url, kind="sitemap")
 
 
 async def listing(database: Database, limit: int = 100) -> list[dict[str, Any]]:
-    """Batches, the newest first, with how many of their pages were fetched since."""
+    """Batches, newest first, with how many of their pages have been fetched since."""
     return [dict(row) for row in await database.fetch(LISTING, limit)]
 
 
 async def errors_of(database: Database, batch_id: UUID, limit: int = NAMED) -> list[BadLine]:
-    """The lines of a batch that were not taken."""
+    """The rejected lines of a batch."""
     found = await database.fetchval("SELECT true FROM messor.task_batches WHERE id = $1", batch_id)
     if not found:
         raise NotFoundError(f"There is no batch {batch_id}: messor tasks batches")

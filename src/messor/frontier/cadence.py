@@ -1,8 +1,8 @@
-"""Cadence: when a page is due again, from how the last fetch went and how often it changes.
+"""Cadence: when a page is due again, from its last outcome and its change history.
 
-The first that is set counts: the task's own frequency, its domain's track level, the domain's
-hours, a day. What a person asks for by hand is due at once and needs no rhythm. A rhythm that was
-set for the task itself is kept exactly; the others adapt to the page's history within bounds.
+The first that is set applies: the task's own frequency, its domain's track level, the domain's
+hours, a day. A manual request is due at once and needs no frequency. A frequency set for the task
+itself is kept exactly; others adapt to the page's history within bounds.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from messor.frontier.tasks import DAY, SHORTEST_FREQUENCY, Task, base_frequency
 
 HOUR = 3600.0
 DEFAULT_FREQUENCY = DAY
-FIRST_RETRY = 60.0  # seconds; then four times as long each time
-GONE_FREQUENCY = 7 * DAY  # a page that is not there is looked for again, seldom
+FIRST_RETRY = 60.0  # seconds; four times as long each time
+GONE_FREQUENCY = 7 * DAY  # a missing page is checked again, rarely
 
-FACTOR = 4.0  # history makes a rhythm this many times faster or slower, at most
-_LOOKS = 16  # remembered of each page
-_ENOUGH = 8  # looks until a history has its full weight
+FACTOR = 4.0  # maximum factor by which history speeds up or slows down a frequency
+_MAX_CHECKS = 16  # checks remembered per page
+_ENOUGH = 8  # checks until a history has full weight
 
 SHORTEST, LONGEST = timedelta(seconds=SHORTEST_FREQUENCY), timedelta(days=3650)
 _WORDS = {
@@ -40,16 +40,16 @@ _INTERVAL = re.compile(
 
 
 class Schedule(NamedTuple):
-    """What a fetch does to its task."""
+    """The effect of a fetch on its task."""
 
     status: str
     due_in: float | None
     retry_count: int
-    history: int | None = None  # None where this was no look that tells of change
+    history: int | None = None  # None if the fetch did not show whether the page changed
 
 
 class CrawlFrequency(NamedTuple):
-    """How often a page is looked at, and everything that this follows from; times in seconds."""
+    """How often a page is checked, and why; times in seconds."""
 
     own: float | None
     track_level: str | None
@@ -62,7 +62,7 @@ class CrawlFrequency(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether it was set for this very task; then history has no say."""
+        """Whether it was set for this task; then history is ignored."""
         return self.own is not None
 
     @property
@@ -78,32 +78,32 @@ class CrawlFrequency(NamedTuple):
         return "set for its domain" if self.domain else "the default"
 
 
-def looks(history: int) -> int:
-    """How many looks a history holds."""
+def checks(history: int) -> int:
+    """Number of checks in a history."""
     return history.bit_length() - 1
 
 
 def changes(history: int) -> int:
-    """How many of them found the page changed."""
+    """Number of checks that found a change."""
     return history.bit_count() - 1
 
 
 def remember(history: int, *, changed: bool) -> int:
-    """A history with one look more; the oldest goes when it is full."""
+    """Add a check to a history; the oldest is dropped when it is full."""
     longer = history << 1 | changed
-    if looks(longer) <= _LOOKS:
+    if checks(longer) <= _MAX_CHECKS:
         return longer
-    return longer & ((1 << _LOOKS) - 1) | 1 << _LOOKS
+    return longer & ((1 << _MAX_CHECKS) - 1) | 1 << _MAX_CHECKS
 
 
 def factor(history: int) -> float:
-    """How many times slower than its base a page is looked at; less than 1 is faster.
+    """The factor by which a page's interval differs from its base; below 1 is more often.
 
-    The rate of change is estimated so that pages changed at every look do not give infinity
-    (Cho and Garcia-Molina), and the page is looked at when it has changed with even odds. A short
-    history moves it little.
+    The change rate is estimated so that a page that changed at every check does not give infinity
+    (Cho and Garcia-Molina), and the page is checked when it has changed with even odds. A short
+    history has little effect.
     """
-    seen, changed = looks(history), changes(history)
+    seen, changed = checks(history), changes(history)
     if seen == 0:
         return 1.0
     rate = -math.log((seen - changed + 0.5) / (seen + 0.5))
@@ -112,31 +112,31 @@ def factor(history: int) -> float:
     return float(bounded ** min(seen / _ENOUGH, 1.0))
 
 
-def rhythm(task: Task, domain_frequency: float | None) -> CrawlFrequency:
+def crawl_frequency(task: Task, domain_frequency: float | None) -> CrawlFrequency:
     own = task.crawl_frequency.total_seconds() if task.crawl_frequency is not None else None
     return CrawlFrequency(own, task.track_level, domain_frequency, task.history)
 
 
 def frequency(task: Task, domain_frequency: float | None) -> float:
-    """Seconds between two crawls, before the page's history has a say."""
-    return rhythm(task, domain_frequency).base
+    """Seconds between two crawls, before history is applied."""
+    return crawl_frequency(task, domain_frequency).base
 
 
-def explain(rhythm: CrawlFrequency) -> str:
-    """How often a page is looked at and why, in one sentence."""
-    seen, changed = looks(rhythm.history), changes(rhythm.history)
-    base = f"{spell(rhythm.base)} ({rhythm.source})"
-    if rhythm.is_exact:
-        return f"looked at every {base}, exactly"
+def explain(crawl_frequency: CrawlFrequency) -> str:
+    """How often a page is crawled and why, in one sentence."""
+    seen, changed = checks(crawl_frequency.history), changes(crawl_frequency.history)
+    base = f"{spell(crawl_frequency.base)} ({crawl_frequency.source})"
+    if crawl_frequency.is_exact:
+        return f"crawled every {base}, exactly"
     if seen == 0:
-        return f"looked at every {base}; no change history yet"
-    found = f"{changed} of the last {seen} looks found a change"
-    bounds = f"{spell(rhythm.base / FACTOR)} to {spell(rhythm.base * FACTOR)}"
-    return f"looked at every {spell(rhythm.interval)}: {base}, and {found}; bounds {bounds}"
+        return f"crawled every {base}; no change history yet"
+    found = f"{changed} of the last {seen} checks found a change"
+    bounds = f"{spell(crawl_frequency.base / FACTOR)} to {spell(crawl_frequency.base * FACTOR)}"
+    return f"crawled every {spell(crawl_frequency.interval)}: {base}, and {found}; bounds {bounds}"
 
 
 def spell(seconds: float) -> str:
-    """A span of time in its two largest units: 2 d 6 h, 45 min."""
+    """A duration in its two largest units: 2 d 6 h, 45 min."""
     rest = round(seconds)
     parts: list[str] = []
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)):
@@ -147,7 +147,7 @@ def spell(seconds: float) -> str:
 
 
 def parse_interval(text: str) -> timedelta:
-    """A frequency as people write it: 30m, 12h, 7d, 2 weeks, daily; raises a sentence."""
+    """Parse a frequency: 30m, 12h, 7d, 2 weeks, daily; raises UsageError."""
     word = text.strip().lower()
     found = _INTERVAL.match(word)
     if word in _WORDS:
@@ -156,15 +156,15 @@ def parse_interval(text: str) -> timedelta:
         interval = timedelta(**{_UNITS[found[2]]: min(float(found[1]), 1e6)})
     else:
         raise UsageError(
-            f"{text[:50]!r} is no frequency: write 30m, 12h, 7d, 2w, daily, weekly or monthly."
+            f"{text[:50]!r} is not a frequency; use 30m, 12h, 7d, 2w, daily, weekly or monthly."
         )
     if not SHORTEST <= interval <= LONGEST:
-        raise UsageError(f"{text[:50]!r} is no frequency: from a minute to ten years is possible.")
+        raise UsageError(f"{text[:50]!r} is out of range; use one minute to ten years.")
     return interval
 
 
 def spread(page_id: int) -> float:
-    """From 1 to 1.1, another for each page: what failed together does not come back together."""
+    """From 1 to 1.1, different for each page, so that pages that failed together are retried apart."""
     return 1.0 + (page_id * 0.618034 % 1.0) / 10.0
 
 
@@ -172,14 +172,14 @@ def after_success(task: Task, domain_frequency: float | None) -> Schedule:
     return Schedule("completed", frequency(task, domain_frequency), 0)
 
 
-def after_look(
+def after_check(
     schedule: Schedule, task: Task, domain_frequency: float | None, *, changed: bool
 ) -> Schedule:
-    """The same once it is known whether the page had changed; what is not due stays so."""
+    """Adapt a schedule once it is known whether the page changed; one without a due time stays so."""
     history = remember(task.history, changed=changed)
     if schedule.status != "completed" or schedule.due_in is None:
         return schedule._replace(history=history)
-    due_in = rhythm(task, domain_frequency)._replace(history=history).interval
+    due_in = crawl_frequency(task, domain_frequency)._replace(history=history).interval
     return schedule._replace(due_in=due_in, history=history)
 
 
@@ -188,12 +188,12 @@ def after_gone() -> Schedule:
 
 
 def after_waiting(task: Task, seconds: float) -> Schedule:
-    """Nobody was there to try it: that is no failure of the page, however often it happens."""
+    """No provider was available: not a failure of the page, however often it happens."""
     return Schedule("pending", seconds * spread(task.page_id), task.retry_count)
 
 
 def after_failure(task: Task, domain_frequency: float | None, retry_after: float = 0.0) -> Schedule:
-    """Retry-After first; then three tries further and further apart; then the usual rhythm."""
+    """Retry-After first; then three retries further and further apart; then the normal frequency."""
     if task.retry_count >= task.max_retries:
         return Schedule("failed", max(frequency(task, domain_frequency), retry_after), 0)
     wait = FIRST_RETRY * 4**task.retry_count * spread(task.page_id)

@@ -1,7 +1,7 @@
-"""Page categories: what a page is about, from its path, the text of a link to it and its title.
+"""Page categories: what a page is about, from its path, link text and title.
 
-A cheap guess for the order of fetching and for sampling, made before the page is read; it says
-which words it rests on. What a page really holds is judged by `extract`.
+A cheap guess made before the page is read, for fetch order and sampling; it names the words it is
+based on. What a page really contains is judged by extraction.
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ from messor.frontier.category_words import BY_THE_WAY, FILLERS, FORMAL, LANGUAGE
 HOME = "home"
 CATEGORIES = (HOME, *WORDS)
 
-LANDING_SCORE = 0.7  # from here on a page is its category's own, not one of many below it
+LANDING_SCORE = (
+    0.7  # from here on a page belongs to the category itself, not to one of many below it
+)
 
 _PARENT_WEIGHTS = (1.0, 0.6, 0.5, 0.4)  # of the last segment, the one before, …
-_MAX_SEGMENTS = len(_PARENT_WEIGHTS) + 2  # a path of more leads to an article or the like
+_MAX_SEGMENTS = len(_PARENT_WEIGHTS) + 2  # longer paths lead to articles and the like
 _ANCHOR_WEIGHT = 0.6
 _TITLE_WEIGHT = 0.5
 _ENOUGH = 0.4
-_DOUBTFUL = 0.45  # of a word that means something else on many sites
-_SURE = 0.9  # what a link's text must say to count against a path that says nothing
-_MAX_WORDS = 4  # a segment of more words is the name of an article or a product
-_MAX_TEXT = 60  # characters of an anchor or title that still name a page
+_DOUBTFUL = 0.45  # of a word that has other meanings on many sites
+_SURE = 0.9  # minimum score of a link's text against a path without cues
+_MAX_WORDS = 4  # a segment of more words is the title of an article or product
+_MAX_TEXT = 60  # maximum characters of an anchor or title that names a page
 
 _HOME_PAGE = re.compile(
     r"(?:index|default|home|homepage|main|start|startseite|accueil|inicio)(?:\.\w+)?$",
@@ -41,7 +43,8 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BETWEEN = re.compile(
     r"[\s\-_+.,;:!?/\\|()\[\]{}'\"«»&·•~*#@\u2010-\u201f\u3000-\u3002\uff01-\uff0f]+"
 )
-# The same for ASCII, with case folded: bytes are translated at once, and nearly all paths are ASCII.
+# The same for ASCII, with case folded: bytes are translated at once, and nearly all paths are
+# ASCII.
 _ASCII_WORDS = bytes(
     ord(" ") if code < 128 and _BETWEEN.match(chr(code)) else code for code in range(256)
 ).lower()
@@ -51,12 +54,12 @@ _PLAIN = str.maketrans(
     {"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "\u0131": "i", "ß": "ss"}
 )
 _SPELT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae"})
-# Han, kana, Hangul and Thai do not part words by spaces, or not always.
+# Han, kana, Hangul and Thai do not always separate words by spaces.
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 
 
 class Category(NamedTuple):
-    """What a page seems to be, how surely (0 to 1), and by which word."""
+    """A page's likely category, its confidence (0 to 1), and the word it is based on."""
 
     name: str
     score: float
@@ -71,7 +74,7 @@ class _Cues(NamedTuple):
 
 
 def _fold(text: str) -> str:
-    """Case, width and accents folded; letters with no plain form are given one."""
+    """Fold case, width and accents; letters without a plain form are mapped to one."""
     text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
     return unicodedata.normalize("NFC", _ACCENTS.sub("", text)).translate(_PLAIN)
 
@@ -103,18 +106,18 @@ def _build() -> _Cues:
 
 
 _CUES = _build()
-# All words of all cues: what has none of them says nothing.
+# All words of all cues: text without any of them has no category.
 _TELLING = frozenset(" ".join([*_CUES.exact, *BY_THE_WAY, *FORMAL]).split())
 
 
 def categorise(path: str, anchor: str = "", title: str = "") -> Category | None:
-    """The category of a page, or None; `path` is as it stands in the URL.
+    """The category of a page, or None; `path` is as written in the URL.
 
-    With its query ("/index.php?id=5") a root is not taken for the home page.
+    With a query ("/index.php?id=5") a root is not taken for the homepage.
     """
     path, _, query = path.partition("?")
     folder, _, last = path.rpartition("/")
-    if last and _is_silent(folder) and _of_text(last) is None:  # as with most
+    if last and _is_silent(folder) and _of_text(last) is None:  # the usual case
         return _weigh(None, anchor, title) if anchor or title else None
     segments = _segments(path)
     if not segments and not query:
@@ -127,13 +130,13 @@ def categorise(path: str, anchor: str = "", title: str = "") -> Category | None:
 
 @lru_cache(maxsize=4096)
 def _is_silent(folder: str) -> bool:
-    """Whether a folder is there and says nothing of its pages."""
+    """Whether there is a folder, and it says nothing about its pages."""
     segments = _segments(folder)
     return 0 < len(segments) < _MAX_SEGMENTS and not any(map(_of_text, segments))
 
 
 def _segments(path: str) -> list[str]:
-    """The segments of a path without its language; none at all for a home page."""
+    """The segments of a path without its language; none for a homepage."""
     segments = list(filter(None, path.split("/")))
     for _ in range(2):
         if not segments or len(segments[0]) >= 8 or not is_language(segments[0]):
@@ -144,13 +147,13 @@ def _segments(path: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def is_language(segment: str) -> bool:
-    """Whether a path segment says a language or country: "en", "de-DE", "pt_br"."""
+    """Whether a path segment is a language or country: "en", "de-DE", "pt_br"."""
     found = _LANGUAGE.match(segment.lower())
     return found is not None and found["language"] in LANGUAGES
 
 
 def _of_segments(segments: list[str]) -> tuple[Category | None, bool]:
-    """What the path says, and whether it leads by the way of articles, accounts and the like."""
+    """The category by path, and whether the path leads through articles, accounts and the like."""
     best: Category | None = None
     if len(segments) > _MAX_SEGMENTS:
         return None, True
@@ -169,7 +172,7 @@ def _of_segments(segments: list[str]) -> tuple[Category | None, bool]:
 
 @lru_cache(maxsize=32768)
 def _of_text(text: str) -> Category | None:
-    """What one segment, anchor or part of a title says; no name at all where it is by the way."""
+    """The category by one segment, anchor or part of a title; unnamed for articles etc."""
     if "%" in text:
         text = unquote(text, errors="replace")
     if "." in text:
@@ -197,8 +200,8 @@ def _is_year(word: str) -> bool:
 
 def _within(words: list[str]) -> Category | None:
     """A phrase within a short name: "dental services", "contact sales", "menu 2024"."""
-    told = [word for word in words if word not in FILLERS and not word.isdecimal()]
-    if len(words) > _MAX_WORDS + 2 or len(told) > _MAX_WORDS:
+    content_words = [word for word in words if word not in FILLERS and not word.isdecimal()]
+    if len(words) > _MAX_WORDS + 2 or len(content_words) > _MAX_WORDS:
         return None
     best: Category | None = None
     for start, word in enumerate(words):
@@ -208,8 +211,8 @@ def _within(words: list[str]) -> Category | None:
             cue = " ".join(words[start:end])
             name = _CUES.within.get(cue)
             if name:
-                size = sum(word in told for word in words[start:end]) or 1
-                share = size / max(len(told), size)
+                size = sum(word in content_words for word in words[start:end]) or 1
+                share = size / max(len(content_words), size)
                 if share >= 0.5 and (best is None or share > best.score):
                     best = Category(name, share, cue)
     return best and best._replace(score=0.5 + best.score * 0.45)
@@ -227,7 +230,7 @@ def _unspaced(whole: str) -> Category | None:
 
 
 def _weigh(found: Category | None, anchor: str, title: str) -> Category | None:
-    """Add what the link's text and the title say to what the path says."""
+    """Combine what the path, the link's text and the title say."""
     scores = {found.name: found.score} if found else {}
     cues = {found.name: found.cue} if found else {}
     said_by = [(_of_text(part), _TITLE_WEIGHT) for part in _parts(title)]
@@ -244,7 +247,7 @@ def _weigh(found: Category | None, anchor: str, title: str) -> Category | None:
 
 
 def _parts(title: str) -> list[str]:
-    """The parts of "Contact us | Acme"; a long part is a headline and says nothing."""
+    """The parts of "Contact us | Acme"; a long part is a headline and is ignored."""
     if not title:
         return []
     parts = [part.strip() for part in _TITLE_PARTS.split(title[:200])]
@@ -252,9 +255,9 @@ def _parts(title: str) -> list[str]:
 
 
 def priority(category: Category | None, depth: int, *, listing: bool = False) -> int:
-    """When a page's turn comes, 1 first and 10 last; five is a page like any other.
+    """The priority of a page, 1 first and 10 last; 5 for an ordinary page.
 
-    `listing` says that the page is one of a family (see `traps.pattern_key`).
+    `listing` means that the page belongs to a pattern (see `traps.pattern_key`).
     """
     if listing or depth > 6:
         return 6

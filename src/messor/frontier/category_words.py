@@ -1,12 +1,12 @@
-"""The words by which pages of each category are named, by language: data for `categories`.
+"""The words that name pages of each category, by language: data for `categories`.
 
-Phrases are separated by commas and written as people write them; accents and umlauts are
-folded by the reader. "=" marks a word that means something else within longer names: it counts
-only as the whole of a segment or text. "!" marks one that means something else on many sites: it
-counts only as the whole path. Scripts without spaces are looked for anywhere in a text.
+Phrases are separated by commas and written normally; accents and umlauts are folded when loaded.
+"=" marks a word that means something else within longer names: it counts only as a whole segment
+or text. "!" marks one that means something else on many sites: it counts only as the whole path.
+Scripts without spaces are matched anywhere in a text.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are intended
 from __future__ import annotations
 
 WORDS: dict[str, dict[str, str]] = {

@@ -1,9 +1,9 @@
-"""Control: people pause, resume, stop, retry and recrawl tasks, one by one or many at once.
+"""Control: pause, resume, stop, retry and recrawl tasks, one or many at a time.
 
-A domain and everything are paused by a flag that claims and flushes look at, which is quick
-however many tasks there are and holds for pages found later; single tasks and batches change
-their tasks' status. A visit that holds such tasks is recalled: the worker's next flush tells it.
-All of it lies in the database, so it survives restarts; each act leaves an event.
+A domain, or everything, is paused by a flag that claims and flushes check, which is quick however
+many tasks there are and covers pages found later; for single tasks and batches the tasks' status
+is changed. A visit that holds such tasks is recalled by the worker's next flush. All of it is in
+the database, so it survives restarts; each act records an event.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from messor.store.database import TRY_AGAIN, Connection, Database
 from messor.web.urls import parse, url_hash
 
 CHUNK = 1_000
-TRIES = 5  # of a chunk that met a flush
+TRIES = 5  # of a chunk that conflicted with a flush
 
 EVENTS = {
     "pause": "tasks.paused",
@@ -48,8 +48,8 @@ SELECT t.page_id, t.host_id FROM messor.crawl_tasks t
  ORDER BY t.page_id LIMIT $4
 """
 
-# A page beyond its domain's depth was fetched for a run that went so far. Whoever asks for all pages
-# does not mean it, and it would be refused; whoever asks for it by name does.
+# A page beyond its domain's depth was fetched for a deeper run. A request for all pages does not
+# include it, and it would be refused; a request that names it does.
 WITHIN_REACH = f"AND NOT ({BEYOND_SQL})"
 REACH = """
 UPDATE messor.pages p SET depth = d.max_crawl_depth
@@ -57,7 +57,7 @@ UPDATE messor.pages p SET depth = d.max_crawl_depth
  WHERE p.id = ANY ($1::bigint[]) AND h.id = p.host_id AND p.depth > d.max_crawl_depth
 """
 
-# A task that was paused while it was not scheduled comes back so.
+# A task paused while unscheduled is unscheduled when resumed.
 _SET = {
     "pause": "held_due_at = t.due_at, due_at = NULL",
     "resume": "due_at = t.held_due_at, held_due_at = NULL",
@@ -65,7 +65,7 @@ _SET = {
     "retry": "due_at = messor.clock(), retry_count = 0, held_due_at = NULL",
     "recrawl": "due_at = messor.clock(), retry_count = 0, held_due_at = NULL",
 }
-# What waits for its first try needs no other.
+# A task that waits for its first attempt needs no retry.
 _ONLY = {"retry": "AND (t.status <> 'pending' OR t.retry_count > 0)"}
 
 CHANGE = """
@@ -92,7 +92,7 @@ UPDATE messor.lanes l
  WHERE l.host_id = n.host_id
 """
 
-# Nothing that the site answers may be taken for what is held already.
+# The site's response must not be taken for content already held.
 REFETCH = f"""
 UPDATE messor.crawl_tasks t
    SET raw_hash = NULL, etag = NULL, last_modified = NULL, wire_tag = NULL, retry_count = 0,
@@ -106,8 +106,7 @@ RETURNING t.host_id
 """
 HOSTS = "SELECT DISTINCT host_id FROM messor.crawl_tasks WHERE page_id = ANY ($1::bigint[])"
 
-# In a transaction after the tasks' own: whoever loaded them before that one committed holds its
-# lane by now.
+# In a transaction after the tasks' own: a worker that loaded them earlier holds its lane by now.
 RECALL = """
 UPDATE messor.lanes l SET recall = l.token
   FROM (SELECT host_id FROM messor.lanes
@@ -131,7 +130,7 @@ INSERT INTO messor.standstill (actor) VALUES ($1) ON CONFLICT DO NOTHING
 MOVE_ON = "DELETE FROM messor.standstill"
 STOP_ALL = "UPDATE messor.domains SET active = false WHERE active"
 START_ALL = "UPDATE messor.domains SET active = true WHERE NOT paused AND NOT active"
-# A claim that saw the pause may be putting a lane to sleep: its lock is waited for.
+# A claim that saw the pause may be clearing a lane: wait for its lock.
 WAKE_ALL = """
 UPDATE messor.lanes l SET claim_at = greatest(l.ready_at, l.due_at)
   FROM (SELECT o.host_id FROM messor.lanes o JOIN messor.domains d ON d.id = o.domain_id
@@ -153,7 +152,7 @@ FIND_BATCH = "SELECT id FROM messor.task_batches WHERE id = $1"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an act is about: one page, a batch, a domain or everything."""
+    """What an act applies to: one page, a batch, a domain or everything."""
 
     kind: str
     name: str
@@ -169,12 +168,12 @@ class Scope:
     async def url(cls, database: Database, text: str) -> Self:
         url = parse(text if "://" in text else f"https://{text}")
         if url is None:
-            raise UsageError(f"{text[:200]!r} is not a web address.")
+            raise UsageError(f"{text[:200]!r} is not a web URL.")
         row = await database.fetchrow(FIND_PAGE, url.authority, url_hash(url))
         if row is None:
-            raise NotFoundError(f"{url.href} is not known. Submit it: messor tasks submit -")
+            raise NotFoundError(f"{url.href} is unknown. Submit it: messor tasks submit -")
         if row["kind"] == "robots":
-            raise ConflictError("A robots.txt is always read; pause its domain instead.")
+            raise ConflictError("A robots.txt task cannot be paused; pause its domain instead.")
         return cls("url", url.href, row["id"], row["domain_id"], row["status"])
 
     @classmethod
@@ -182,9 +181,11 @@ class Scope:
         try:
             key = UUID(text)
         except ValueError as error:
-            raise UsageError(f"{text[:50]!r} is no batch id: messor tasks batches") from error
+            raise UsageError(
+                f"{text[:50]!r} is not a batch id; list batches with: messor tasks batches"
+            ) from error
         if await database.fetchrow(FIND_BATCH, key) is None:
-            raise NotFoundError(f"There is no batch {key}: messor tasks batches")
+            raise NotFoundError(f"There is no batch {key}; list batches with: messor tasks batches")
         return cls("batch", str(key), key)
 
     @classmethod
@@ -194,13 +195,13 @@ class Scope:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is held by a flag, also for pages that are found later."""
+        """Whether it is held by a flag that also covers pages found later."""
         return self.kind in ("domain", "all")
 
 
 @dataclass(frozen=True, slots=True)
 class ControlResult:
-    """What an act came to."""
+    """The result of an act."""
 
     act: str
     scope: str
@@ -209,14 +210,14 @@ class ControlResult:
 
 
 async def act(database: Database, name: str, scope: Scope, *, actor: str) -> ControlResult:
-    """Pause, resume, stop, retry or recrawl; answers how many tasks it changed."""
+    """Pause, resume, stop, retry or recrawl; return how many tasks changed."""
     if scope.status is not None:
         transitions.require(name, scope.status)
     if scope.is_whole and name in ("pause", "resume"):
         changed = await _flag(database, name, scope, actor)
     else:
         if scope.is_whole and name == "stop":
-            # What visits under way still find must not go on from there.
+            # Pages that running visits still find must not continue the run.
             await _flag(database, "pause", scope, actor)
         changed = await _change(database, name, scope)
     done = ControlResult(name, scope.kind, scope.name, changed)
@@ -229,7 +230,7 @@ async def act(database: Database, name: str, scope: Scope, *, actor: str) -> Con
 
 
 async def _flag(database: Database, name: str, scope: Scope, actor: str) -> int:
-    """Pause or resume a domain or everything: visits end with the flush that sees it."""
+    """Pause or resume a domain or everything; visits end with the flush that sees it."""
     async with database.transaction() as connection:
         await connection.execute(LOCK_DOMAINS, scope.key)
         if scope.kind == "all":
@@ -254,7 +255,7 @@ async def _flag_all(connection: Connection, name: str, actor: str) -> None:
 
 
 async def _change(database: Database, name: str, scope: Scope) -> int:
-    """Change tasks chunk by chunk, each in a transaction of its own."""
+    """Change tasks chunk by chunk, one transaction each."""
     changed, after = 0, 0
     hosts: set[int] = set()
     while True:
@@ -273,7 +274,7 @@ async def _change(database: Database, name: str, scope: Scope) -> int:
 async def _chunk(
     database: Database, name: str, scope: Scope, after: int
 ) -> tuple[int, list[int]] | None:
-    """The last page looked at, and the hosts of the tasks changed; None when there are no more."""
+    """The last page processed, and the hosts of changed tasks; None at the end."""
     for attempt in range(TRIES):
         try:
             async with database.transaction() as connection:
@@ -288,8 +289,8 @@ async def _change_chunk(
     connection: Connection, name: str, scope: Scope, after: int
 ) -> tuple[int, list[int]] | None:
     sources = transitions.sources(name)
-    asks = name in ("retry", "recrawl")
-    within = WITHIN_REACH if asks and scope.is_whole else ""
+    is_request = name in ("retry", "recrawl")
+    within = WITHIN_REACH if is_request and scope.is_whole else ""
     choose = CHOOSE.format(where=_WHERE[scope.kind], within=within)
     rows = await connection.fetch(choose, scope.key, after, sources, CHUNK)
     if not rows:
@@ -297,7 +298,7 @@ async def _change_chunk(
     await lanes.lock(connection, {row["host_id"] for row in rows})
     change = CHANGE.format(assign=_SET[name], only=_ONLY.get(name, ""))
     page_ids = [row["page_id"] for row in rows]
-    if asks and not scope.is_whole:
+    if is_request and not scope.is_whole:
         await connection.execute(REACH, page_ids)
     changed = await connection.fetch(change, page_ids, sources, transitions.ACTS[name])
     hosts = [row["host_id"] for row in changed]
@@ -307,9 +308,9 @@ async def _change_chunk(
 
 
 async def refetch(database: Database, page_ids: Sequence[int]) -> int:
-    """Have pages fetched anew as soon as they may be, whatever is held of them; answers how many.
+    """Fetch pages again as soon as permitted, whatever is stored of them; return how many.
 
-    Those that are paused or stopped stay so, and are fetched anew when they are resumed.
+    Paused or stopped ones stay so, and are fetched again when resumed.
     """
     async with database.transaction() as connection:
         rows = await connection.fetch(HOSTS, page_ids)

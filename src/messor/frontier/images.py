@@ -1,7 +1,7 @@
-"""Pictures of products on the frontier: which are wanted, and tasks to fetch them.
+"""Product images on the frontier: which are wanted, and tasks to fetch them.
 
-Only pictures on hosts of approved domains become tasks; others say why they do not, and are looked
-at again after a month. One that has moved is wanted from where it is now, under the same rule.
+Only images on hosts of approved domains become tasks; others store a reason and are checked again
+after a month. An image that has moved is wanted from its new location, under the same rule.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ REFUSE = """
 UPDATE messor.product_images i SET refusal = g.refusal, refused_at = (SELECT messor.clock())
   FROM unnest($1::bigint[], $2::text[]) AS g (id, refusal) WHERE i.id = g.id
 """
-# An address that was crawled as a page and found to be something else becomes a picture's. One
-# that was fetched as a picture already is read once more for those that are new to it, and asked
-# once more if it led elsewhere.
-ENLIST = """
+# A URL that was crawled as a page and is not one becomes an image's. One already fetched as an
+# image is read again for new products, and requested again if it was redirected.
+ADD_TASKS = """
 WITH given AS MATERIALIZED (
   SELECT DISTINCT ON (host_id, url_hash) * FROM unnest($1::bigint[], $2::bytea[], $3::text[],
                                                        $4::bigint[])
@@ -76,7 +75,8 @@ ATTACH = """
 UPDATE messor.product_images i SET image_page_id = g.page_id, refusal = NULL, refused_at = NULL
   FROM unnest($1::bigint[], $2::bigint[]) AS g (id, page_id) WHERE i.id = g.id
 """
-# Noted by who met the redirect, in a table of its own: rows of products are not the crawl's to lock.
+# Stored by the worker that got the redirect, in a separate table: the crawl must not lock product
+# rows.
 NOTE_MOVES = """
 INSERT INTO messor.moved_pictures (page_id, url)
 SELECT g.page_id, g.url FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
@@ -98,7 +98,7 @@ UPDATE messor.product_images i
 
 @dataclass(frozen=True, slots=True)
 class WantedImage:
-    """A picture that nobody fetched yet."""
+    """An image that has not been fetched yet."""
 
     id: int
     url: str
@@ -108,7 +108,7 @@ class WantedImage:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A picture that was met as a redirect: its page, the visit, and where it led."""
+    """An image that was redirected: its page, the visit, and the target."""
 
     page_id: int
     host_id: int
@@ -118,7 +118,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Enlisted:
-    """What came of some pictures, and after which to go on."""
+    """The result for some images, and where to continue."""
 
     looked_at: int
     tasks: int
@@ -127,7 +127,7 @@ class Enlisted:
 
 
 async def note_moves(connection: Connection, worker_id: int, moves: Sequence[Move]) -> None:
-    """Keep where pictures have moved to, of visits that are still the worker's."""
+    """Store redirect targets of images, for visits the worker still holds."""
     await connection.execute(
         NOTE_MOVES,
         worker_id,
@@ -138,22 +138,22 @@ async def note_moves(connection: Connection, worker_id: int, moves: Sequence[Mov
     )
 
 
-async def follow(connection: Connection, most: int) -> None:
-    """Have pictures that have moved be wanted from where they are now."""
-    await connection.execute(FOLLOW, most)
+async def follow(connection: Connection, max_hops: int) -> None:
+    """Make redirected images wanted from their target."""
+    await connection.execute(FOLLOW, max_hops)
 
 
-async def enlist(
+async def add_tasks(
     connection: Connection,
     after: int,
     names: Sequence[str],
     *,
     per_page: int,
-    most: int,
+    max_hops: int,
     max_moves: int,
 ) -> Enlisted:
-    """Make tasks of pictures of the named domains and verticals; the first `per_page` of a page."""
-    rows = await connection.fetch(WANTED, after, per_page, list(names), most)
+    """Create tasks for images of the named domains and verticals; the first `per_page` of a page."""
+    rows = await connection.fetch(WANTED, after, per_page, list(names), max_hops)
     wanted = [WantedImage(*row) for row in rows]
     parsed = [(each, parse(each.url)) for each in wanted]
     domains = await _approved(connection, [url for _, url in parsed if url is not None])
@@ -161,11 +161,13 @@ async def enlist(
     refused: list[tuple[int, str]] = []
     for each, url in parsed:
         if url is None:
-            refused.append((each.id, "Its address is none of the web."))
+            refused.append((each.id, "Its URL is not a web URL."))
         elif each.moves > max_moves:
             refused.append((each.id, f"It was redirected more than {max_moves} times."))
         elif _name(url) not in domains:
-            refused.append((each.id, f"Its host {url.host[:200]} is of no approved domain."))
+            refused.append(
+                (each.id, f"Its host {url.host[:200]} does not belong to an approved domain.")
+            )
         else:
             good.append((each, url))
     await connection.execute(REFUSE, [one for one, _ in refused], [why for _, why in refused])
@@ -192,7 +194,7 @@ async def _add(
     await lanes.lock(connection, hosts.values())
     keys = [(hosts[url.authority], url_hash(url)) for _, url in good]
     rows = await connection.fetch(
-        ENLIST,
+        ADD_TASKS,
         [host_id for host_id, _ in keys],
         [digest for _, digest in keys],
         [url.href for _, url in good],

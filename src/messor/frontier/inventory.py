@@ -1,4 +1,4 @@
-"""Listings of pages for people: the inventory of a domain, as it stands."""
+"""The inventory of a domain: its pages, for display."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def pages_of(
 ) -> list[dict[str, Any]]:
     """The pages of a domain in the order they were found.
 
-    `provider` is who brought the content there is, `gate` what the last fetch failed.
+    `provider` delivered the current content, `gate` is what the last fetch failed.
     """
     rows = await database.fetch(PAGES, domain_id, outcome, category, limit)
     return [dict(row) for row in rows]

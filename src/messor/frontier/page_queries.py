@@ -1,6 +1,6 @@
-"""Looking through a domain's pages: as a list that is searched, and as folders of their addresses.
+"""Browsing a domain's pages: as a searchable list, and as folders of their URLs.
 
-Counts are of the first so many pages of a domain: to count more takes longer than a page may.
+Only the first pages of a domain are counted: counting more takes too long for a web page.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from messor.frontier import stretches
 from messor.frontier.page_stretches import PageFilter
 from messor.store.database import Connection, Database
 
-MOST_FOLDERS = 300
-MOST_COUNTED = 4_000  # pages that are counted: the first that were found
+MAX_FOLDERS = 300
+MOST_COUNTED = 4_000  # pages counted: the first that were found
 
 LIST = """
 SELECT p.id, p.url, t.status, t.outcome, t.last_status, t.last_fetched_at, t.due_at, p.depth,
@@ -23,7 +23,7 @@ SELECT p.id, p.url, t.status, t.outcome, t.last_status, t.last_fetched_at, t.due
  WHERE p.id = ANY ($1::bigint[]) ORDER BY p.id
 """
 
-# $1 a domain's name, $2 how many.
+# $1 a domain's name, $2 the limit.
 FIRST = """
 WITH first AS MATERIALIZED (
   SELECT p.id FROM messor.pages p
@@ -32,7 +32,7 @@ WITH first AS MATERIALIZED (
    ORDER BY p.id LIMIT $2
 )"""
 
-# Addresses without their scheme, cut at the slash after the folder that is looked into.
+# URLs without their scheme, cut at the slash after the current folder.
 FOLDERS = f"""{FIRST}
 SELECT n.name, n.is_folder, count(*)::int AS pages, min(n.id) AS page_id,
        count(*) FILTER (WHERE n.is_kept)::int AS kept
@@ -78,7 +78,7 @@ class ListedPage:
 
 @dataclass(frozen=True, slots=True)
 class UrlFolder:
-    """What lies at one place of a site: a page, or a folder of many."""
+    """An entry of a folder: a page, or a folder of pages."""
 
     name: str
     is_folder: bool
@@ -89,7 +89,7 @@ class UrlFolder:
 
 @dataclass(frozen=True, slots=True)
 class PageListSlice:
-    """Pages that fit, and where the next stretch begins; None at the domain's end."""
+    """Matching pages, and where the next slice begins; None at the domain's end."""
 
     pages: list[ListedPage]
     reached: int | None
@@ -113,12 +113,12 @@ async def pages(
 
 
 async def folders(source: Connection | Database, domain: str, within: str = "") -> list[UrlFolder]:
-    """What lies in a folder such as `shop.example/blog/`; hosts when none is named."""
-    rows = await source.fetch(FOLDERS, domain, MOST_COUNTED, within, MOST_FOLDERS)
+    """The entries of a folder such as `shop.example/blog/`; hosts if none is given."""
+    rows = await source.fetch(FOLDERS, domain, MOST_COUNTED, within, MAX_FOLDERS)
     return [UrlFolder(*row) for row in rows]
 
 
 async def outcomes(source: Connection | Database, domain: str) -> dict[str, int]:
-    """A domain's pages by what came of their last fetch."""
+    """Number of a domain's pages by last outcome."""
     rows = await source.fetch(OUTCOMES, domain, MOST_COUNTED)
     return {row["outcome"]: row["pages"] for row in rows}

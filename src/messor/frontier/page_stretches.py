@@ -1,4 +1,4 @@
-"""Pages that fit a filter, a stretch of the frontier at a time; how each stands, the view says."""
+"""Pages that match a filter, one slice of the frontier at a time, with their state from the view."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OF_PAGE = "JOIN messor.pages p ON p.id = k.page_id"
 
 @dataclass(frozen=True, slots=True)
 class PageFilter:
-    """Which pages are meant; what is not given does not matter."""
+    """Filter of pages; None matches everything."""
 
     outcome: str | None = None
     category: str | None = None
@@ -37,7 +37,7 @@ class PageFilter:
 
 @dataclass(frozen=True, slots=True)
 class KnownPageSlice:
-    """Pages that fit, and where the next stretch begins; None at the frontier's end."""
+    """Matching pages, and where the next slice begins; None at the frontier's end."""
 
     pages: list[KnownPage]
     reached: int | None

@@ -14,11 +14,11 @@ from messor.frontier.tasks import DEFAULT_PRIORITY, ROBOTS_PRIORITY
 from messor.store.database import Connection
 from messor.web.urls import url_hash
 
-SITEMAPS = "sitemaps"  # the pattern that a host's sitemaps are counted under
+SITEMAPS = "sitemaps"  # the pattern under which a host's sitemaps are counted
 SITEMAP_BUDGET = 2_000
 HASH_BYTES = 32
 
-# New hosts of approved domains: host, lane, and first of all the task to read its robots.txt.
+# New hosts of approved domains: host, lane, and first the task to read its robots.txt.
 OPEN_HOSTS = """
 WITH given AS (
   SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[])
@@ -40,25 +40,24 @@ WITH given AS (
 SELECT id, host FROM made
 """
 
-# In a statement after, so that a host another worker has just made is seen as well.
+# A separate statement, so that a host just created by another worker is seen as well.
 HOST_IDS = "SELECT id, host FROM messor.hosts WHERE host = ANY ($1::text[])"
 
-# What is left of domains' budgets; locked, so that it stays true until this flush commits.
+# What is left of domains' budgets; locked until this flush commits.
 BUDGETS = """
 SELECT id, greatest(page_budget - pages_known, 0) AS remaining FROM messor.domains
  WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
 """
 
-# Asked only when a budget is nearly spent: then each page must be known or new for certain.
+# Queried only when a budget is nearly used up: then it must be certain which pages are new.
 KNOWN = """
 SELECT h.host, p.url_hash FROM unnest($1::text[], $2::bytea[]) AS g (host, url_hash)
   JOIN messor.hosts h ON h.host = g.host
   JOIN messor.pages p ON p.host_id = h.id AND p.url_hash = g.url_hash
 """
 
-# Pages that differ in nothing but their addresses come as one row: addresses in lines, hashes end
-# to end. An array costs both sides for each of its elements, and most pages are like their
-# neighbours.
+# Pages that differ only in their URLs are passed as one row: URLs in lines, hashes concatenated.
+# Array elements cost time on both sides, and most pages are like their neighbours.
 ADD = """
 WITH given AS (
   SELECT g.host_id, u.url, substring(g.hashes FROM (32 * u.n - 31)::int FOR 32) AS url_hash,
@@ -101,9 +100,8 @@ UPDATE messor.domains d SET pages_known = d.pages_known + n.pages
  WHERE d.id = n.domain_id
 """
 
-# What a sitemap says of pages that are known already. A date that moved past the last fetch
-# makes the page due, a date in the future or within the last hour's fetch does not; a frequency
-# that was set for the task itself stands.
+# What a sitemap says about known pages. A date after the last fetch makes the page due, unless it
+# is in the future or within an hour of that fetch; a frequency set for the task itself is kept.
 DATE = """
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::timestamptz[])
@@ -129,7 +127,7 @@ UPDATE messor.lanes l
  WHERE l.host_id IN (SELECT host_id FROM due)
 """
 
-# Locked, so that two workers never fill the same pattern at a time.
+# Locked, so that two workers never fill the same pattern at the same time.
 PATTERNS = """
 INSERT INTO messor.url_patterns AS u (host_id, pattern)
 SELECT * FROM unnest($1::bigint[], $2::text[]) ORDER BY 1, 2
@@ -157,7 +155,7 @@ ON CONFLICT (host_id, rule) DO UPDATE SET links = r.links + excluded.links
 
 @dataclass(slots=True)
 class NewPage:
-    """A URL found on the way; `host` names its lane, which may not exist yet."""
+    """A discovered URL; `host` names its lane, which may not exist yet."""
 
     domain_id: UUID
     host: str
@@ -172,12 +170,12 @@ class NewPage:
     category: str | None = None
     priority: int = DEFAULT_PRIORITY
     lastmod: datetime | None = None
-    pattern: str | None = None  # of URLs that can go on for ever
+    pattern: str | None = None  # of URLs that could be endless
     due: bool = True
-    is_main: bool = False  # where the domain's start page leads
+    is_main: bool = False  # target of the domain's start page
 
 
-# All that is stored of a page but its address, in the order of the statement.
+# All that is stored of a page except its URL, in the order of the statement.
 _likeness = attrgetter(
     "host",
     "found_by",
@@ -193,7 +191,7 @@ _likeness = attrgetter(
 
 
 async def open_hosts(connection: Connection, hosts: Mapping[str, NewPage]) -> dict[str, int]:
-    """Ids of hosts that were met for the first time, by name."""
+    """Ids of newly discovered hosts, by name."""
     robots = [f"{page.url.partition('://')[0]}://{host}/robots.txt" for host, page in hosts.items()]
     await connection.execute(
         OPEN_HOSTS,
@@ -210,7 +208,7 @@ async def open_hosts(connection: Connection, hosts: Mapping[str, NewPage]) -> di
 async def admit(
     connection: Connection, found: Sequence[NewPage]
 ) -> tuple[list[NewPage], list[NewPage]]:
-    """Which pages fit their domains' budgets, and which do not; pages known already fit."""
+    """Split pages into those that fit their domains' budgets and those that do not; known pages fit."""
     wanted = Counter(page.domain_id for page in found if page.kind == "page")
     if not wanted:
         return list(found), []
@@ -241,13 +239,13 @@ async def add(
     host_ids: Mapping[str, int],
     held: Sequence[int],
 ) -> None:
-    """Put pages on the frontier and count the new ones towards their budgets.
+    """Put pages on the frontier and count new ones towards their budgets.
 
-    Lanes in `held` are the caller's own: giving them back finds what is due.
+    Lanes in `held` belong to the caller: giving them back finds what is due.
     """
     if not pages:
         return
-    # What was found together stands together: groups come without a look-up for each page.
+    # Pages found together are adjacent, so they can be grouped without a look-up for each.
     alike = [(key, list(group)) for key, group in groupby(pages, _likeness)]
     hosts, *others = zip(*[key for key, _ in alike], strict=True)
     await connection.execute(
@@ -267,14 +265,14 @@ async def add(
 def _hashes(alike: Sequence[NewPage]) -> bytes:
     hashes = b"".join([page.url_hash for page in alike])
     if len(hashes) != HASH_BYTES * len(alike):
-        raise ValueError("a page's key is not the SHA-256 of its address")
+        raise ValueError("a page's key is not the SHA-256 of its URL")
     return hashes
 
 
 def _lines(alike: Sequence[NewPage]) -> str:
     lines = "\n".join([page.url for page in alike])
     if lines.count("\n") != len(alike) - 1:
-        raise ValueError("an address has a line break")
+        raise ValueError("a URL contains a line break")
     return lines
 
 
@@ -294,7 +292,7 @@ async def _date(
 async def admit_patterns(
     connection: Connection, found: Sequence[NewPage], host_ids: Mapping[str, int], budget: int
 ) -> tuple[list[NewPage], list[NewPage]]:
-    """Which pages fit the budgets of their patterns, and which would lead into a trap."""
+    """Split pages into those that fit their patterns' budgets and those that are probably traps."""
     keys = sorted({(host_ids[page.host], page.pattern) for page in found if page.pattern})
     if not keys:
         return list(found), []
@@ -322,7 +320,7 @@ async def admit_patterns(
 
 
 async def refuse_links(connection: Connection, counts: Mapping[tuple[int, str], int]) -> None:
-    """Count links that never became pages, by the rule that said no."""
+    """Count links that did not become pages, by the rule that refused them."""
     await connection.execute(
         REFUSE_LINKS,
         [host_id for host_id, _ in counts],

@@ -1,4 +1,4 @@
-"""What query parameters do: which of them name a page, and which only show it another way."""
+"""Query parameters: which of them identify a page, and which only change how it is shown."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from functools import lru_cache
 
 
 class ParameterRole(Enum):
-    """What a parameter does to the page it hangs on."""
+    """The effect of a parameter on its page."""
 
-    NAME = "name"  # says which page: ids, titles, routes; also languages, which are few
-    POSITION = "position"  # says which part of a list
-    DATE = "date"  # turns a calendar
-    VARIANT = "variant"  # sorts, filters, searches or lays out
-    ACTION = "action"  # does something about a page: share, reply, come back to
-    SESSION = "session"  # says who asks
-    CODE = "code"  # its value is nobody's choice of words: perhaps a session, perhaps an id
+    NAME = "name"  # identifies the page: ids, titles, routes; also languages, which are few
+    POSITION = "position"  # selects part of a list
+    DATE = "date"  # moves a calendar
+    VARIANT = "variant"  # sorts, filters, searches or changes the layout
+    ACTION = "action"  # performs an action on a page: share, reply, return to
+    SESSION = "session"  # identifies the visitor
+    CODE = "code"  # an opaque value: perhaps a session, perhaps an id
     OTHER = "other"
 
 
@@ -64,7 +64,7 @@ _WORDS = {
 }
 _KNOWN = {word: meant for meant, words in _WORDS.items() for word in words.split()}
 _VARIANT_START = re.compile(r"(?:filter|facet|f\[|attr|pa_|dwvar|prefn|prefv|sort|order|min_|max_)")
-# "?action=edit" does something; "?action=show" names a page.
+# "?action=edit" performs something; "?action=show" identifies a page.
 _CONTROL_WORDS = "action act do op cmd a m c mod task"
 _CONTROLS = frozenset(_CONTROL_WORDS.split())
 _VERB_WORDS = """
@@ -73,7 +73,7 @@ _VERB_WORDS = """
     subscribe
 """
 _VERBS = frozenset(_VERB_WORDS.split())
-# Letters and digits mixed, or nothing but hexadecimal digits: not a word, not a small number.
+# Letters and digits mixed, or only hexadecimal digits: neither a word nor a small number.
 _TOKEN = re.compile(r"(?=[^\d]*\d)(?=[\d_.~-]*[a-zA-Z])[\w.~-]{16,}\Z|[0-9a-f]{24,}\Z")
 _DATE_VALUE = re.compile(r"(?:1\d|2[0-9])\d\d-(?:0?[1-9]|1[0-2])(?:-\d\d?)?(?:T.*)?\Z")
 _SUBSETS = re.compile(r"[^,|]+[,|][^,|]+")
@@ -92,7 +92,7 @@ def _role_of_name(name: str) -> ParameterRole | None:
 
 
 def role(name: str, value: str, path: str) -> ParameterRole:
-    """What one parameter does; names that mean two things are told apart by their values."""
+    """The role of one parameter; ambiguous names are distinguished by their values."""
     known = _role_of_name(name)
     if known is None:
         return _role_of_value(value)
@@ -102,7 +102,7 @@ def role(name: str, value: str, path: str) -> ParameterRole:
         return _position(name, value, path)
     if known is ParameterRole.NAME and name in _CONTROLS:
         return ParameterRole.ACTION if value.lower() in _VERBS else known
-    # "?q=node/5" says which page.
+    # "?q=node/5" identifies a page.
     return ParameterRole.NAME if name in ("q", "s") and "/" in value else known
 
 
@@ -117,7 +117,7 @@ def _role_of_value(value: str) -> ParameterRole:
 
 
 def _position(name: str, value: str, path: str) -> ParameterRole:
-    """A number, but for "?p=12" at the root, which names a post; "?page=about" names a page."""
+    """The role of a page number; "?p=12" at the root and "?page=about" identify a page."""
     if not value.lstrip("-").isdecimal():
         return ParameterRole.NAME
     root = path == "/" or path.endswith("/index.php")

@@ -1,4 +1,4 @@
-"""Reading the frontier: a page, a crawl task, and batches. Lists are read by stretches."""
+"""Queries of the frontier: a page, a crawl task, and batches. Lists are read in slices."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from messor.errors import NotFoundError
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, url_hash
 
-# How rows that were chosen stand is asked of the view, whose clock keeps the planner from looking
-# into it.
+# The state of selected rows comes from the view, whose clock prevents the planner from inlining
+# it.
 PAGES = """
 SELECT p.id, d.domain, h.host, p.url, encode(p.url_hash, 'hex') AS url_hash, p.found_by,
        p.found_on, p.depth, p.category, p.found_at, p.sitemap_lastmod, t.kind, t.status, t.outcome,
@@ -37,7 +37,7 @@ SELECT t.page_id, d.domain, t.url, t.kind, t.status, t.outcome, t.priority, t.re
   FROM messor.crawl_task_status t JOIN messor.domains d ON d.id = t.domain_id
  WHERE t.page_id = ANY ($1::bigint[]) ORDER BY t.page_id
 """
-# Of a large batch the share of pages that were fetched is reckoned from some all over it.
+# For a large batch the share of fetched pages is estimated from a sample.
 BATCHES = """
 SELECT k.id, k.name, k.submitted_by, k.source, k.format, k.lines, k.accepted, k.fresh, k.duplicates,
        k.rejected, k.created_at, k.finished_at,
@@ -62,8 +62,8 @@ SELECT k.id, k.name, k.submitted_by, k.source, k.format, k.lines, k.accepted, k.
       SELECT c.last_fetched_at FROM messor.crawl_tasks c WHERE c.page_id = p.page_id LIMIT 1) t) f
  ORDER BY k.id DESC
 """
-COUNTED = 500  # pages of a batch that are counted one by one
-PROBES = 200  # pages that are looked at in a larger one
+COUNTED = 500  # pages of a batch that are counted exactly
+PROBES = 200  # sample size for a larger one
 BATCH_ERRORS = """
 SELECT line, text, reason FROM messor.batch_errors WHERE batch_id = $1 AND line > $2
  ORDER BY line LIMIT $3
@@ -72,7 +72,7 @@ SELECT line, text, reason FROM messor.batch_errors WHERE batch_id = $1 AND line 
 
 @dataclass(frozen=True, slots=True)
 class KnownPage:
-    """A page and how it stands."""
+    """A page and its state."""
 
     id: int
     domain: str
@@ -99,7 +99,7 @@ class KnownPage:
 
 @dataclass(frozen=True, slots=True)
 class KnownTask:
-    """A crawl task as people read it."""
+    """A crawl task, for display."""
 
     page_id: int
     domain: str
@@ -122,7 +122,7 @@ class KnownTask:
 
 @dataclass(frozen=True, slots=True)
 class TaskBatch:
-    """A batch and what came of its lines."""
+    """A batch and its results."""
 
     id: UUID
     name: str
@@ -137,7 +137,7 @@ class TaskBatch:
     created_at: datetime
     finished_at: datetime | None
     fetched: int
-    is_reckoned: bool  # from some of its pages: about so many were fetched
+    is_reckoned: bool  # estimated from a sample
 
 
 async def _pages(source: Connection | Database, page_ids: Sequence[int]) -> list[KnownPage]:
@@ -152,10 +152,10 @@ async def page(source: Connection | Database, page_id: int) -> KnownPage:
 
 
 async def find(source: Connection | Database, url: Url) -> int:
-    """The page that stands for a URL."""
+    """The page of a URL."""
     page_id: int | None = await source.fetchval(FIND, url.authority, url_hash(url))
     if page_id is None:
-        raise NotFoundError(f"{url.href} is not known.")
+        raise NotFoundError(f"{url.href} is unknown.")
     return page_id
 
 
@@ -173,7 +173,7 @@ async def task(source: Connection | Database, page_id: int) -> KnownTask:
 async def batches(
     source: Connection | Database, *, before: UUID | None = None, limit: int = 50
 ) -> list[TaskBatch]:
-    """Batches, the newest first."""
+    """Batches, newest first."""
     rows = await source.fetch(BATCHES, None, before, limit, COUNTED, PROBES)
     return [TaskBatch(**row) for row in rows]
 
@@ -188,6 +188,6 @@ async def batch(source: Connection | Database, batch_id: UUID) -> TaskBatch:
 async def batch_errors(
     source: Connection | Database, batch_id: UUID, *, after: int = 0, limit: int = 50
 ) -> list[dict[str, Any]]:
-    """The lines of a batch that were not taken, in their order."""
+    """The rejected lines of a batch, in order."""
     await batch(source, batch_id)
     return [dict(row) for row in await source.fetch(BATCH_ERRORS, batch_id, after, limit)]

@@ -1,9 +1,9 @@
-"""Recrawl by event: a page that changed makes itself, and others that may have, due earlier.
+"""Recrawl by event: a changed page makes itself, and related pages, due earlier.
 
-A page whose data changed (a price, a stock) is looked at again as soon as its bounds allow; pages
-of the same section follow within the hour. Nobody is looked at more often than a quarter of the
-base frequency allows, so that pages which change at every look do not chase each other round;
-and a frequency that was set for the task itself stands.
+A page whose data changed (a price, a stock) is checked again as soon as its bounds allow; pages of
+the same section follow within the hour. No page is checked more often than a quarter of the base
+frequency allows, so that pages which change at every check do not trigger each other endlessly; a
+frequency set for the task itself is kept.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from messor.core import clock
 from messor.frontier.cadence import FACTOR
 from messor.store.database import Connection
 
-SIBLINGS = 20  # of a section, made due
-LOOKED_AT = 150  # tasks of the host per priority that siblings are looked for among
-SECTION_SECONDS = 3600.0  # within which siblings are due, and before the same section may again
-SECTIONS_AT_ONCE = 4  # per flush; the others are due by themselves soon enough
+SIBLINGS = 20  # pages of a section made due
+SEARCHED = 150  # tasks of the host per priority that are searched for siblings
+SECTION_SECONDS = (
+    3600.0  # within which siblings are due, and before the same section may be triggered again
+)
+SECTIONS_AT_ONCE = 4  # per flush; others are due soon enough anyway
 KNOWN_SECTIONS = 20_000
 
-# Only data that was there before can have changed.
+# Only data that existed before can have changed.
 FOLLOW = f"""
 UPDATE messor.crawl_tasks t
    SET due_at = least(t.due_at, (SELECT messor.clock()) + b.base / {FACTOR})
@@ -34,8 +36,8 @@ UPDATE messor.crawl_tasks t
  WHERE t.page_id = g.page_id AND t.crawl_frequency IS NULL AND t.due_at IS NOT NULL
 """
 
-# The next tasks of the host by priority and time, which the index of due tasks answers; pages are
-# not indexed by their path. Those near the start page and listed ones stand for the popular ones.
+# The next tasks of the host by priority and time, served by the index of due tasks; pages are not
+# indexed by path. Pages near the start page and listed ones represent popular ones.
 SPREAD = f"""
 UPDATE messor.crawl_tasks t
    SET due_at = least(t.due_at, (SELECT messor.clock()) + make_interval(secs => $3 * c.place / {SIBLINGS}))
@@ -51,7 +53,7 @@ UPDATE messor.crawl_tasks t
        SELECT k.* FROM messor.crawl_tasks k
         WHERE k.host_id = g.host_id AND k.priority = rank.priority
           AND k.due_at > (SELECT messor.clock()) + make_interval(secs => $3)
-        ORDER BY k.due_at LIMIT {LOOKED_AT}) n
+        ORDER BY k.due_at LIMIT {SEARCHED}) n
       JOIN messor.pages p ON p.id = n.page_id AND starts_with(p.url, g.section)
      WHERE n.kind = 'page' AND n.crawl_frequency IS NULL AND n.status = 'completed'
        AND n.last_fetched_at < (SELECT messor.clock()) - b.base / {FACTOR}) c
@@ -61,30 +63,30 @@ UPDATE messor.crawl_tasks t
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """A page that is not what it was."""
+    """A page whose content changed."""
 
     page_id: int
     host_id: int
     url: str
-    previous_id: int  # the snapshot it had
+    previous_id: int  # its previous snapshot
     data_hash: bytes
 
 
 def section_of(url: str) -> str | None:
-    """The folder a page lies in, as the beginning of its siblings' URLs; None at the top."""
+    """The folder of a page, as the common prefix of its siblings' URLs; None at the top."""
     path = url.partition("?")[0]
     folder = path[:-1].rpartition("/")[0] + "/"
     return folder if folder.count("/") > 3 else None
 
 
 class RecrawlSpread:
-    """Carries changes on to other tasks; remembers which sections were told lately."""
+    """Makes related tasks due; remembers which sections were triggered recently."""
 
     def __init__(self) -> None:
-        self._told: dict[tuple[int, str], float] = {}
+        self._triggered: dict[tuple[int, str], float] = {}
 
     async def propagate(self, connection: Connection, changed: Sequence[PageChange]) -> None:
-        """Make due what may have changed, too; in the flush that found it."""
+        """Make due what may have changed as well, in the flush that found the change."""
         if not changed:
             return
         await connection.execute(
@@ -110,10 +112,10 @@ class RecrawlSpread:
             if section is None or len(sections) == SECTIONS_AT_ONCE:
                 continue
             key = (change.host_id, section)
-            if now - self._told.get(key, -SECTION_SECONDS) >= SECTION_SECONDS:
-                self._told.pop(key, None)  # to the end, where the newest are
-                self._told[key] = now
+            if now - self._triggered.get(key, -SECTION_SECONDS) >= SECTION_SECONDS:
+                self._triggered.pop(key, None)  # to the end, with the newest
+                self._triggered[key] = now
                 sections.append(key)
-        while len(self._told) > KNOWN_SECTIONS:
-            del self._told[next(iter(self._told))]
+        while len(self._triggered) > KNOWN_SECTIONS:
+            del self._triggered[next(iter(self._triggered))]
         return sections

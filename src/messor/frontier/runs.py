@@ -1,8 +1,8 @@
-"""Crawl runs: one crawl of a domain from a named URL, with limits of its own.
+"""Crawl runs: one crawl of a domain from a start URL, with its own limits.
 
-Which pages belong to a bounded run, and how far each is from the named URL, stands beside the
-frontier; the domain's own terms are not touched. A page that is fresh belongs to a run without
-being fetched for it. Any worker may do a run's tasks: while the run is open they know of it.
+Which pages belong to a bounded run, and their distance from the start URL, is stored beside the
+frontier; the domain's terms are unchanged. A fresh page belongs to a run without being fetched for
+it. Any worker may do a run's tasks while the run is open.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INSERT INTO messor.crawl_runs (id, domain_id, url, page_id, started_by, bounded,
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING {COLUMNS}
 """
 
-# The same command again goes on where it was stopped, or where its process died.
+# The same command resumes a run that was stopped or whose process died.
 RESUME = f"""
 UPDATE messor.crawl_runs SET status = 'running', ended_at = NULL, seen_at = messor.clock()
  WHERE id = (SELECT id FROM messor.crawl_runs
@@ -41,7 +41,7 @@ UPDATE messor.crawl_runs SET status = 'running', ended_at = NULL, seen_at = mess
 RETURNING {COLUMNS}
 """
 
-# The lanes of tasks that a statement made due now; the last part of such a one.
+# The lanes of tasks just made due; last part of such a statement.
 WAKE = """UPDATE messor.lanes l SET due_at = least(l.due_at, messor.clock()),
        claim_at = CASE WHEN l.worker_id IS NULL THEN greatest(l.ready_at, messor.clock())
                        ELSE l.claim_at END
@@ -49,7 +49,7 @@ WAKE = """UPDATE messor.lanes l SET due_at = least(l.due_at, messor.clock()),
 
 SEE = "UPDATE messor.crawl_runs SET seen_at = messor.clock() WHERE id = $1"
 
-# A page that was not fetched since the run began is due for it again.
+# A page not fetched since the run began is due for it.
 TAKE_UP = f"""
 WITH due AS (
   UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
@@ -63,7 +63,7 @@ WITH due AS (
 
 LOCK = "SELECT FROM messor.crawl_runs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE"
 
-# What is fresh is not fetched again: good or gone, and not due yet. What is over `max_pages` is
+# Fresh pages are not fetched again: good or gone, and not due yet. Pages beyond `max_pages` are
 # counted and left out.
 JOIN = f"""
 WITH given AS (
@@ -74,7 +74,7 @@ WITH given AS (
   SELECT g.run_id, t.page_id, t.host_id, g.depth, t.due_at, r.max_pages,
          r.refetch OR t.page_id = r.page_id OR t.last_fetched_at IS NULL OR t.outcome IS NULL
            OR t.outcome NOT IN ('ok', 'unchanged', 'not_found', 'redirected')
-           -- What is never due by itself keeps for a day, like whatever sets no frequency.
+           -- A page that is never due by itself stays fresh for a day, as without a frequency.
            OR coalesce(t.due_at <= messor.clock(),
                        t.last_fetched_at < messor.clock() - interval '24 hours') AS wanted
     FROM given g JOIN messor.crawl_runs r ON r.id = g.run_id AND r.ended_at IS NULL
@@ -112,11 +112,11 @@ SELECT h.host, p.url_hash FROM messor.pages p JOIN messor.hosts h ON h.id = p.ho
  WHERE h.domain_id = $1 AND (p.found_by = 'sitemap' OR p.sitemap_lastmod IS NOT NULL)
  ORDER BY p.id LIMIT $2
 """
-MOST_LISTED = 10_000
+MAX_LISTED = 10_000
 
-# What a domain's own rhythm would leave for later, though it never came to a good end: pages that
-# a rule kept out, which costs nothing to decide again, that failed, or that nobody asked for while
-# only such pages were harvested.
+# Pages that the domain's frequency would leave for later although they never succeeded: refused by
+# a rule, which costs nothing to decide again, failed, or not requested while only requested pages
+# were crawled.
 RETRY = f"""
 WITH due AS (
   UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
@@ -137,7 +137,7 @@ SELECT m.page_id, m.run_id, m.depth, CASE WHEN r.bounded THEN r.max_depth - m.de
  WHERE m.page_id = ANY ($1::bigint[]) AND m.run_id = ANY ($2::uuid[])
 """
 
-# Tasks of a run that still have to be done, and those of them whose lane will be free soon.
+# Tasks of a run still to be done, and those whose lane will be free soon.
 STANDING = """
 SELECT count(*) AS remaining,
        count(*) FILTER (WHERE l.worker_id IS NOT NULL
@@ -157,15 +157,15 @@ SELECT coalesce(CASE WHEN t.due_at > messor.clock() OR t.due_at IS NULL
  WHERE m.run_id = $1 GROUP BY 1, 2 ORDER BY 3 DESC
 """
 
-# Pages of a run that were really fetched for it; a rule may have kept it from others.
+# Pages of a run actually fetched for it; a rule may have refused others.
 FETCHED = """
 SELECT count(*) FROM messor.crawl_run_pages m JOIN messor.crawl_runs r ON r.id = m.run_id
   JOIN messor.crawl_tasks t ON t.page_id = m.page_id
  WHERE m.run_id = $1 AND m.fetched AND t.last_fetched_at >= r.started_at
 """
 
-# How far a run over the whole domain came: pages fetched since it began, those still due, and those
-# that were good or gone and not due yet.
+# Progress of a run over the whole domain: pages fetched since it began, still due, and those that
+# were good or gone and not due yet.
 REACHED = """
 SELECT count(*) FILTER (WHERE t.last_fetched_at >= $2)::int AS fetched,
        count(*) FILTER (WHERE t.due_at <= messor.clock())::int AS remaining,
@@ -177,7 +177,7 @@ SELECT count(*) FILTER (WHERE t.last_fetched_at >= $2)::int AS fetched,
  WHERE h.domain_id = $1 AND t.kind = 'page'
 """
 
-# What was due for this run alone is as it was before.
+# Tasks due for this run only return to their previous state.
 END = """
 WITH ended AS (
   UPDATE messor.crawl_runs SET status = $2, ended_at = messor.clock() WHERE id = $1
@@ -225,7 +225,7 @@ RECENT = f"""
 SELECT {COLUMNS} FROM messor.crawl_runs WHERE domain_id = $1 ORDER BY started_at DESC LIMIT $2
 """
 
-# Nobody goes on with these any more.
+# Runs that nobody resumes any more.
 FORGET = """
 DELETE FROM messor.crawl_run_pages m USING messor.crawl_runs r
  WHERE r.id = m.run_id AND r.domain_id = $1 AND r.seen_at < messor.clock() - interval '7 days'
@@ -234,7 +234,7 @@ DELETE FROM messor.crawl_run_pages m USING messor.crawl_runs r
 
 @dataclass(frozen=True, slots=True)
 class CrawlRun:
-    """One crawl, as its command knows it."""
+    """One crawl run."""
 
     id: UUID
     domain_id: UUID
@@ -242,7 +242,7 @@ class CrawlRun:
     page_id: int
     started_by: str
     bounded: bool  # only pages that joined it are fetched for it
-    sitemaps: bool  # what they list belongs to it, one step away
+    sitemaps: bool  # pages listed by sitemaps belong to it, one step away
     max_depth: int | None
     max_pages: int | None
     delay: float | None
@@ -255,7 +255,7 @@ class CrawlRun:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What a person asked of a run."""
+    """The limits requested for a run."""
 
     depth: int | None = None
     pages: int | None = None
@@ -264,7 +264,7 @@ class RunLimits:
 
 
 class RunTask(NamedTuple):
-    """A task's part in a run: how far it is from the named URL, and how far the run goes on."""
+    """A task's part in a run: its distance from the start URL, and how much further the run goes."""
 
     run_id: UUID
     depth: int
@@ -272,7 +272,7 @@ class RunTask(NamedTuple):
 
 
 class Join(NamedTuple):
-    """A page that a run came upon."""
+    """A page that a run discovered."""
 
     run_id: UUID
     host: str
@@ -295,7 +295,7 @@ def is_root(url: str) -> bool:
 async def resume(
     connection: Connection, domain_id: UUID, urls: Sequence[str], limits: RunLimits
 ) -> CrawlRun | None:
-    """The run that the same command began and did not end."""
+    """The unfinished run of the same command."""
     row = await connection.fetchrow(
         RESUME, domain_id, urls, limits.depth, limits.pages, limits.delay, limits.refetch
     )
@@ -337,19 +337,19 @@ async def start(
 
 
 async def see(database: Database, run_id: UUID) -> None:
-    """The run's command is alive."""
+    """Note that the run's command is alive."""
     await database.fetchval(SEE, run_id)
 
 
 async def lock(connection: Connection, joins: Iterable[Join]) -> None:
-    """Lock the runs that pages are about to join: after the lanes of these, before any task."""
+    """Lock the runs that pages are about to join: after their lanes, before any task."""
     run_ids = sorted({each.run_id for each in joins})
     if run_ids:
         await connection.execute(LOCK, run_ids)
 
 
 async def join(connection: Connection, joins: Iterable[Join]) -> None:
-    """Have pages belong to runs that are locked, and fetched where they are not fresh."""
+    """Add pages to locked runs, and make them due unless fresh."""
     given = sorted(set(joins))
     if not given:
         return
@@ -363,25 +363,25 @@ async def join(connection: Connection, joins: Iterable[Join]) -> None:
 
 
 async def join_listed(connection: Connection, run: CrawlRun) -> None:
-    """Pages that are known from sitemaps lie one step from the homepage."""
-    rows = await connection.fetch(LISTED, run.domain_id, MOST_LISTED)
+    """Add pages known from sitemaps, one step from the homepage."""
+    rows = await connection.fetch(LISTED, run.domain_id, MAX_LISTED)
     await join(connection, [Join(run.id, row["host"], row["url_hash"], 1) for row in rows])
 
 
 async def fetch_again(connection: Connection, run: CrawlRun, page_id: int) -> None:
-    """A fresh page that has to be fetched for a run after all, as far as its limit allows."""
+    """Fetch a fresh page for a run after all, within its limit."""
     await connection.execute(FETCH_AGAIN, run.id, page_id)
 
 
 async def retry(connection: Connection, domain_id: UUID) -> None:
-    """Have pages decided on and tried again that were refused or failed."""
+    """Make refused and failed pages due again."""
     await connection.execute(RETRY, domain_id)
 
 
 async def turns(
     database: Database, page_ids: Sequence[int], run_ids: Sequence[UUID]
 ) -> dict[int, tuple[RunTask, ...]]:
-    """Which tasks are done for which open runs."""
+    """Which tasks belong to which open runs."""
     found: dict[int, list[RunTask]] = defaultdict(list)
     for row in await database.fetch(TURNS, page_ids, run_ids):
         found[row["page_id"]].append(RunTask(row["run_id"], row["depth"], row["ahead"]))
@@ -395,7 +395,7 @@ async def standing(database: Database, run_id: UUID, patience: float) -> RunBack
 
 
 async def outcomes(database: Database, run: CrawlRun) -> tuple[dict[str, int], int]:
-    """The run's pages by what came of them, and how many of them were fresh enough."""
+    """The run's pages by outcome, and how many were fresh."""
     rows = await database.fetch(OUTCOMES, run.id)
     found: dict[str, int] = defaultdict(int)
     for row in rows:
@@ -404,26 +404,26 @@ async def outcomes(database: Database, run: CrawlRun) -> tuple[dict[str, int], i
 
 
 async def fetched(database: Database, run: CrawlRun) -> int:
-    """How many of a bounded run's pages were fetched since it began."""
+    """Number of a bounded run's pages fetched since it began."""
     count: int = await database.fetchval(FETCHED, run.id)
     return count
 
 
 async def reached(database: Database, run: CrawlRun) -> tuple[int, int, int]:
-    """Pages of the domain: fetched since the run began, still due, and fresh enough."""
+    """Pages of the domain: fetched since the run began, still due, and fresh."""
     row = await database.fetchrow(REACHED, run.domain_id, run.started_at)
     assert row is not None
     return row["fetched"], row["remaining"], row["fresh"]
 
 
 async def left_out(database: Database, run: CrawlRun) -> int:
-    """Links that a run came upon when its limit of pages was reached."""
+    """Number of links discovered after a run reached its page limit."""
     count: int = await database.fetchval(LEFT_OUT, run.id)
     return count
 
 
 async def end(connection: Connection, run: CrawlRun, status: str) -> None:
-    """Close a run as done or interrupted; nothing stays due that was due for it alone."""
+    """End a run as done or interrupted; tasks due only for it are no longer due."""
     await connection.execute(END, run.id, status)
 
 

@@ -1,8 +1,8 @@
-"""Sampling: which few pages of a site to read when only a few may be read.
+"""Sampling: which pages of a site to read when only a few may be read.
 
-The homepage first, then the key pages of each category in turn, near before deep, in the
-homepage's language; what only repeats other pages is left out. The same candidates give the
-same choice in whatever order they come.
+The homepage first, then the key pages of each category in turn, shallow before deep, in the
+homepage's language; pages that only repeat others are left out. The same candidates give the same
+choice in any order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from messor.web.urls import Url, canonical, parse
 
 LIGHT_LIMIT = 12
 STANDARD_LIMIT = 25
-# Key pages of every business first; what only some have after.
+# Key pages of every business first, then those that only some have.
 ORDER = ("about", "services", "contact", "pricing", "products", "menu", "faq", None)
 
 _NO_TIME = datetime.min.replace(tzinfo=UTC)
@@ -34,7 +34,7 @@ _NO_PAGE = re.compile(
     r"|mp[34]|m4[av]|avi|mov|webm|wav|ogg|docx?|xlsx?|pptx?|csv|ics|vcf|woff2?|ttf)$",
     re.IGNORECASE,
 )
-# Lists of a shop or of a blog: worth reading, but after pages that speak for themselves.
+# Lists of a shop or blog: worth reading, but after self-contained pages.
 _MINOR = FORMAL | {"category", "categories", "kategorie", "categorie", "categoria"}
 _WORD = re.compile(r"[a-z]+")
 _LANGUAGE_QUERY = re.compile(r"(?:lang|language|locale|hl|lng|l)=[\w-]+\Z")
@@ -42,21 +42,21 @@ _LANGUAGE_QUERY = re.compile(r"(?:lang|language|locale|hl|lng|l)=[\w-]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class SampleCandidate:
-    """A page that could be read, and what is known of it without reading it."""
+    """A candidate page, and what is known of it without reading it."""
 
     url: str
     category: str | None = None
-    score: float = 0.0  # how surely it is of its category; a landing page above those below it
+    score: float = 0.0  # confidence of its category; a landing page above those below it
     depth: int = 0
     found_by: str = "link"
     anchor: str = ""
-    priority: float | None = None  # as a sitemap says
+    priority: float | None = None  # according to a sitemap
     lastmod: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SampledPage:
-    """A page to read, and why it rather than another, in a few words."""
+    """A page to read, and why it was chosen, in a few words."""
 
     candidate: SampleCandidate
     reason: str
@@ -75,7 +75,7 @@ class _Page:
 
 
 def sample(candidates: Sequence[SampleCandidate], limit: int, year: int) -> list[SampledPage]:
-    """At most `limit` pages in the order to read them; `year` is the current one."""
+    """At most `limit` pages in reading order; `year` is the current one."""
     pages = _distinct(candidates, year)
     if not pages or limit <= 0:
         return []
@@ -95,7 +95,7 @@ def sample(candidates: Sequence[SampleCandidate], limit: int, year: int) -> list
 
 
 def _distinct(candidates: Iterable[SampleCandidate], year: int) -> list[_Page]:
-    """The candidates that are pages of their own, each once, in a fixed order."""
+    """The distinct candidates in a fixed order."""
     pages: dict[str, _Page] = {}
     for candidate in sorted(candidates, key=lambda each: (each.url, each.found_by != "seed")):
         url = parse(candidate.url)
@@ -107,14 +107,14 @@ def _distinct(candidates: Iterable[SampleCandidate], year: int) -> list[_Page]:
 
 
 def _same_page(url: Url) -> str:
-    """One key for http and https, "www." or not, with or without the last slash or index."""
+    """One key for http and https, with or without "www.", a final slash or index."""
     _, _, rest = canonical(url).partition("://")
     rest = re.sub(r"/(?:index\.\w+)?$", "", rest.removeprefix("www."))
     return rest or "/"
 
 
 def _is_repetition(url: Url, year: int) -> bool:
-    """Whether a page shows again what others show: lists, archives, variants, files."""
+    """Whether a page repeats what others show: lists, archives, variants, files."""
     return (
         pattern_key(url.href) is not None
         or trap_of(url.href, year) is not None
@@ -125,7 +125,7 @@ def _is_repetition(url: Url, year: int) -> bool:
 
 
 def _split_language(path: str) -> tuple[str, str]:
-    """The language a path begins with, and the rest of it."""
+    """The language prefix of a path, and the rest."""
     _, first, *rest = path.split("/")
     if first and is_language(first):
         return first.lower(), "/" + "/".join(rest).rstrip("/")
@@ -133,7 +133,7 @@ def _split_language(path: str) -> tuple[str, str]:
 
 
 def _home_rank(page: _Page) -> tuple[bool, bool, bool, int, int, str]:
-    """The homepage is the root; failing that a root of a language, or the nearest page."""
+    """Rank as homepage: the root, else a language root, else the nearest page."""
     return (
         page.category != HOME,
         page.core != "/" or bool(page.language),
@@ -149,7 +149,7 @@ def _home_reason(home: _Page) -> str:
 
 
 def _main_language(home: _Page, pages: Sequence[_Page]) -> str:
-    """The homepage's language; of a bare root, the one most pages are in."""
+    """The homepage's language; for a bare root, that of most pages."""
     if home.language:
         return home.language
     counts = Counter(page.language for page in pages if page is not home)
@@ -159,7 +159,7 @@ def _main_language(home: _Page, pages: Sequence[_Page]) -> str:
 
 
 def _rank(page: _Page) -> tuple[bool, bool, float, int, int, float, float, str]:
-    """Best first: no formality or list, no query, surest of its kind, near, important, fresh."""
+    """Best first: no formality or list, no query, most certain category, shallow, important, fresh."""
     candidate = page.candidate
     modified = candidate.lastmod or _NO_TIME
     if modified.tzinfo is None:
@@ -177,7 +177,7 @@ def _rank(page: _Page) -> tuple[bool, bool, float, int, int, float, float, str]:
 
 
 def _one_each(pages: Iterable[_Page]) -> list[_Page]:
-    """One language of each page, the first."""
+    """One language version of each page, the first."""
     first: dict[str, _Page] = {}
     for page in pages:
         first.setdefault(page.core, page)

@@ -1,9 +1,8 @@
-"""The seen filter: which URLs the frontier is known to hold.
+"""The seen filter: URLs known to be on the frontier.
 
-Exact: it answers "known" only for URLs it was told of after their commit, and only as long as
-their domain's terms stay the same: a domain whose pages were purged comes back under new ones.
-What it forgot or never learned is asked of the database again, which costs time and never
-correctness.
+Exact: it reports "known" only for URLs learned after their commit, and only while their domain's
+terms version is the same: a purged domain returns under a new one. Forgotten URLs are looked up in
+the database again, which costs time but never correctness.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from messor.web.suffixes import registrable_domain
 from messor.web.urls import host_of
 
 NONE_KNOWN: AbstractSet[bytes] = frozenset()
-MAX_DOMAINS = 100_000  # whose terms are remembered
+MAX_DOMAINS = 100_000  # domains whose terms version is remembered
 
 
 class SeenFilter:
-    """URL hashes by host, the least recently used host forgotten first."""
+    """URL hashes by host; the least recently used host is forgotten first."""
 
     def __init__(self, capacity: int = 500_000) -> None:
         self._capacity = capacity
         self._size = 0
         self._hosts: OrderedDict[str, set[bytes]] = OrderedDict()
-        self._names: dict[str | None, set[str]] = {}  # of those hosts, by domain
+        self._names: dict[str | None, set[str]] = {}  # hosts by domain
         self._terms: dict[str, int] = {}
-        self.lessons = 0  # how often it learned, for those who keep what it does not know yet
+        self.lessons = 0  # number of times it learned, for caches of unknown URLs
 
     def of(self, host: str) -> AbstractSet[bytes]:
-        """The hashes known of a host; read it, do not add to it."""
+        """The known hashes of a host; read-only."""
         known = self._hosts.get(host)
         if known is None:
             return NONE_KNOWN
@@ -53,7 +52,7 @@ class SeenFilter:
             self._forget(next(iter(self._hosts)))
 
     def meet(self, domain: str, terms: int) -> None:
-        """A domain is visited under these terms; what was learned under others is forgotten."""
+        """Note a domain's terms version; forget what was learned under another."""
         if self._terms.get(domain) == terms:
             return
         if len(self._terms) >= MAX_DOMAINS:

@@ -1,4 +1,4 @@
-"""Sitemaps in the database: what reading each of them came to, and how they hang together."""
+"""Sitemaps in the database: the result of reading each, and their hierarchy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class SitemapReading:
-    """What came of reading a sitemap; `error` where it could not be read."""
+    """The result of reading a sitemap; `error` if it could not be read."""
 
     page_id: int
     kind: str | None = None
@@ -59,5 +59,5 @@ async def store(connection: Connection, readings: Sequence[SitemapReading]) -> N
 
 
 async def of_domain(database: Database, domain_id: UUID, limit: int = 1000) -> list[dict[str, Any]]:
-    """A domain's sitemaps, those at the top first."""
+    """A domain's sitemaps, top level first."""
     return [dict(row) for row in await database.fetch(OF_DOMAIN, domain_id, limit)]

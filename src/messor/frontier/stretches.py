@@ -1,8 +1,8 @@
-"""Bounded looks into the frontier: which pages or tasks fit a filter, and where to look on.
+"""Bounded scans of the frontier: which pages or tasks match a filter, and where to continue.
 
-The hot tables have no index by status or outcome, which every fetch would pay for. So a look goes
-through a stretch of pages in the order they were found, of all of them, of a domain or of a batch,
-and says how far it came.
+The hot tables have no index by status or outcome, as every fetch would pay for it. So a scan reads
+a slice of pages in the order they were found, of all, of a domain or of a batch, and reports how
+far it got.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from uuid import UUID
 
 from messor.store.database import Connection, Database
 
-OF_ALL = 20_000  # pages that one look goes through where they lie side by side
-OF_SOME = 4_000  # where each is looked up
+OF_ALL = 20_000  # pages per scan if they are adjacent
+OF_SOME = 4_000  # if each is looked up
 
-# All pages that lie side by side are read as one range.
+# All adjacent pages are read as one range.
 _RANGE = """
 WITH edge AS MATERIALIZED (
   SELECT count(*) AS looked, max(s.page_id) AS last FROM (
@@ -52,7 +52,7 @@ SELECT b.page_id FROM messor.batch_pages b
 
 @dataclass(frozen=True, slots=True)
 class PageSlice:
-    """Pages that fit, and how far the look came; None at the frontier's end."""
+    """Matching pages, and how far the scan got; None at the frontier's end."""
 
     ids: list[int]
     reached: int | None
@@ -60,7 +60,7 @@ class PageSlice:
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """What is asked of each page or task: SQL over its task `k`, with parameters from $6 on."""
+    """A condition on each page or task: SQL over its task `k`, with parameters from $6 on."""
 
     fits: str
     values: tuple[Any, ...] = ()
@@ -81,7 +81,7 @@ async def look(
     batch_id: UUID | None = None,
     stretch: int | None = None,
 ) -> PageSlice:
-    """The next pages that fit, `limit` at most; of a domain, a batch, both or all."""
+    """The next matching pages, at most `limit`; of a domain, a batch, both or all."""
     if stretch is None:
         stretch = OF_SOME if domain is not None or batch_id is not None else OF_ALL
     if wanted is EVERY and (domain is None or batch_id is None):
@@ -96,7 +96,7 @@ async def look(
 
 
 def _statement(wanted: TaskFilter, domain: str | None, batch_id: UUID | None) -> str:
-    # Every statement has the same parameters, whether it needs them or not.
+    # Every statement takes the same parameters, used or not.
     fits = f"({wanted.fits}) AND ($4::text IS NULL OR true) AND ($5::uuid IS NULL OR true)"
     if batch_id is not None:
         form, pages = _ONE_BY_ONE, _OF_BATCH

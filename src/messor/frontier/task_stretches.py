@@ -1,7 +1,7 @@
-"""Crawl tasks of one status or all, a stretch of the frontier at a time.
+"""Crawl tasks by status, one slice of the frontier at a time.
 
-How a task stands follows from its lane and its domain too: `frontier.stretches` passes over what
-cannot fit, and the view of the specifications then decides.
+A task's status also depends on its lane and domain: `frontier.stretches` skips what cannot match,
+and the view then decides.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from messor.frontier.queries import TASKS, KnownTask
 from messor.frontier.stretches import EVERY, TaskFilter
 from messor.store.database import Connection, Database
 
-SPARE = 200  # tasks that are read in full, besides those wanted: the view may decide otherwise
+SPARE = 200  # tasks read in full beyond those wanted, as the view may exclude some
 
-# What the status in the view can be made of.
+# What each status of the view can be derived from.
 POSSIBLE = """
 CASE WHEN $6::text = 'queued' THEN k.due_at <= (SELECT messor.clock()) AND k.host_id <> ALL (ARRAY(SELECT id FROM held))
      WHEN $6 = 'crawling' THEN k.due_at <= (SELECT messor.clock()) AND k.host_id = ANY (ARRAY(SELECT id FROM held))
@@ -33,7 +33,7 @@ HELD = """, held AS MATERIALIZED (
 
 @dataclass(frozen=True, slots=True)
 class TaskSlice:
-    """Tasks that fit, and where the next stretch begins; None at the frontier's end."""
+    """Matching tasks, and where the next slice begins; None at the frontier's end."""
 
     tasks: list[KnownTask]
     reached: int | None

@@ -1,6 +1,6 @@
-"""Crawl tasks: what is to be done about a page and when, and how it went last time.
+"""Crawl tasks: what is to be done about a page and when, and its last result.
 
-Due tasks come by urgency: the stored priority, raised by what is cheap to know of popularity, by
+Due tasks are ordered by urgency: the stored priority, raised by cheap signs of popularity, by
 recent failure and by staleness.
 """
 
@@ -22,18 +22,18 @@ from messor.politeness import lanes
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, url_hash
 
-ROBOTS_PRIORITY = 0  # before everything a person can ask for
-ASKED_PRIORITY = 1  # a person waits for it
+ROBOTS_PRIORITY = 0  # before everything people can request
+ASKED_PRIORITY = 1  # a person is waiting for it
 SITEMAP_PRIORITY = 2
 DEFAULT_PRIORITY = 5
 LOWEST_PRIORITY = 10
-POPULAR_DEPTH = 1  # pages so near the start page are linked from most others
+POPULAR_DEPTH = 1  # pages this near the start page are linked from most others
 
 DAY = 86_400.0
 SHORTEST_FREQUENCY = 60.0
 TRACK_LEVELS = {"A": DAY, "B": 7 * DAY, "C": 30 * DAY, "D": 91 * DAY}
 
-# One index probe per priority and lane: tasks that are not due are never looked at.
+# One index probe per priority and lane: tasks that are not due are never read.
 DUE = """
 SELECT t.page_id, t.host_id, t.kind, t.priority, p.url, p.depth, p.hops, t.retry_count,
        t.max_retries, t.crawl_frequency, t.outcome, t.snapshot_id, t.raw_hash, t.etag,
@@ -51,8 +51,8 @@ SELECT t.page_id, t.host_id, t.kind, t.priority, p.url, p.depth, p.hops, t.retry
   JOIN messor.pages p ON p.id = t.page_id
 """
 
-# A page that is known already is made due again instead (a seed asked for twice); one that is
-# paused stays so, and is due at once when it is resumed.
+# A known page is made due again instead (a seed requested twice); a paused one stays paused and is
+# due once resumed.
 ADD = """
 WITH page AS (
   INSERT INTO messor.pages (host_id, url_hash, url, found_by) VALUES ($1, $2, $3, $4)
@@ -80,8 +80,8 @@ SELECT page_id FROM task
 """
 
 
-# A person asks for everything again, now. Cancelled and paused tasks stay as they are, and so do
-# pages beyond the domain's depth that only a run went to.
+# A request to crawl everything again. Cancelled and paused tasks stay as they are, as do pages
+# beyond the domain's depth that only a run reached.
 RECRAWL = f"""
 WITH due AS (
   UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
@@ -95,7 +95,7 @@ WITH due AS (
 SELECT count(*) FROM due
 """
 
-# Only when the host has none yet: a known robots.txt keeps its own rhythm.
+# Only if the host has none yet: a known robots.txt keeps its own schedule.
 ADD_ROBOTS = """
 WITH page AS (
   INSERT INTO messor.pages (host_id, url_hash, url, found_by) VALUES ($1, $2, $3, 'robots')
@@ -104,12 +104,12 @@ WITH page AS (
 INSERT INTO messor.crawl_tasks AS t (page_id, host_id, kind, priority, due_at)
 SELECT id, host_id, 'robots', $4, messor.clock() FROM page
 ON CONFLICT (page_id) DO UPDATE SET due_at = messor.clock()
- -- Read for another host before this one was of interest: nothing is in force here.
+ -- Read for another host before this one was of interest: nothing applies here.
  WHERE (SELECT CASE WHEN coalesce(scheme, $5) = $5 THEN robots_id ELSE other_robots_id END IS NULL
           FROM messor.hosts WHERE id = $1) AND t.due_at > messor.clock()
 """
 
-# The same for a worker that does one run's tasks alone; every robots.txt comes before them.
+# The same for a worker restricted to one run; every robots.txt comes first.
 DUE_OF_RUN = DUE.replace(
     "make_interval(secs => $3)",
     """make_interval(secs => $3)
@@ -131,7 +131,7 @@ SELECT t.page_id, t.url, t.kind, t.status, t.outcome, t.priority, t.retry_count,
 
 @dataclass(slots=True)
 class Task:
-    """One page's turn, as loaded for a visit."""
+    """One page's task, as loaded for a visit."""
 
     page_id: int
     host_id: int
@@ -149,26 +149,26 @@ class Task:
     etag: str | None
     last_modified: str | None
     refusal: str | None
-    provider: str | None = None  # who brought the newest good content, when not HTTP
-    deaths: int = 0  # processes it killed
+    provider: str | None = None  # provider of the newest good content, if not HTTP
+    deaths: int = 0  # workers it crashed
     history: int = 1  # see frontier.cadence
     track_level: str | None = None  # of its domain
-    wire_tag: int | None = None  # of the bytes of its last good answer, see fetch.wire
-    turns: tuple[RunTask, ...] = ()  # its part in runs that are open
+    wire_tag: int | None = None  # of the bytes of its last good response, see fetch.wire
+    turns: tuple[RunTask, ...] = ()  # its part in open runs
 
     @property
     def ahead(self) -> int:
-        """How many links further a run goes on from here."""
+        """How many links further a run goes from here."""
         return max((turn.ahead for turn in self.turns), default=0)
 
     def take_part(self, turns: tuple[RunTask, ...]) -> None:
-        """Do this task for runs; whoever goes on from a page needs its links, changed or not."""
+        """Do this task for runs; following a page needs its links, so it is fetched unconditionally."""
         self.turns = turns
         if self.ahead > 0:
             self.etag = self.last_modified = self.wire_tag = self.raw_hash = None
 
 
-FIELDS = len(Task.__slots__) - 1  # all that is loaded with it
+FIELDS = len(Task.__slots__) - 1  # validators loaded with it
 
 
 def base_frequency(own: float | None, track_level: str | None, domain: float | None) -> float:
@@ -181,11 +181,11 @@ def base_frequency(own: float | None, track_level: str | None, domain: float | N
 
 
 def urgency(priority: int, *, depth: int, listed: bool, retry_count: int, lateness: float) -> int:
-    """The priority at which a page's turn comes: raised, never above what a person waits for.
+    """The effective priority of a page: raised, but never to that of a waiting person.
 
-    How many pages link to one is not counted. What is near the start page or listed in a sitemap
-    passes for popular. `lateness` is how long it is overdue, in its own intervals: each doubling
-    raises it, so that nothing waits for ever.
+    Inbound links are not counted; pages near the start page or listed in a sitemap count as
+    popular. `lateness` is how long it is overdue, in its own intervals: each doubling raises it,
+    so that nothing waits forever.
     """
     if priority <= ASKED_PRIORITY:
         return priority
@@ -195,7 +195,7 @@ def urgency(priority: int, *, depth: int, listed: bool, retry_count: int, latene
 
 
 def _turn(row: Record) -> tuple[int, int, datetime, int]:
-    """What due tasks of a lane are sorted by."""
+    """Sort key of a lane's due tasks."""
     priority: int = row["priority"]
     if row["kind"] == "page":
         priority = urgency(
@@ -228,7 +228,7 @@ async def due(
     look_ahead: float,
     run_id: UUID | None = None,
 ) -> dict[int, list[Task]]:
-    """The due tasks of lanes, most urgent first, at most `limit` each; of one run alone if given."""
+    """The due tasks of lanes, most urgent first, at most `limit` each; optionally of one run only."""
     tasks: dict[int, list[Task]] = defaultdict(list)
     if run_id is None:
         rows = await database.fetch(DUE, host_ids, limit, look_ahead)
@@ -250,7 +250,7 @@ async def add(
     kind: str = "page",
     priority: int = DEFAULT_PRIORITY,
 ) -> int:
-    """Put one URL on the frontier, due now; answers its page id."""
+    """Put one URL on the frontier, due now; return its page id."""
     page_id: int = await connection.fetchval(
         ADD, host_id, url_hash(url), url.href, found_by, kind, priority
     )
@@ -258,14 +258,14 @@ async def add(
 
 
 async def add_robots(connection: Connection, host_id: int, url: Url) -> None:
-    """The task that reads a host's robots.txt; it is read before anything else, then daily."""
+    """Add the task that reads a host's robots.txt, before anything else and then daily."""
     await connection.execute(
         ADD_ROBOTS, host_id, url_hash(url), url.href, ROBOTS_PRIORITY, url.scheme
     )
 
 
 async def recrawl(connection: Connection, domain_ids: Sequence[UUID] | None = None) -> int:
-    """Make every page of domains (of all, by default) due now; answers how many."""
+    """Make every page of domains (by default all) due now; return how many."""
     await lanes.lock_domains(connection, domain_ids)  # lanes before tasks, as in a flush
     pages: int = await connection.fetchval(RECRAWL, domain_ids)
     return pages
@@ -279,6 +279,6 @@ async def listing(
     batch_id: UUID | None = None,
     limit: int = 100,
 ) -> list[dict[str, Any]]:
-    """Tasks as people read them, in the order their pages were found."""
+    """Tasks for display, in the order their pages were found."""
     rows = await database.fetch(LISTING, domain_id, status, batch_id, limit)
     return [dict(row) for row in rows]

@@ -40,7 +40,7 @@ def _sentences(
             yield f"{page.url} may not be fetched: {page.said}."
             break
     yield from (
-        f"{reason}: everything waits until it can be read." for reason in met.robots_refused
+        f"{reason}; nothing is fetched until it can be read." for reason in met.robots_refused
     )
     yield from met.unreachable
     if met.risk > CRITICAL:
@@ -49,7 +49,7 @@ def _sentences(
     if out_of_time:
         yield "The run was ended before its plan was done: the site allows only a slow pace."
     if not met.has_worker:
-        yield "No worker is at work. Start one: messor worker"
+        yield "No worker is running. Start one: messor worker"
     yield from _failures(pages)
 
 

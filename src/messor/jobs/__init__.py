@@ -1,1 +1,1 @@
-"""Who does it? Leased jobs with fencing, retries and dead letters; knows no handler."""
+"""Background work: leased jobs with fencing, retries and dead letters; knows no handler."""

@@ -1,7 +1,7 @@
-"""Finishing: commits the effects of jobs together with their completions, many in a transaction.
+"""Completion: commits the effects of jobs with their completions, many per transaction.
 
-Whatever is ready while one transaction runs becomes the next one. When such a batch fails, each of
-its jobs gets a transaction of its own, so one job's failure never touches another.
+Whatever becomes ready during one transaction goes into the next. If such a batch fails, each of
+its jobs gets its own transaction, so one job's failure never affects another.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Repair = Callable[[], Awaitable[None]]
 
 
 def patient(repair: Repair) -> Repair:
-    """The same repair, whose failure is no news: it is tried again soon."""
+    """Wrap a repair so that its failure is ignored: it is tried again soon."""
 
     async def try_to_repair() -> None:
         with contextlib.suppress(UnavailableError, *LOST_CONNECTION):
@@ -38,28 +38,29 @@ def patient(repair: Repair) -> Repair:
 
 
 class TransactionPool:
-    """Transactions, a few at once."""
+    """A few concurrent transactions."""
 
     def __init__(self, database: Database, transactions: int, repair: Repair) -> None:
         self._database = database
-        self._places = asyncio.Semaphore(transactions)
+        self._slots = asyncio.Semaphore(transactions)
         self._repair = repair
 
     async def write(self, write: Callable[[Connection], Awaitable[T]]) -> T:
-        """One transaction, tried again a few times, and while the database is away for ever.
+        """Run one transaction; retry a few times, and without limit during an outage.
 
-        Work that is done must not be lost to an outage, however long. When a commit's answer was
-        lost, the second try finds the token used and changes nothing.
+        Finished work must not be lost to an outage, however long. If a commit's response was lost,
+        the second attempt finds the token used and changes nothing.
         """
         tries, pauses = 0, len(WRITE_PAUSES)
         while True:
             try:
                 return await self.write_once(write)
             except asyncpg.DiskFullError:
-                pass  # there will be room again
+                pass  # there will be space again
             except LOST_CONNECTION:
                 await self._repair()
-                # The write itself may raise what an outage does; then the database is there.
+                # The write itself may raise the same error as an outage; then the database is
+                # available.
                 if await self._is_there() and (tries := tries + 1) > pauses:
                     raise
             except TRY_AGAIN:
@@ -75,12 +76,12 @@ class TransactionPool:
         return True
 
     async def write_once(self, write: Callable[[Connection], Awaitable[T]]) -> T:
-        async with self._places, self._database.transaction() as connection:
+        async with self._slots, self._database.transaction() as connection:
             return await write(connection)
 
 
 class CompletedJob:
-    """A job whose effects wait to be committed, and the word of how that went."""
+    """A job whose effects wait to be committed, and the result of that."""
 
     def __init__(self, job: Job, effects: Effects) -> None:
         self.job = job
@@ -89,7 +90,7 @@ class CompletedJob:
 
     @property
     def is_wanted(self) -> bool:
-        """Nobody waits for an abandoned one."""
+        """Whether anything still waits for it; an abandoned job has no waiter."""
         return not self.outcome.done()
 
     def settle(self, error: Exception | None = None) -> None:
@@ -102,14 +103,14 @@ class CompletedJob:
 
 
 class Completer:
-    """Gathers endings and commits them; `run` it once for each transaction at a time."""
+    """Collects completed jobs and commits them; `run` it once per concurrent transaction."""
 
     def __init__(self, writer: TransactionPool) -> None:
         self._writer = writer
         self._ready: asyncio.Queue[CompletedJob] = asyncio.Queue()
 
     async def finish(self, job: Job, effects: Effects) -> None:
-        """Returns when effects and completion are committed, and raises what kept them from it."""
+        """Return when effects and completion are committed; raise what prevented it."""
         ending = CompletedJob(job, effects)
         self._ready.put_nowait(ending)
         await ending.outcome
@@ -129,7 +130,7 @@ class Completer:
     async def _settle_together(self, batch: Sequence[CompletedJob]) -> bool:
         try:
             committed = await self._writer.write_once(lambda connection: _commit(connection, batch))
-        except Exception:  # noqa: BLE001 - effects may raise anything; alone, it shows whose it was
+        except Exception:  # noqa: BLE001 - effects may raise anything; retried alone, it shows whose it was
             return False
         for ending in batch:
             ending.settle(None if ending.job.id in committed else _lost(ending.job))
@@ -145,11 +146,11 @@ class Completer:
 
 
 async def _commit(connection: Connection, batch: Sequence[CompletedJob]) -> set[UUID]:
-    """Effects, then completions, of those jobs that are still ours; answers which these are."""
+    """Commit effects, then completions, of the jobs still held; return those jobs."""
     ours = {job.id for job in await leases.confirm(connection, [e.job for e in batch])}
     finished = [(e.job, await e.effects(connection)) for e in batch if e.job.id in ours]
     lost = await outcomes.complete_all(connection, finished)
-    if lost:  # its own effects ended it, and must go with it
+    if lost:  # its own effects ended it and must be rolled back with it
         raise _lost(lost[0])
     return ours
 

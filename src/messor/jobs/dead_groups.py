@@ -1,4 +1,4 @@
-"""Dead letters grouped by what their reasons have in common, the largest group first."""
+"""Dead letters grouped by what their reasons have in common, largest group first."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from messor.core.masking import mask_text
 from messor.store.database import Connection, Database
 
-MANY = 1_000  # letters that are grouped at once
+MANY = 1_000  # dead letters grouped at once
 
-# Equal reasons are counted first: making a pattern costs more than that.
+# Equal reasons are counted first, as deriving a pattern costs more.
 GROUPS = """
 WITH reasons AS (
   SELECT job_type, dead_category, dead_type, dead_reason, count(*) AS jobs,
@@ -52,5 +52,5 @@ def _group(row: Any) -> Group:
 
 
 def are_many(found: Sequence[Group]) -> bool:
-    """Whether to group them again takes so long that nobody should wait for it."""
+    """Whether there are too many to group again while someone waits."""
     return sum(group.jobs for group in found) > MANY

@@ -1,7 +1,7 @@
-"""Dead letters: jobs that will not be tried again by themselves, and what people do about them.
+"""Dead letters: jobs that are not retried automatically, and the acts on them.
 
-Bulk acts go in batches of their own transactions, each recorded as an event, and touch only what
-was dead when the act began: a job that dies again meanwhile is not taken twice.
+Bulk acts run in batches, one transaction and event each, and affect only jobs that were dead when
+the act began: a job that dies again meanwhile is not taken twice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from messor.store.database import Database
 
 BATCH = 5000
 
-# $6 is when the act began; a pattern is looked for in the reason as patterns are made.
+# $6 is when the act began; a pattern is searched for in the reason's own pattern.
 CHOSEN = """
  state = 'dead'
  AND ($1::uuid[] IS NULL OR id = ANY($1)) AND ($2::text IS NULL OR job_type = $2)
@@ -66,9 +66,9 @@ SELECT count(*) FROM gone
 
 @dataclass(frozen=True, slots=True)
 class DeadLetterFilter:
-    """Which dead letters are meant; what is not given does not matter.
+    """Filter of dead letters; None matches everything.
 
-    `pattern` is a part of an error pattern or of a message, as `jobs.patterns` groups them.
+    `pattern` is part of an error pattern or message, as grouped by `jobs.patterns`.
     """
 
     job_ids: Sequence[UUID] | None = None
@@ -80,23 +80,25 @@ class DeadLetterFilter:
     def __post_init__(self) -> None:
         if self.category is not None and self.category not in CATEGORIES:
             raise UsageError(
-                f"{self.category!r} is no category of errors; there are {', '.join(CATEGORIES)}."
+                f"{self.category!r} is not an error category; choose from: {', '.join(CATEGORIES)}."
             )
         if self.pattern is not None and not self.pattern.strip():
-            raise UsageError("An empty pattern would fit every dead letter.")
+            raise UsageError(
+                "An empty pattern would match every dead letter; leave it out to select all."
+            )
 
     def __str__(self) -> str:
-        said = [
+        parts = [
             self.job_ids is not None and "named by id",
             self.job_type and f"of type {self.job_type}",
             self.category and f"of category {self.category}",
             self.pattern and f"with the pattern {self.pattern!r}",
             self.older_than is not None and f"older than {self.older_than}",
         ]
-        return ", ".join(part for part in said if part) or "all of them"
+        return ", ".join(part for part in parts if part) or "all"
 
     def as_data(self) -> dict[str, Any]:
-        """As it goes into an event."""
+        """The filter as event data."""
         return {
             "ids": [str(job_id) for job_id in self.job_ids or ()][:100],
             "type": self.job_type,
@@ -108,7 +110,7 @@ class DeadLetterFilter:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A dead letter, for people."""
+    """A dead letter, for display."""
 
     id: UUID
     job_type: str
@@ -126,13 +128,13 @@ async def count(database: Database, choice: DeadLetterFilter) -> int:
 
 
 async def listing(database: Database, choice: DeadLetterFilter, limit: int) -> list[DeadLetter]:
-    """The newest of them first."""
+    """Dead letters, newest first."""
     rows = await database.fetch(LISTING, *await _arguments(database, choice), limit)
-    return [letter_of(row) for row in rows]
+    return [dead_letter_of(row) for row in rows]
 
 
-def letter_of(row: Any) -> DeadLetter:
-    """A row as people see it: a reason may repeat an address with a password in it."""
+def dead_letter_of(row: Any) -> DeadLetter:
+    """A row for display: a reason may contain a URL with a password."""
     reason = row["reason"]
     return DeadLetter(**{**row, "reason": reason and mask_text(reason)})
 
@@ -140,7 +142,7 @@ def letter_of(row: Any) -> DeadLetter:
 async def requeue(
     database: Database, choice: DeadLetterFilter, *, actor: str, batch: int = BATCH
 ) -> int:
-    """Give dead letters all their attempts again; answers how many."""
+    """Requeue dead letters with all their attempts; return how many."""
     event = Event("jobs.requeued", actor, data=choice.as_data())
     return await _act(database, REQUEUE, choice, event, batch)
 
@@ -148,7 +150,7 @@ async def requeue(
 async def purge(
     database: Database, choice: DeadLetterFilter, *, actor: str, batch: int = BATCH
 ) -> int:
-    """Move dead letters to the history, and so free their keys; answers how many."""
+    """Move dead letters to the history, which frees their keys; return how many."""
     event = Event("jobs.purged", actor, data=choice.as_data())
     return await _act(database, PURGE, choice, event, batch)
 
@@ -156,7 +158,7 @@ async def purge(
 async def _act(
     database: Database, statement: str, choice: DeadLetterFilter, event: Event, batch: int
 ) -> int:
-    """Do it batch by batch; each one's event says how many it was."""
+    """Act batch by batch; each batch's event says how many jobs it changed."""
     arguments = await _arguments(database, choice)
     total = 0
     while True:
@@ -171,12 +173,12 @@ async def _act(
 
 
 async def _arguments(database: Database, choice: DeadLetterFilter) -> tuple[object, ...]:
-    begun = await database.fetchval("SELECT messor.clock()")
+    started_at = await database.fetchval("SELECT messor.clock()")
     return (
         None if choice.job_ids is None else list(choice.job_ids),
         choice.job_type,
         choice.category,
         choice.pattern,
         choice.older_than,
-        begun,
+        started_at,
     )

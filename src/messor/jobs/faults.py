@@ -1,4 +1,4 @@
-"""Faults of jobs: what a handler's exception means, by category, and whether to try again."""
+"""Job faults: the category of a handler's exception, and whether to retry."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from messor.jobs.jobs import Job
 from messor.ledger import errors
 from messor.ledger.errors import LoggedError
 
-# A wrong input stays wrong; everything else may pass, and attempts bound what does not.
+# Invalid input stays invalid; everything else may pass, and attempts limit what does not.
 PERMANENT = frozenset({"parse", "validation"})
 
-# The first that fits decides.
+# The first match decides.
 CATEGORIES: tuple[tuple[type[Exception], str], ...] = (
     (msgspec.ValidationError, "validation"),
     (msgspec.DecodeError, "parse"),
@@ -37,7 +37,7 @@ class JobError(MessorError):
     def __init__(self, message: str, *, category: str, retryable: bool | None = None) -> None:
         super().__init__(message)
         if category not in errors.CATEGORIES:
-            raise ValueError(f"{category!r} is no category of errors.")
+            raise ValueError(f"{category!r} is not an error category.")
         self.category = category
         self.retryable = category not in PERMANENT if retryable is None else retryable
 
@@ -55,7 +55,7 @@ def is_retryable(error: Exception) -> bool:
 
 
 def fault_of(job: Job, error: Exception) -> LoggedError:
-    """The error as it goes into the error log."""
+    """The error as stored in the error log."""
     return LoggedError(
         category_of(error),
         type(error).__name__,
@@ -67,5 +67,5 @@ def fault_of(job: Job, error: Exception) -> LoggedError:
 
 
 def _storable(text: str) -> str:
-    """Text as PostgreSQL takes it: neither NUL nor halves of surrogate pairs."""
+    """Text that PostgreSQL accepts: no NUL and no surrogates."""
     return text.replace("\x00", "").encode("utf-8", "backslashreplace").decode()

@@ -1,8 +1,8 @@
-"""Handlers: which function does which type of job.
+"""Handlers: which function performs which job type.
 
-Each room above has a `register` for its types; whoever composes the process calls them, and the
-queue itself knows none. A handler's writes are its *effects*: they happen in the transaction that
-also records the job as done, and may be run again when that transaction did not commit.
+Each room has a `register` for its types, which the process calls; the queue itself knows none. A
+handler's writes are its *effects*: they run in the transaction that also records the job as done,
+and may run again if that transaction did not commit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Handler = Callable[[Connection, Job], Awaitable[Result]]
 
 
 class Handlers:
-    """The job types a process can do."""
+    """The job types a process can perform."""
 
     def __init__(self) -> None:
         self._preparations: dict[str, Preparation] = {}
@@ -31,7 +31,7 @@ class Handlers:
         return sorted(self._preparations)
 
     def handles(self, job_type: str) -> Callable[[Handler], Handler]:
-        """For quick work on the database alone: all of it is effects.
+        """Register quick work on the database alone: all of it is effects.
 
         @handlers.handles("score")
         async def score(connection: Connection, job: Job) -> Result: ...
@@ -47,10 +47,10 @@ class Handlers:
         return register
 
     def prepares(self, job_type: str) -> Callable[[Preparation], Preparation]:
-        """For work that waits on others: done without a transaction, it answers the effects.
+        """Register work that waits for others: it runs without a transaction and returns effects.
 
-        It shares the process's few connections with the leases: whoever holds one for long lets
-        one at a time do so.
+        It shares the process's few connections with the leases: a handler that holds one for long
+        must limit itself to one at a time.
 
         @handlers.prepares("classify")
         async def classify(job: Job) -> Effects:
@@ -65,19 +65,19 @@ class Handlers:
         return register
 
     def only(self, job_types: Collection[str]) -> Handlers:
-        """The same, for some of the types."""
+        """The same, restricted to some types."""
         chosen = Handlers()
         for job_type in self._preparations.keys() & job_types:
             chosen._add(job_type, self._preparations[job_type])
         return chosen
 
     async def prepare(self, job: Job) -> Effects:
-        """Do the part of a job that needs no transaction."""
+        """Perform the part of a job that needs no transaction."""
         return await self._preparations[job.job_type](job)
 
     def _add(self, job_type: str, preparation: Preparation) -> None:
         if job_type in self._preparations:
-            raise ValueError(f"Job type {job_type!r} has a handler already.")
+            raise ValueError(f"Job type {job_type!r} already has a handler.")
         self._preparations[job_type] = preparation
 
 
@@ -85,7 +85,7 @@ Register = Callable[[Handlers, Settings, Database], None]
 
 
 def handlers_for(rooms: Iterable[Register], settings: Settings, database: Database) -> Handlers:
-    """All that some rooms can do."""
+    """The handlers of several rooms."""
     handlers = Handlers()
     for register in rooms:
         register(handlers, settings, database)

@@ -1,6 +1,7 @@
-"""The history of jobs: where they go when their dedupe keys no longer count.
+"""The history of jobs: where they go when their dedupe keys expire.
 
-Done and cancelled ones go when their window has ended; dead letters stay until people decide.
+Done and cancelled jobs move there when their window has ended; dead letters stay until someone
+decides.
 """
 
 from __future__ import annotations
@@ -29,6 +30,6 @@ SELECT count(*) FROM gone
 
 
 async def retire(database: Database, limit: int = 5000) -> int:
-    """Move up to `limit` jobs whose window has ended; answers how many, so 0 means none is left."""
+    """Move up to `limit` jobs whose window has ended; return how many, 0 if none are left."""
     moved: int = await database.fetchval(RETIRE, limit)
     return moved

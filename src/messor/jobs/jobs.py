@@ -1,9 +1,8 @@
-"""Jobs: leased units of background work that are not site requests; asking for them, calling them
-off, counting them.
+"""Jobs: leased units of background work other than requests to sites.
 
-A job is unique by its dedupe key, which names the window it is for, so the same work may be asked
-for again in the next one. How workers hold jobs is `jobs.leases`, how they end `jobs.outcomes`,
-and where finished ones go `jobs.history`.
+Here they are enqueued, cancelled and counted. A job is unique by its dedupe key, which names its
+window, so the same work may be enqueued again in the next one. `jobs.leases` is about holding
+jobs, `jobs.outcomes` about how they end, `jobs.history` about finished ones.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ MAX_ATTEMPTS = 3
 AT_ONCE = timedelta()
 SUBMIT_TRIES = 5
 
-# In the order of the keys, so that two batches with keys in common wait for each other, at worst.
+# In key order, so that two batches with common keys at worst wait for each other.
 ENQUEUE = """
 INSERT INTO messor.jobs (id, job_type, target_kind, target_id, target_url, input_hash,
                          prompt_version, model, dedupe_key, payload, priority, max_attempts,
@@ -60,7 +59,7 @@ UPDATE messor.jobs j
 RETURNING j.id
 """
 
-# Those asked for later than $2 are left alone, so that it comes to an end.
+# Jobs enqueued after $2 are left alone, so that this terminates.
 CANCEL_TYPE = """
 WITH chosen AS (
   SELECT id FROM messor.jobs
@@ -79,9 +78,9 @@ COUNTS = "SELECT job_type, state, count(*) FROM messor.jobs GROUP BY job_type, s
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """Work to be asked for; `delay` is counted from the database's now.
+    """Work to enqueue; `delay` counts from the database's now.
 
-    Its key counts until `window_ends_at`, by default for 31 days, also when it is done earlier.
+    Its key is taken until `window_ends_at`, by default for 31 days, even if it is done earlier.
     """
 
     job_type: str
@@ -102,7 +101,7 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Work held under a lease; `token` tells this holding from every other one."""
+    """A job held under a lease; `token` identifies this holding."""
 
     id: UUID
     job_type: str
@@ -116,13 +115,13 @@ class Job:
     model: str | None
     priority: int
     token: int
-    attempts: int  # this one included
+    attempts: int  # including this one
     max_attempts: int
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The job that stands for a key, whoever asked for it first."""
+    """The job of a key, whoever enqueued it first."""
 
     id: UUID
     job_type: str
@@ -132,7 +131,7 @@ class Receipt:
 
 
 async def enqueue(connection: Connection, jobs: Sequence[NewJob]) -> list[NewJob]:
-    """Ask for work in the caller's transaction; answers the jobs whose keys were new."""
+    """Enqueue work in the caller's transaction; return the jobs whose keys were new."""
     if not jobs:
         return []
     rows = await connection.fetch(
@@ -157,7 +156,7 @@ async def enqueue(connection: Connection, jobs: Sequence[NewJob]) -> list[NewJob
 
 
 async def submit(connection: Connection, job: NewJob) -> Receipt:
-    """Ask for one job, its key standing for the asking: all who use the key get one answer."""
+    """Enqueue one job idempotently: everyone who uses the key gets the same job."""
     for _ in range(SUBMIT_TRIES):
         await enqueue(connection, [job])
         row = await connection.fetchrow(BY_KEY, job.dedupe_key)
@@ -166,30 +165,30 @@ async def submit(connection: Connection, job: NewJob) -> Receipt:
         receipt = Receipt(**dict(row))
         if (receipt.job_type, receipt.target_kind) != (job.job_type, job.target_kind):
             raise ConflictError(
-                f"The key {job.dedupe_key!r} already stands for a job of type {receipt.job_type!r}."
+                f"The key {job.dedupe_key!r} is already used by a job of type {receipt.job_type!r}."
             )
         return receipt
-    raise ConflictError(f"The key {job.dedupe_key!r} is being retired; ask again.")
+    raise ConflictError(f"The key {job.dedupe_key!r} is being retired; try again.")
 
 
 async def cancel(connection: Connection, job_ids: Sequence[UUID]) -> list[UUID]:
-    """Call off jobs that wait or run; a worker that runs one learns it by its next heartbeat."""
+    """Cancel waiting or running jobs; a worker that runs one learns it with its next heartbeat."""
     return [row["id"] for row in await connection.fetch(CANCEL, job_ids)]
 
 
 async def cancel_type(database: Database, job_type: str, batch: int = 5000) -> int:
-    """Call off all jobs of a type that wait or run, in batches; answers how many."""
-    begun = await database.fetchval("SELECT messor.clock()")
+    """Cancel all waiting or running jobs of a type, in batches; return how many."""
+    started_at = await database.fetchval("SELECT messor.clock()")
     total = 0
     while True:
-        rows = await database.fetch(CANCEL_TYPE, job_type, begun, batch)
+        rows = await database.fetch(CANCEL_TYPE, job_type, started_at, batch)
         total += len(rows)
         if len(rows) < batch:
             return total
 
 
 async def counts(database: Database) -> dict[str, dict[str, int]]:
-    """How many jobs there are, by type and state."""
+    """Number of jobs by type and state."""
     table: dict[str, dict[str, int]] = defaultdict(dict)
     for job_type, state, count in await database.fetch(COUNTS):
         table[job_type][state] = count

@@ -1,9 +1,10 @@
 """Leases on jobs: claim, heartbeat, confirm, give back, all on the database's clock.
 
-Each claim raises the job's token, and every later word about the job must show it: whoever lost
-the lease is refused. A *suspect* is a job whose worker died during its last try but one: it may be
-what kills workers, and is claimed apart from others of its kind. `available_at` says from when on a job may be claimed: of a running one, the
-end of its lease, so one index finds both what waits and what a dead worker left behind.
+Each claim raises the job's token, and every later statement about the job must present it: a
+worker that lost the lease is refused. A *suspect* is a job whose worker died during its last
+attempt but one: it may be what kills workers, and is claimed separately from others of its type.
+`available_at` is when a job may be claimed: for a running one, the end of its lease, so one index
+finds both waiting jobs and those of dead workers.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from messor.ledger import errors
 from messor.ledger.errors import LoggedError
 from messor.store.database import Connection, Database
 
-# `turns` asks one index probe per type and priority for the oldest job; the nested loops of
+# `turns` uses one index probe per type and priority for the oldest job; the nested loops of
 # `picked` then walk these in order and stop at the limit, so no row is locked in vain. Between
-# types of one priority the order is thus by oldest job first, a batch at a time.
+# types of one priority the order is oldest job first, a batch at a time.
 SUSPECT = "(j.state = 'running' AND j.attempts = j.max_attempts - 1)"
 
 _CLAIM = """
@@ -61,7 +62,7 @@ UPDATE messor.jobs j
                         WHEN p.locked_by IS NULL THEN 'NoAttemptsLeft' ELSE 'LeaseExpired' END,
        dead_reason = CASE WHEN p.may_run THEN NULL
                           WHEN p.locked_by IS NULL THEN 'It has no attempts left.'
-                          ELSE format('The lease of worker %s ran out during attempt %s.',
+                          ELSE format('The lease of worker %s expired during attempt %s.',
                                       p.locked_by, j.attempts) END
   FROM picked p CROSS JOIN moment m WHERE j.id = p.id
 RETURNING j.id, j.job_type, j.dedupe_key, j.target_kind, j.target_id, j.target_url, j.payload,
@@ -72,8 +73,8 @@ RETURNING j.id, j.job_type, j.dedupe_key, j.target_kind, j.target_id, j.target_u
 CLAIM = _CLAIM.replace("{whom}", f"NOT {SUSPECT}")
 CLAIM_SUSPECT = _CLAIM.replace("{whom}", SUSPECT)
 
-# Rows another transaction holds are passed over: it completes, cancels or claims them just now,
-# and the next heartbeat sees the outcome. A job that was done meanwhile was not lost.
+# Rows locked by another transaction are skipped: it is completing, cancelling or claiming them,
+# and the next heartbeat sees the outcome. A job completed meanwhile was not lost.
 HEARTBEAT = """
 WITH held AS (
   SELECT * FROM unnest($1::uuid[], $2::bigint[]) AS held (id, token)
@@ -116,9 +117,10 @@ async def claim(
     limit: int,
     lease_seconds: float,
 ) -> list[Job]:
-    """Take up to `limit` due jobs, most urgent first, each with a new token.
+    """Claim up to `limit` due jobs, most urgent first, each with a new token.
 
-    A job whose worker died counts that as an attempt; without one left it becomes a dead letter.
+    The death of a job's worker counts as an attempt; without one left the job becomes a dead
+    letter.
     """
     return await _claim(database, CLAIM, list(job_types), limit, worker_name, lease_seconds)
 
@@ -126,7 +128,7 @@ async def claim(
 async def claim_suspect(
     database: Database, worker_name: str, job_types: Sequence[str], lease_seconds: float
 ) -> list[Job]:
-    """Take one suspect, should there be one."""
+    """Claim one suspect, if there is one."""
     return await _claim(database, CLAIM_SUSPECT, list(job_types), 1, worker_name, lease_seconds)
 
 
@@ -141,7 +143,7 @@ async def _claim(database: Database, statement: str, *args: object) -> list[Job]
 
 
 async def heartbeat(database: Database, jobs: Sequence[Job], lease_seconds: float) -> list[Job]:
-    """Extend the leases; answers the jobs that are the caller's no longer."""
+    """Extend the leases; return the jobs no longer held by the caller."""
     if not jobs:
         return []
     rows = await database.fetch(HEARTBEAT, *holdings(jobs), lease_seconds)
@@ -150,19 +152,19 @@ async def heartbeat(database: Database, jobs: Sequence[Job], lease_seconds: floa
 
 
 async def confirm(connection: Connection, jobs: Sequence[Job]) -> list[Job]:
-    """Answers the jobs that are still the caller's; until the transaction ends they stay so."""
+    """Return the jobs still held by the caller; they stay so until the transaction ends."""
     rows = await connection.fetch(CONFIRM, *holdings(jobs))
     ours = {row["id"] for row in rows}
     return [job for job in jobs if job.id in ours]
 
 
 async def give_back(connection: Connection, jobs: Sequence[Job]) -> None:
-    """Return unfinished jobs at once, the attempt uncounted; those held by others are left alone."""
+    """Return unfinished jobs at once, without counting the attempt; those of others are left alone."""
     await connection.execute(GIVE_BACK, *holdings(jobs))
 
 
 def holdings(jobs: Sequence[Job]) -> tuple[list[object], list[int]]:
-    """Ids and tokens, as the statements about held jobs take them."""
+    """Ids and tokens, as statements about held jobs take them."""
     return [job.id for job in jobs], [job.token for job in jobs]
 
 
@@ -176,5 +178,5 @@ def _job(row: asyncpg.Record) -> Job:
 
 def _left_behind(row: asyncpg.Record) -> LoggedError:
     attempt = row["attempts"] - row["may_run"]
-    message = f"The lease of worker {row['left_by']} ran out during attempt {attempt}."
+    message = f"The lease of worker {row['left_by']} expired during attempt {attempt}."
     return LoggedError("internal", "LeaseExpired", message, None, job_id=row["id"])

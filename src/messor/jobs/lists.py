@@ -1,4 +1,4 @@
-"""Looking at jobs: lists, one job in full with its errors, and figures by type.
+"""Job lists, one job in full with its errors, and figures by type.
 
 A job is found in the queue or in the history; nothing here changes one.
 """
@@ -17,7 +17,7 @@ from messor.errors import NotFoundError
 from messor.jobs.history import COLUMNS
 from messor.store.database import Database
 
-MANY = 20_000  # jobs that are counted at once; to count more takes longer than a page may
+MANY = 20_000  # jobs counted at once; counting more takes too long for a web page
 
 STATES = ("queued", "running", "done", "dead", "cancelled")
 
@@ -76,7 +76,7 @@ class JobRow:
 
 @dataclass(frozen=True, slots=True)
 class JobFigures:
-    """How the jobs of a type stand; of done ones, those that are not in the history yet."""
+    """Number of jobs of a type by state; done ones only until they move to the history."""
 
     job_type: str
     queued: int
@@ -93,7 +93,7 @@ class JobFigures:
 async def listing(
     database: Database, *, state: str | None = None, job_type: str | None = None, limit: int = 50
 ) -> list[JobRow]:
-    """The newest first; those in the history are not listed."""
+    """Newest first; jobs in the history are not listed."""
     rows = await database.fetch(LIST, state, job_type, limit)
     return [JobRow(**dict(row)) for row in rows]
 
@@ -115,7 +115,7 @@ async def stats(database: Database) -> list[JobFigures]:
 
 
 def are_many(figures: Sequence[JobFigures]) -> bool:
-    """Whether to count them again takes so long that nobody should wait for it."""
+    """Whether there are too many to count again while someone waits."""
     return (
         sum(one.queued + one.running + one.done + one.dead + one.cancelled for one in figures)
         > MANY

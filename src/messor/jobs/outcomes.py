@@ -1,6 +1,6 @@
-"""How jobs end: done, waiting for another try, or dead with the reason.
+"""How jobs end: done, waiting for another attempt, or dead with a reason.
 
-Whoever says so must still hold the job; the word and the job's effects are one transaction.
+The caller must still hold the job; the outcome and the job's effects are one transaction.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UPDATE messor.jobs j
 RETURNING j.id
 """
 
-# The wait is spread by half of itself to either side.
+# The wait varies by half of itself in both directions.
 FAIL = """
 UPDATE messor.jobs
    SET state = CASE WHEN $3::boolean THEN 'queued' ELSE 'dead' END,
@@ -44,15 +44,15 @@ UPDATE messor.jobs
 RETURNING state
 """
 
-# Whoever blocks us wants to be left alone for longer than a network takes to come back.
+# A host that blocks us needs longer than a network takes to recover.
 PATIENCE = {"http": 2.0, "blocked": 10.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How long a failed job waits: `first_seconds`, then twice as long each time, up to a limit.
+    """How long a failed job waits: `first_seconds`, doubling each time, up to a limit.
 
-    `patience` stretches the wait by the error's category; the limit holds for all.
+    `patience` multiplies the wait by error category; the limit applies to all.
     """
 
     first_seconds: float = 30.0
@@ -74,9 +74,9 @@ async def complete(connection: Connection, job: Job, result: Result = None) -> N
 
 
 async def complete_all(connection: Connection, finished: Sequence[tuple[Job, Result]]) -> list[Job]:
-    """Record many jobs as done; answers those that were lost, whose effects must not commit.
+    """Record many jobs as done; return those that were lost, whose effects must not commit.
 
-    `leases.confirm`, said before the effects in the same transaction, makes sure there are none.
+    `leases.confirm`, called before the effects in the same transaction, ensures there are none.
     """
     jobs = [job for job, _ in finished]
     stored = [
@@ -95,7 +95,7 @@ async def fail(
     retryable: bool,
     backoff: Backoff = BACKOFF,
 ) -> str:
-    """Send the job back to wait, or to the dead letters; answers which state it went to."""
+    """Requeue the job or make it a dead letter; return its new state."""
     again = retryable and job.attempts < job.max_attempts
     wait = backoff.seconds(job.attempts, fault.category)
     why = (fault.category, fault.error_type, fault.message)

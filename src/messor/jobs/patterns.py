@@ -1,7 +1,6 @@
 """Error patterns: logged errors grouped by type and by what their messages have in common.
 
-`messor.error_pattern` in the database makes the patterns, so that they are the same wherever they
-are asked for.
+`messor.error_pattern` in the database derives the patterns, so that they are the same everywhere.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from uuid import UUID
 from messor.core.masking import mask_text
 from messor.store.database import Database
 
-# Equal messages are counted first: making a pattern costs more than that. The newest message
-# stands for its pattern.
+# Equal messages are counted first, as deriving a pattern costs more. The newest message represents
+# its pattern.
 PATTERNS = """
 WITH messages AS (
   SELECT category, error_type, error_message, count(*) AS times, count(job_id) AS of_jobs,
@@ -38,7 +37,7 @@ SELECT category, error_type, messor.error_pattern(error_message) AS pattern,
 
 @dataclass(frozen=True, slots=True)
 class ErrorPattern:
-    """Errors of one kind: how often, since when, and one of them as it was."""
+    """Errors of one kind: how often, since when, and an example."""
 
     category: str
     error_type: str
@@ -59,7 +58,7 @@ async def patterns(
     error_type: str | None = None,
     limit: int = 50,
 ) -> list[ErrorPattern]:
-    """The most frequent first; `within` looks only at errors that are not older than that."""
+    """Most frequent first; `within` restricts the age of errors."""
     rows = await database.fetch(PATTERNS, within, category, error_type, limit)
     texts = ("pattern", "sample")
     return [

@@ -1,6 +1,6 @@
-"""How a runner comes by jobs: a seeker fills its places until it is told to stop.
+"""How a runner gets jobs: a seeker fills its slots until stopped.
 
-This one looks into PostgreSQL, again and again. Another follows the hints of a broker.
+This one polls PostgreSQL. Another follows the hints of a broker.
 """
 
 from __future__ import annotations
@@ -9,54 +9,54 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from messor.jobs.places import JobSlots
+from messor.jobs.slots import JobSlots
 
 
-class Seeker(Protocol):
-    """When to claim, and what."""
+class JobSource(Protocol):
+    """Decides when to claim, and what."""
 
     def stop(self) -> None:
-        """Claim nothing more, and return from `seek` once a claim under way is settled."""
+        """Claim nothing more, and return from `seek` once a claim in progress has finished."""
 
-    def note_free(self, places: JobSlots) -> None:
-        """A job has ended, and its place is free."""
+    def note_free(self, slots: JobSlots) -> None:
+        """Note that a job has ended and its slot is free."""
 
-    async def seek(self, places: JobSlots) -> None: ...
+    async def fill(self, slots: JobSlots) -> None: ...
 
 
 class DatabasePoller:
-    """Fills the free places; when all are taken, waits until half of them are free again.
+    """Fills the free slots; when all are taken, waits until half of them are free.
 
     So claims stay batches even when jobs end one by one.
     """
 
-    def __init__(self, job_types: Sequence[str], look_seconds: float) -> None:
+    def __init__(self, job_types: Sequence[str], poll_seconds: float) -> None:
         self._job_types = job_types
-        self._look_seconds = look_seconds
-        self._roomy = asyncio.Event()
+        self._poll_seconds = poll_seconds
+        self._half_free = asyncio.Event()
         self._stop = asyncio.Event()
 
     def stop(self) -> None:
         self._stop.set()
-        self._roomy.set()
+        self._half_free.set()
 
-    def note_free(self, places: JobSlots) -> None:
-        if places.is_roomy:
-            self._roomy.set()
+    def note_free(self, slots: JobSlots) -> None:
+        if slots.is_half_free:
+            self._half_free.set()
 
-    async def seek(self, places: JobSlots) -> None:
+    async def fill(self, slots: JobSlots) -> None:
         while not self._stop.is_set():
-            free = places.free
-            claimed = (await places.claim(self._job_types, free) or 0) if free else 0
+            free = slots.free
+            claimed = (await slots.claim(self._job_types, free) or 0) if free else 0
             if self._stop.is_set():
                 return
             if claimed == free:
-                self._roomy.clear()
-            await wait(self._roomy if claimed == free else self._stop, self._look_seconds)
+                self._half_free.clear()
+            await wait(self._half_free if claimed == free else self._stop, self._poll_seconds)
 
 
 async def wait(event: asyncio.Event, seconds: float) -> None:
-    """For an event, but no longer than so many seconds."""
+    """Wait for an event, up to a time limit."""
     try:
         async with asyncio.timeout(seconds):
             await event.wait()

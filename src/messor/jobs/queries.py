@@ -1,4 +1,4 @@
-"""Reading jobs and dead letters page by page, the newest first."""
+"""Jobs and dead letters page by page, newest first."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from messor.jobs.dead_letters import DeadLetter, letter_of
+from messor.jobs.dead_letters import DeadLetter, dead_letter_of
 from messor.jobs.lists import JobRow
 from messor.store.database import Connection, Database
 
-# By id, which grows with time and has an index; a state may be rare, so the look is bounded.
+# By id, which grows with time and has an index; a state may be rare, so the scan is bounded.
 JOBS = """
 WITH edge AS MATERIALIZED (
   SELECT count(*) AS looked, (array_agg(s.id ORDER BY s.id))[1] AS last FROM (
@@ -37,14 +37,14 @@ SELECT id, job_type, dedupe_key, attempts, dead_category AS category, dead_type 
  ORDER BY finished_at DESC, id DESC LIMIT $5
 """
 
-STRETCH = 20_000  # jobs that one answer looks at
+STRETCH = 20_000  # jobs scanned per query
 
 Before = tuple[datetime, UUID]
 
 
 @dataclass(frozen=True, slots=True)
 class JobSlice:
-    """Jobs that fit, and where the next stretch begins; None at the queue's end."""
+    """Matching jobs, and where the next slice begins; None at the queue's end."""
 
     jobs: list[JobRow]
     reached: UUID | None
@@ -59,7 +59,7 @@ async def jobs(
     limit: int = 50,
     stretch: int = STRETCH,
 ) -> JobSlice:
-    """`before` is the last one seen; those in the history are not listed."""
+    """Jobs before the last one seen, `before`; those in the history are not listed."""
     look = limit + 1 if state is None and job_type is None else stretch
     rows = await source.fetch(JOBS, state, job_type, before, look, limit + 1)
     edge = {name: rows[0][name] for name in ("looked", "last")}
@@ -81,7 +81,7 @@ async def letters(
     before: Before | None = None,
     limit: int = 50,
 ) -> list[DeadLetter]:
-    """`before` is (died_at, id) of the last one seen."""
+    """Dead letters before the last one seen, `before`: (died_at, id)."""
     since, last = before or (None, None)
     rows = await source.fetch(LETTERS, job_type, category, since, last, limit)
-    return [letter_of(row) for row in rows]
+    return [dead_letter_of(row) for row in rows]

@@ -1,4 +1,4 @@
-"""A job as somebody may see it: its payload by right and by field, its texts without secrets."""
+"""A job for display: payload fields by permission, texts without secrets."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 from messor.core.masking import mask, mask_text
 
-# What a payload may show to everybody who may look at jobs. All else is for those who may act on
-# jobs: a webhook's payload is an event, which may be one of the audit's.
+# Payload fields visible to everyone who may view jobs. All others need the right to act on jobs: a
+# webhook's payload is an event, which may be an audit event.
 OPEN_FIELDS = frozenset(
     {"since", "subject", "window", "page_id", "snapshot_id", "seen_at", "cause", "judge", "read"}
 )
@@ -15,9 +15,9 @@ TEXTS = ("target_url", "dedupe_key", "dead_reason")
 
 
 def shown_job(job: dict[str, Any], *, in_full: bool) -> dict[str, Any]:
-    """A copy of what `listing.get` answers; `in_full` for those who may act on jobs.
+    """A copy of the result of `lists.get`; `in_full` for those who may act on jobs.
 
-    `is_cut` says whether fields of the payload were left out.
+    `is_cut` says whether payload fields were left out.
     """
     payload = job["payload"] or {}
     open_part = payload if in_full else {k: v for k, v in payload.items() if k in OPEN_FIELDS}
@@ -33,7 +33,7 @@ def shown_job(job: dict[str, Any], *, in_full: bool) -> dict[str, Any]:
 
 
 def _error(error: dict[str, Any], *, in_full: bool) -> dict[str, Any]:
-    """Where in the program it happened is for those who can do something about it."""
+    """The stack trace is only for those who may act on jobs."""
     stack = _text(error["stack_trace"]) if in_full else None
     return {**error, "error_message": _text(error["error_message"]), "stack_trace": stack}
 

@@ -1,8 +1,8 @@
-"""The runner: does jobs in this process until told to stop.
+"""The runner: performs jobs in this process until stopped.
 
-A seeker fills its places; the runner keeps the leases alive while handlers work, and has each
-job's effects committed together with its completion. A process that dies says nothing: its leases
-run out, and the jobs come back to others with that attempt counted.
+A seeker fills its slots; the runner keeps the leases alive while handlers work, and commits each
+job's effects with its completion. When a process dies, its leases expire, and the jobs return to
+others with that attempt counted.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from messor.jobs.faults import fault_of, is_retryable
 from messor.jobs.handlers import Handlers
 from messor.jobs.jobs import Job
 from messor.jobs.outcomes import Backoff
-from messor.jobs.places import JobSlots, cancel
-from messor.jobs.poller import DatabasePoller, Seeker
+from messor.jobs.poller import DatabasePoller, JobSource
+from messor.jobs.slots import JobSlots, cancel
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 AGAIN_SECONDS = 1.0  # before a heartbeat that did not reach the database is sent again
@@ -37,20 +37,22 @@ async def _nothing_to_repair() -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunnerLimits:
-    """How much a runner takes on, and how long it waits."""
+    """How many jobs a runner takes on, and how long it waits."""
 
     concurrency: int = 16
     transactions: int = 2  # at once; the pool needs more, so that heartbeats never wait for one
     lease_seconds: float = 60.0
-    look_seconds: float = 0.5  # how often an idle runner looks for jobs
-    drain_seconds: float = 20.0  # less than a process has to end, so that jobs can be given back
+    poll_seconds: float = 0.5  # how often an idle runner polls for jobs
+    drain_seconds: float = (
+        20.0  # shorter than a process's time to end, so that jobs can be given back
+    )
     backoff: Backoff = field(default_factory=Backoff)
 
 
 class Runner:
     """Runs the handlers of one process.
 
-    `outcomes` counts jobs done, queued again, dead, lost to another worker and abandoned.
+    `outcomes` counts jobs done, requeued, dead, lost to another worker and abandoned.
     """
 
     def __init__(
@@ -60,7 +62,7 @@ class Runner:
         worker_name: str,
         limits: RunnerLimits | None = None,
         *,
-        seeker: Seeker | None = None,
+        job_source: JobSource | None = None,
         repair: Repair = _nothing_to_repair,
     ) -> None:
         self._database = database
@@ -70,8 +72,10 @@ class Runner:
         self.outcomes: Counter[str] = Counter()
         self._writer = TransactionPool(database, self._limits.transactions, patient(repair))
         self._finisher = Completer(self._writer)
-        self._seeker = seeker or DatabasePoller(handlers.job_types, self._limits.look_seconds)
-        self._places = JobSlots(
+        self._job_source = job_source or DatabasePoller(
+            handlers.job_types, self._limits.poll_seconds
+        )
+        self._slots = JobSlots(
             database,
             worker_name,
             self._do,
@@ -80,46 +84,47 @@ class Runner:
             repair=patient(repair),
             outcomes=self.outcomes,
         )
-        self._places.on_free = lambda: self._seeker.note_free(self._places)
+        self._slots.on_free = lambda: self._job_source.note_free(self._slots)
 
     def stop(self) -> None:
-        """Claim nothing more, let jobs under way finish, and return from `run`."""
+        """Claim nothing more, finish jobs in progress, and return from `run`."""
         self._stop.set()
-        self._seeker.stop()
+        self._job_source.stop()
 
     async def run(self) -> None:
-        seeking = asyncio.create_task(self._seeker.seek(self._places))
+        filling = asyncio.create_task(self._job_source.fill(self._slots))
         beating = asyncio.create_task(self._heartbeat_loop())
         stopping = asyncio.create_task(self._stop.wait())
-        places = range(self._limits.transactions)
-        finishing = [asyncio.create_task(self._finisher.run()) for _ in places]
+        slots = range(self._limits.transactions)
+        finishing = [asyncio.create_task(self._finisher.run()) for _ in slots]
         try:
             done, _ = await asyncio.wait(
-                [seeking, beating, stopping, *finishing], return_when=asyncio.FIRST_COMPLETED
+                [filling, beating, stopping, *finishing], return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 task.result()
-            await self._drain(seeking, finishing)
+            await self._drain(filling, finishing)
         finally:
-            await cancel([seeking, beating, stopping, *finishing])
-            await self._places.clear()
+            await cancel([filling, beating, stopping, *finishing])
+            await self._slots.clear()
 
     async def _drain(
-        self, seeking: asyncio.Task[None], finishing: list[asyncio.Task[None]]
+        self, filling: asyncio.Task[None], finishing: list[asyncio.Task[None]]
     ) -> None:
-        """Let jobs finish; what takes too long goes back, to be begun anew elsewhere."""
-        # A claim under way is awaited: cancelled, it might leave jobs with a lease and no runner.
-        await seeking
-        await self._places.drain(self._limits.drain_seconds)
-        unfinished = await self._places.clear()
+        """Let jobs finish; those that take too long are given back, to be restarted elsewhere."""
+        # A claim in progress is awaited: if cancelled, it might leave jobs with a lease and no
+        # runner.
+        await filling
+        await self._slots.drain(self._limits.drain_seconds)
+        unfinished = await self._slots.clear()
         if unfinished:
             await cancel([*finishing])  # their transactions hold the jobs' rows
-            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):  # else their leases run out
+            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):  # else their leases expire
                 async with asyncio.timeout(GIVE_BACK_SECONDS):
                     await self._writer.write(lambda c: leases.give_back(c, unfinished))
 
     async def _do(self, job: Job) -> None:
-        """One job, from its handler to its outcome."""
+        """Run one job, from its handler to its outcome."""
         with log_ids(job=job.id):
             try:
                 effects = await self._handlers.prepare(job)
@@ -141,22 +146,22 @@ class Runner:
                 )
             )
         except (LeaseLostError, *LOST_CONNECTION, *TRY_AGAIN):
-            state = "lost"  # or it will be, when its lease has run out
+            state = "lost"  # or it will be, when its lease has expired
         self.outcomes[state] += 1
         log(logger, WARNING, "job failed", type=job.job_type, state=state, error=str(error))
 
     async def _heartbeat_loop(self) -> None:
-        """Extend all leases, and abandon jobs that were cancelled or went to another worker."""
+        """Extend all leases, and abandon jobs that were cancelled or taken by another worker."""
         seconds = self._limits.lease_seconds
         pause = seconds / 3
         while True:
             await asyncio.sleep(pause)
             pause = seconds / 3
             try:
-                lost = await leases.heartbeat(self._database, self._places.jobs, seconds)
+                lost = await leases.heartbeat(self._database, self._slots.jobs, seconds)
             except LOST_CONNECTION + TRY_AGAIN:
                 pause = min(pause, AGAIN_SECONDS)
                 continue
-            self._places.abandon({job.id for job in lost})
+            self._slots.abandon({job.id for job in lost})
             if not self._stop.is_set():
-                await self._places.claim_suspect(self._handlers.job_types)
+                await self._slots.claim_suspect(self._handlers.job_types)

@@ -1,1 +1,1 @@
-"""What happened? Events, decisions and errors."""
+"""What happened: events, decisions and errors."""

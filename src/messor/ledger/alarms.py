@@ -1,8 +1,8 @@
-"""Alarms: what is wrong with the running installation now, for whoever looks from anywhere.
+"""Alarms: current problems of the installation, visible from every process.
 
-A process keeps its own on an `AlarmBoard` in memory, which works without the database, and an
-`AlarmKeeper` copies them there. An alarm stands while its process says so again and again; one whose
-process is gone falls silent with it.
+A process keeps its own on an in-memory `AlarmBoard`, which works without the database, and an
+`AlarmKeeper` copies them there. An alarm lasts while its process keeps repeating it, and ends with
+the process.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 logger = room_logger(__name__)
 
-DISK, CLOCK = "disk", "clock"  # names of alarms; others are components
+DISK, CLOCK = "disk", "clock"  # alarm names; others are component names
 KEEP_SECONDS = 5.0
-# An alarm that was not repeated for so long has nobody behind it. Measured both ways: a clock that
-# was wrong may have dated it in the future.
+# An alarm not repeated for this long is stale. Measured both ways: a wrong clock may have dated it
+# in the future.
 STALE = "interval '30 seconds'"
 
 WRITE = """
@@ -40,7 +40,7 @@ SELECT $1, g.name, g.said, g.raised_at, messor.clock()
 ON CONFLICT (place, name) DO UPDATE SET said = excluded.said, raised_at = excluded.raised_at,
    seen_at = excluded.seen_at
 """
-# What the newest alarm of a name says, for a statement that asks for more.
+# Message of the newest alarm of a name, for use in other statements.
 NEWEST = f"""
 SELECT a.said FROM messor.alarms a, (SELECT messor.clock() AS now) c
  WHERE a.name = '{{name}}' AND a.seen_at BETWEEN c.now - {STALE} AND c.now + {STALE}
@@ -54,11 +54,11 @@ SELECT place, name, said, raised_at FROM messor.alarms, (SELECT messor.clock() A
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One thing that is wrong."""
+    """One current problem."""
 
     place: str  # machine and process
-    name: str  # what it is about: disk, clock, a component
-    said: str  # a sentence
+    name: str  # subject: disk, clock, a component
+    said: str  # the message, one sentence
     raised_at: datetime
 
 
@@ -78,7 +78,7 @@ class AlarmBoard:
         return list(self._alarms.values())
 
     def sound(self, name: str, said: str) -> None:
-        """Something is wrong, or still is, in other words."""
+        """Raise an alarm, or update its message."""
         known = self._alarms.get(name)
         since = known.raised_at if known is not None else datetime.now(UTC)
         self._alarms[name] = Alarm(self.place, name, mask_text(said), since)
@@ -86,14 +86,16 @@ class AlarmBoard:
             logger.warning("%s: %s", name, said)
 
     def end(self, name: str, said: str) -> None:
-        """It is well again."""
+        """Clear an alarm."""
         if self._alarms.pop(name, None) is not None:
             logger.warning("%s: %s", name, said)
 
 
 def one_of_each(found: Iterable[Alarm]) -> list[Alarm]:
-    """Each fault once, by its oldest alarm: every process of a machine sees the same disks, and every
-    process the same clock. Components fail each for itself.
+    """Each fault once, by its oldest alarm.
+
+    All processes of a machine see the same disks, and all processes the same clock; component
+    alarms are separate.
     """
     kept: dict[tuple[str, str], Alarm] = {}
     for alarm in sorted(found, key=lambda alarm: alarm.raised_at):
@@ -108,7 +110,7 @@ def _fault(alarm: Alarm) -> tuple[str, str]:
 
 
 async def standing(database: Database, board: AlarmBoard | None = None) -> list[Alarm]:
-    """What is wrong, the oldest first; alarms of this process also without a database."""
+    """Current alarms, oldest first; those of this process even without a database."""
     own = board.standing if board is not None else []
     try:
         rows = await database.fetch(STANDING)
@@ -119,13 +121,13 @@ async def standing(database: Database, board: AlarmBoard | None = None) -> list[
 
 
 class AlarmKeeper:
-    """Copies a board to the database as long as it runs."""
+    """Copies a board to the database while it runs."""
 
     def __init__(self, database: Database, board: AlarmBoard) -> None:
         self._database = database
         self._board = board
         self._stop = asyncio.Event()
-        self._stored = True  # something of an earlier process of this name may be there
+        self._stored = True  # an earlier process of this name may have left alarms
 
     def stop(self) -> None:
         self._stop.set()

@@ -1,7 +1,7 @@
-"""The audit log: all events, the newest first, by kind, actor, domain or what they are about.
+"""The audit log: all events, newest first, filtered by kind, actor, domain or subject.
 
-Each answer looks at a bounded stretch of the ledger, so that a filter that fits nothing does not
-read all of it; `reached` says where to go on.
+Each query scans a bounded slice of the ledger, so that a filter without matches does not read all
+of it; `reached` says where to continue.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from messor.ledger.events import Cursor, data_of
 from messor.ledger.recent import Recent
 from messor.store.database import Connection, Database
 
-STRETCH = 10_000  # events that one answer looks at
+SLICE = 10_000  # events scanned per query
 
 READ = """
 WITH stretch AS (
@@ -43,7 +43,7 @@ SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, tx::text::bigint, i
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which events are meant; what is not given does not matter."""
+    """Filter of events; None matches everything."""
 
     kind: str | None = None  # the first word of the type
     actor: str | None = None
@@ -53,7 +53,7 @@ class AuditFilter:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Events that fit, and where the next stretch begins; None at the ledger's end."""
+    """Matching events, and where the next slice begins; None at the ledger's end."""
 
     events: list[Recent]
     reached: Cursor | None
@@ -70,7 +70,7 @@ async def read(
         READ,
         None if before is None else str(before.tx),
         None if before is None else before.id,
-        STRETCH,
+        SLICE,
         wanted.kind,
         wanted.actor,
         wanted.domain_id,

@@ -1,6 +1,6 @@
-"""Decisions: may this be done, which rule says so, and why.
+"""Decisions: whether something may be done, by which rule, and why.
 
-An allowed fetch carries its rule on its own row; a refusal is stored when it changes.
+An allowed fetch stores its rule on its own row; a refusal is stored when it changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided, by which rule, in a sentence."""
+    """A verdict with its rule and reason."""
 
     verdict: Verdict
     rule: str
@@ -45,7 +45,7 @@ def decide(
     rules: Iterable[Callable[[Subject], Decision | None]],
     allowed: Decision,
 ) -> Decision:
-    """The first rule that objects wins; `allowed` is what stands when none does."""
+    """Return the first rule's objection, or `allowed` if there is none."""
     for rule in rules:
         objection = rule(subject)
         if objection is not None:

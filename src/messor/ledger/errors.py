@@ -1,4 +1,4 @@
-"""Error logs: what went wrong, in full, by category, so that patterns can be found."""
+"""Error logs: errors in full, by category, so that patterns can be found."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CATEGORIES = ("network", "http", "blocked", "parse", "validation", "storage", "i
 
 @dataclass(frozen=True, slots=True)
 class LoggedError:
-    """One error with its circumstances."""
+    """One error with its context."""
 
     category: str
     error_type: str
@@ -52,16 +52,16 @@ async def log(connection: Connection, faults: Sequence[LoggedError]) -> None:
         [fault.error_type for fault in faults],
         [mask_text(fault.message) for fault in faults],
         [None if fault.stack is None else mask_text(fault.stack) for fault in faults],
-        [_storable_json(_shown_detail(fault)) for fault in faults],
+        [_storable_json(_masked_detail(fault)) for fault in faults],
     )
 
 
-def _shown_detail(fault: LoggedError) -> dict[str, Any]:
-    """Without secrets; an error of a page still tells the page's own URL."""
+def _masked_detail(fault: LoggedError) -> dict[str, Any]:
+    """Detail without secrets; a page's error keeps the page's own URL."""
     pages = () if fault.page_id is None else ("url",)
     return mask_except_pages(fault.detail or {}, pages)
 
 
 def _storable_json(detail: dict[str, Any]) -> str:
-    """JSON that PostgreSQL takes: it has no NUL, not even escaped."""
+    """JSON that PostgreSQL accepts: without NUL, not even escaped."""
     return msgspec.json.encode(detail).decode().replace("\\u0000", "")

@@ -1,7 +1,7 @@
 """Events: append-only facts about governance and outcomes, read in commit order.
 
-A plain id cursor loses rows: a transaction that took a lower id may commit later. The cursor
-here is (tx, id), and only transactions older than every running one are read.
+A plain id cursor loses rows: a transaction with a lower id may commit later. The cursor here is
+(tx, id), and only transactions older than every running one are read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SELECT e.tx::text::bigint AS tx, e.id, e.occurred_at, e.type, e.actor, e.domain_
  ORDER BY e.tx, e.id LIMIT $3
 """
 
-# Events whose `url` is that of a page, which must lead there. Of all others it may hold a secret.
+# Events whose `url` is a page's, which must stay usable. In all others it may contain a secret.
 _ABOUT_PAGES = (
     "candidate.", "crawl.", "extraction.", "page.", "product.", "record.", "url.",
 )  # fmt: skip
@@ -39,7 +39,7 @@ _ABOUT_PAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A fact to be recorded."""
+    """A fact to record."""
 
     type: str
     actor: str
@@ -50,7 +50,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in the ledger: everything before it was read."""
+    """A position in the ledger: everything before it has been read."""
 
     tx: int = 0
     id: int = 0
@@ -58,7 +58,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """A fact as it stands in the ledger."""
+    """A recorded fact."""
 
     cursor: Cursor
     occurred_at: datetime
@@ -66,7 +66,7 @@ class RecordedEvent:
 
 
 async def record(connection: Connection, events: Sequence[Event]) -> None:
-    """Write events in the caller's transaction, so that they are true exactly if it commits."""
+    """Record events in the caller's transaction, so that they exist exactly if it commits."""
     if not events:
         return
     await connection.execute(
@@ -80,10 +80,10 @@ async def record(connection: Connection, events: Sequence[Event]) -> None:
 
 
 def data_of(event_type: str, stored: str) -> dict[str, Any]:
-    """An event's data as anybody may read them: without secrets, whoever recorded them.
+    """An event's data without secrets, whoever recorded it.
 
-    The path of a webhook's URL often is its secret, so that only the origin is told. A page's own
-    URL is what the event is about: receivers look the page up by it.
+    The path of a webhook's URL is often its secret, so only the origin is kept. A page's own URL
+    is kept: receivers look the page up by it.
     """
     data: dict[str, Any] = msgspec.json.decode(stored)
     if event_type.startswith("webhook.") and isinstance(data.get("url"), str):
@@ -92,7 +92,7 @@ def data_of(event_type: str, stored: str) -> dict[str, Any]:
 
 
 def _page_urls(event_type: str, data: dict[str, Any]) -> tuple[str, ...]:
-    """The fields that hold a page's own URL, or what a page says."""
+    """The fields that contain a page's own URL, or page content."""
     if event_type == "record.corrected":
         return ("found", "correct")
     if event_type.startswith(_ABOUT_PAGES):
@@ -102,7 +102,7 @@ def _page_urls(event_type: str, data: dict[str, Any]) -> tuple[str, ...]:
 
 
 async def read_after(database: Database, cursor: Cursor, limit: int = 500) -> list[RecordedEvent]:
-    """The next events in commit order."""
+    """Read the next events in commit order."""
     rows = await database.fetch(AFTER, str(cursor.tx), cursor.id, limit)
     return [
         RecordedEvent(

@@ -1,6 +1,6 @@
-"""Reading events page by page in the order they were committed, forwards and backwards.
+"""Events page by page in commit order, forwards and backwards.
 
-Who logged in and who changed whom is for those who may read the audit; others do not see it.
+Logins and changes to members are visible only with the right to read the audit log.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from uuid import UUID
 from messor.ledger.events import Cursor, Event, RecordedEvent, data_of
 from messor.store.database import Connection, Database
 
-# The first words of types that tell of people and secrets, not of the web.
+# Type prefixes of events about people and secrets rather than the web.
 AUDIT = ("session", "login", "member", "key", "link", "proxy", "webhook", "person", "secrets")
 
-# Ordered by the column, not by the output of the same name: only the former has an index.
+# Ordered by the column, not the output of the same name: only the column has an index.
 READ = """
 SELECT e.tx::text::bigint AS tx, e.id, occurred_at, type, actor, domain_id, page_id, data
   FROM messor.events e
@@ -32,12 +32,12 @@ SELECT e.tx::text::bigint AS tx, e.id FROM messor.events e
  WHERE e.tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY e.tx DESC, e.id DESC LIMIT 1
 """
 
-STRETCH = 10_000  # events that one answer looks at
-LEFT_OUT = 20  # events for each one wanted, where only those of the audit are left out
+SLICE = 10_000  # events scanned per query
+LEFT_OUT = 20  # events scanned per one wanted, if only audit events are left out
 
-# The same over a stretch of the ledger: a type may be rare, and then all would be read for it. The
-# first row says how far the look came.
-LOOK = """
+# The same over a slice of the ledger, as a rare type would otherwise require reading all of it.
+# The first row says how far the scan got.
+SCAN = """
 WITH stretch AS MATERIALIZED (
   SELECT e.tx, e.id, e.occurred_at, e.type, e.actor, e.domain_id, e.page_id, e.data
     FROM messor.events e
@@ -63,7 +63,7 @@ _OF_ALL, _OF_DOMAIN = "$4::uuid IS NULL", "e.domain_id = $4::uuid"
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Which events are meant; what is not given does not matter."""
+    """Filter of events; None matches everything."""
 
     types: Sequence[str] | None = None
     domain_id: UUID | None = None
@@ -79,7 +79,7 @@ async def events(
     newest_first: bool = False,
     limit: int = 50,
 ) -> list[RecordedEvent]:
-    """The next events in commit order, or in the opposite one."""
+    """The next events in commit order, or in reverse."""
     sql = READ.format(
         beyond="<" if newest_first else ">", direction="DESC" if newest_first else "ASC"
     )
@@ -99,7 +99,7 @@ async def events(
 
 @dataclass(frozen=True, slots=True)
 class EventSlice:
-    """Events that fit, and where the next stretch begins; None at the ledger's end."""
+    """Matching events, and where the next slice begins; None at the ledger's end."""
 
     events: list[RecordedEvent]
     reached: Cursor | None
@@ -112,10 +112,10 @@ async def look(
     beyond: Cursor | None = None,
     newest_first: bool = False,
     limit: int = 50,
-    stretch: int = STRETCH,
+    stretch: int = SLICE,
 ) -> EventSlice:
-    """The next events, as `events` answers them, of a bounded stretch of the ledger."""
-    sql = LOOK.format(
+    """The next events, as `events` returns them, from a bounded slice of the ledger."""
+    sql = SCAN.format(
         beyond="<" if newest_first else ">",
         direction="DESC" if newest_first else "ASC",
         opposite="ASC" if newest_first else "DESC",
@@ -143,7 +143,7 @@ async def look(
 
 
 async def newest(source: Connection | Database) -> Cursor:
-    """Where the ledger ends now, for whoever waits for what comes."""
+    """The current end of the ledger, to wait for what follows."""
     row = await source.fetchrow(NEWEST)
     return Cursor() if row is None else Cursor(row["tx"], row["id"])
 

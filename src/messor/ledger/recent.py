@@ -1,6 +1,6 @@
-"""The newest events, for people who want to see what just happened.
+"""The newest events, for display.
 
-Who reads on from a place, and must not miss a row, uses `ledger.events.read_after`.
+To read on from a position without missing a row, use `ledger.events.read_after`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from messor.ledger.events import data_of
 from messor.ledger.queries import AUDIT
 from messor.store.database import Connection, Database
 
-WINDOW = 500  # of the newest that are looked at, whatever their types
+WINDOW = 500  # newest events scanned, whatever their types
 
 NEWEST = """
 SELECT e.id, e.occurred_at, e.type, e.actor, e.domain_id, d.domain, e.page_id, e.data::text AS data
@@ -42,7 +42,7 @@ class Recent:
 async def newest(
     source: Connection | Database, limit: int = 12, *, audit: bool = False
 ) -> list[Recent]:
-    """The newest events first; those for admins only with `audit`."""
+    """The newest events first; admin-only events only with `audit`."""
     hidden = [] if audit else list(AUDIT)
     rows = await source.fetch(NEWEST, limit, WINDOW, hidden)
     return [Recent(**{**row, "data": data_of(row["type"], row["data"])}) for row in rows]

@@ -1,1 +1,1 @@
-"""How do we behave? Hosts, lanes, pace, risk, friction, robots.txt in force."""
+"""How the crawler behaves towards hosts: lanes, pace, risk, friction, applicable robots.txt."""

@@ -1,10 +1,10 @@
-"""Steps of the database's clock: waits keep the length they were meant to have.
+"""Steps of the database clock: stored waits keep their intended length.
 
-All waits are stored as times on that clock. When it steps, by a wrong time that is put right or one
-that was right and goes wrong, those times mean something else: an hour ahead for a moment, and lanes
-stand still for an hour; set forward, and a Retry-After of half an hour is over at once. Each lane
-knows what the clock said when its `ready_at` came about (`paced_at`), so that the wait that was meant
-is known, however long, and is never cut short. Noticing a step is the watch's.
+All waits are stored as times on that clock. When it steps, because a wrong time is corrected or a
+correct one goes wrong, those times change their meaning: after an hour ahead, lanes stand still
+for an hour; set forward, a Retry-After of half an hour is over at once. Each lane stores the
+clock's time when its `ready_at` was set (`paced_at`), so the intended wait is known and never cut
+short. Detecting a step is up to the clock watch.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from datetime import datetime, timedelta
 
 from messor.store.database import Database
 
-BATCH = 1000  # lanes that are locked at a time
+BATCH = 1000  # lanes locked at a time
 JOB_LEASE = timedelta(seconds=60)
 LEADER_LEASE = timedelta(seconds=30)
-LONGEST_LEASE = timedelta(minutes=10)  # of a job or a leader
+LONGEST_LEASE = timedelta(minutes=10)  # of a job or leader
 PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = '300s'"
 
-# A wait that was under way lasts as long as it was to last. What was set since the step is known by
-# its stamp, and left: whoever comes second finds nothing to do.
+# Running waits keep their length. Waits set since the step are recognised by their timestamp and
+# left alone, so a second process finds nothing to do.
 FORWARD_LANES = """
 UPDATE messor.lanes l
    SET ready_at = l.ready_at + $1::interval,
@@ -44,7 +44,7 @@ INSERT INTO messor.clock_watch (seen_at, ahead_from) VALUES (messor.clock(), $1)
 ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, ahead_from = excluded.ahead_from
 """
 
-# Only one mends a step back, and locks nothing else meanwhile; should it die, another does.
+# Only one process repairs a step back, and locks nothing else meanwhile; if it dies, another does.
 CLAIM_BACK = """
 SELECT seen_at, ahead_from, messor.clock() AS now FROM messor.clock_watch
  WHERE seen_at > messor.clock() + $1::interval FOR UPDATE SKIP LOCKED
@@ -54,9 +54,9 @@ DONE_BACK = "UPDATE messor.clock_watch SET seen_at = messor.clock(), ahead_from 
 LOCK_LANES = """
 SELECT host_id FROM messor.lanes WHERE host_id > $1 ORDER BY host_id LIMIT $2 FOR NO KEY UPDATE
 """
-# Tasks do not say when they were scheduled. Those fetched or found while the clock was ahead are told
-# by that; what was made due at once in that time, by being due within it. A page that comes too soon
-# for its frequency is no harm: its lane keeps the pace.
+# Tasks do not store when they were scheduled. Those fetched or found while the clock was ahead are
+# recognised by that, those made due immediately by being due within that period. A page that comes
+# too early for its frequency does no harm: its lane keeps the pace.
 BACK_TASKS = """
 UPDATE messor.crawl_tasks t SET due_at = t.due_at - $2::interval
   FROM messor.pages p
@@ -92,9 +92,9 @@ UPDATE messor.provider_holds
    SET held_until = messor.clock() + greatest(held_until - set_at, interval '0'), set_at = messor.clock()
  WHERE set_at > messor.clock()
 """
-# When the command of a run was last seen: dated ahead, one that died would count as alive till then.
+# When a run's command was last seen: with a future time, a dead one would count as alive.
 BACK_RUNS = "UPDATE messor.crawl_runs SET seen_at = messor.clock() WHERE seen_at > messor.clock()"
-# No lease is longer than a holder asks for: what is later was granted by the wrong time.
+# No lease is longer than its holder requests: a later expiry was granted by the wrong time.
 BACK_WORKERS = """
 UPDATE messor.worker_leases SET expires_at = messor.clock() + $1::interval
  WHERE ended_at IS NULL AND expires_at > messor.clock() + 2 * $1::interval
@@ -119,8 +119,8 @@ UPDATE messor.schedules SET next_run_at = NULL, last_run_at = messor.clock(),
        last_finished_at = least(last_finished_at, messor.clock())
  WHERE last_run_at > messor.clock()
 """
-# What else waits for a time, mostly a short one. Times beyond the first wrong one were set by that, or
-# come somewhat too soon now, which harms nobody.
+# Other, mostly short waits. Times after the first wrong one were set by it, or now come a little
+# early, which is harmless.
 OTHER_WAITS = (
     ("login_throttles", "open_at"),
     ("rate_limits", "spent_until"),
@@ -133,7 +133,7 @@ BACK_OTHERS = """
 UPDATE messor.{table} SET {column} = {column} - $1::interval
  WHERE {column} >= $2 AND {column} > messor.clock()
 """
-# A page that is just being read is locked for long, and will be done with.
+# A page being read is locked for long, and will be finished.
 BACK_READING = """
 UPDATE messor.extraction_due d SET due_at = d.due_at - $1::interval
   FROM (SELECT id FROM messor.extraction_due
@@ -143,7 +143,7 @@ UPDATE messor.extraction_due d SET due_at = d.due_at - $1::interval
 
 
 async def move_forward(database: Database, step: timedelta, before: datetime) -> None:
-    """The clock, which said `before`, is ahead of that by a step: waits under way go with it."""
+    """Extend running waits after the clock, which read `before`, has stepped forward."""
     async with database.transaction() as connection:
         await connection.execute(FORWARD_LANES, step, before)
         await connection.execute(FORWARD_HOSTS, step, before)
@@ -152,32 +152,32 @@ async def move_forward(database: Database, step: timedelta, before: datetime) ->
 
 
 async def move_back(
-    database: Database, step: timedelta | None, least: timedelta, worker_lease: timedelta
+    database: Database, step: timedelta | None, min_step: timedelta, worker_lease: timedelta
 ) -> timedelta | None:
-    """Mend what was written while the clock was ahead; answers by how much, None if nothing was.
+    """Repair times written while the clock was ahead; return by how much, None if not needed.
 
-    `step` is what a watch measured. Nobody may have watched: then what was last seen tells.
+    `step` is what a clock watch measured; without one, the last time seen is used.
     """
     async with database.transaction() as holding:
         await holding.execute(PATIENCE)
-        row = await holding.fetchrow(CLAIM_BACK, least)
+        row = await holding.fetchrow(CLAIM_BACK, min_step)
         if row is None:
             return None
         seen, back = row["seen_at"], step or row["seen_at"] - row["now"]
-        begun = row["ahead_from"] or seen - timedelta(minutes=1)
-        await _mend_leases(database, back, (begun, seen + least), worker_lease)
-        await _mend_lanes(database, back, (begun, seen + least))
+        started_at = row["ahead_from"] or seen - timedelta(minutes=1)
+        await _repair_leases(database, back, (started_at, seen + min_step), worker_lease)
+        await _repair_lanes(database, back, (started_at, seen + min_step))
         await holding.execute(DONE_BACK)
     return back
 
 
-async def _mend_leases(
+async def _repair_leases(
     database: Database,
     back: timedelta,
     wrong: tuple[datetime, datetime],
     worker_lease: timedelta,
 ) -> None:
-    """Each in a transaction of its own: flushes and renewals wait for none of them for long."""
+    """Repair leases and other waits, one transaction each, so flushes and renewals never wait long."""
     for table, column in OTHER_WAITS:
         await database.fetch(BACK_OTHERS.format(table=table, column=column), back, wrong[0])
     for sql, *values in (
@@ -194,10 +194,10 @@ async def _mend_leases(
         await database.fetch(sql, *values)
 
 
-async def _mend_lanes(
+async def _repair_lanes(
     database: Database, back: timedelta, wrong: tuple[datetime, datetime]
 ) -> None:
-    """Some at a time, each locked before its tasks as in a flush."""
+    """Repair lanes in batches, each lane locked before its tasks, as in a flush."""
     last = 0
     while True:
         async with database.transaction() as connection:

@@ -1,38 +1,38 @@
-"""The database's clock as one process knows it: all rows of a worker are timed alike.
+"""The database clock as seen by one process, so that all rows of a worker are timed alike.
 
-A statement that waits on its way would date what happened later than it did, and two requests a
-second apart would look closer. So a moment here is dated by the quickest answer of late to the
-question what time it is there. Never is anything dated before it happened.
+A delayed statement would date an event later than it happened, and two requests a second apart
+would look closer. So events are dated by the quickest recent query of the database's time. Nothing
+is ever dated before it happened.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-# After so long an answer is replaced by any other: clocks drift apart.
+# After this long a measurement is replaced by any other: clocks drift.
 BELIEVED_SECONDS = 60.0
 STEP = timedelta(seconds=5)  # a clock that differs by more was set
 
 
 class DatabaseClock:
-    """What time it is for the database at a moment of ours; known from the first answer on."""
+    """Converts local monotonic times to database time, from the first measurement on."""
 
     def __init__(self) -> None:
-        self._asked_at = self._waited = float("inf")
+        self._measured_at = self._waited = float("inf")
         self._time = datetime.max.replace(tzinfo=UTC)
 
-    def hear(self, asked_at: float, answered_at: float, time: datetime) -> None:
-        """It was this time there between two moments of ours, as far as we know at the first."""
-        waited = answered_at - asked_at
-        is_old = answered_at - self._asked_at > BELIEVED_SECONDS
-        if waited <= self._waited or is_old or self._has_stepped(asked_at, answered_at, time):
-            self._asked_at, self._waited, self._time = asked_at, waited, time
+    def measure(self, sent_at: float, received_at: float, time: datetime) -> None:
+        """Take a measurement: the database read `time` between two local times."""
+        waited = received_at - sent_at
+        is_old = received_at - self._measured_at > BELIEVED_SECONDS
+        if waited <= self._waited or is_old or self._has_stepped(sent_at, received_at, time):
+            self._measured_at, self._waited, self._time = sent_at, waited, time
 
-    def _has_stepped(self, asked_at: float, answered_at: float, time: datetime) -> bool:
-        """Whether an answer cannot be explained by how long it and the one believed took."""
-        earliest, latest = self.at(asked_at - self._waited), self.at(answered_at)
+    def _has_stepped(self, sent_at: float, received_at: float, time: datetime) -> bool:
+        """Whether a measurement cannot be explained by network delays."""
+        earliest, latest = self.at(sent_at - self._waited), self.at(received_at)
         return not earliest - STEP <= time <= latest + STEP
 
     def at(self, moment: float) -> datetime:
-        """The time there at a moment of ours, or a little later."""
-        return self._time + timedelta(seconds=moment - self._asked_at)
+        """The database time at a local time, or slightly later."""
+        return self._time + timedelta(seconds=moment - self._measured_at)

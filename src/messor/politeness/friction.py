@@ -1,4 +1,4 @@
-"""Friction in the database: every signal is logged, and the host's risk rises by its points."""
+"""Stores friction: logs every signal and raises the host's risk by its points."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ UPDATE messor.hosts h
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """One signal met on a page."""
+    """One friction signal of a page."""
 
     lane: Lane
     page_id: int
     signal: str
     points: float
-    score: float  # of the host after it
-    met_at: float  # on the deadline clock
+    score: float  # of the host afterwards
+    met_at: float  # on the monotonic clock
 
 
-async def record(connection: Connection, worker_id: int, met: Sequence[Friction]) -> None:
+async def record(connection: Connection, worker_id: int, signals: Sequence[Friction]) -> None:
     now = clock.now()
     await connection.execute(
         RECORD,
         worker_id,
-        [friction.lane.host_id for friction in met],
-        [friction.lane.token for friction in met],
-        [friction.page_id for friction in met],
-        [friction.signal for friction in met],
-        [friction.points for friction in met],
-        [friction.score for friction in met],
-        [now - friction.met_at for friction in met],
+        [friction.lane.host_id for friction in signals],
+        [friction.lane.token for friction in signals],
+        [friction.page_id for friction in signals],
+        [friction.signal for friction in signals],
+        [friction.points for friction in signals],
+        [friction.score for friction in signals],
+        [now - friction.met_at for friction in signals],
     )

@@ -1,7 +1,7 @@
-"""Hosts as people look at them: where each stands now, how often it is asked, and why.
+"""Hosts as shown to people: their state, their request delay, and the reason for it.
 
-The delay is worked out as a claim does it (`messor.claim_lanes`), and says which of its parts
-counts.
+The delay is computed as in a claim (`messor.claim_lanes`), and its reason names the part that
+decides.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from uuid import UUID
 from messor.politeness.risk import delay_of, level
 from messor.store.database import Database
 
-RECENT = 5  # signs of friction shown of a host
+RECENT = 5  # friction signals shown per host
 
 HOSTS = """
 SELECT h.id, h.host, coalesce(h.id = d.main_host_id, false) AS is_main,
@@ -55,7 +55,7 @@ SELECT h.id AS host_id, f.occurred_at, f.signal, f.points, f.score, p.url
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Seconds between two requests to a host, and what they come from."""
+    """Seconds between two requests to a host, and the reason."""
 
     seconds: float
     reason: str
@@ -63,7 +63,7 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """Where a host stands with us now."""
+    """The current state of a host."""
 
     id: int
     host: str
@@ -71,9 +71,11 @@ class Host:
     delay: Delay
     risk: float
     risk_level: str
-    critical_until: datetime | None  # left alone until then, for its own risk or its main host's
-    critical_host: str | None  # whose risk that is
-    assisted: bool  # a reviewer asked for pages in spite of the risk
+    critical_until: (
+        datetime | None
+    )  # not visited until then, due to its own or its main host's risk
+    critical_host: str | None  # the host whose risk that is
+    assisted: bool  # a reviewer requested pages despite the risk
     silent_until: datetime | None
     silent_reason: str | None
     refusals: int
@@ -88,17 +90,17 @@ class Host:
     robots: str | None  # rules, allow_all, deny_all
     robots_reason: str | None
     robots_checked_at: datetime | None
-    robots_at: str | None  # where it was read, when that is another address
+    robots_at: str | None  # where it was read, if redirected
     robots_awaited: str | None  # where it is being read
     crawl_delay: float | None
-    scheme: str | None  # that it is talked to over, and that `robots` counts for
-    https_error: str | None  # why http stands in for https
-    other_robots_id: int | None  # the version in force for the other scheme
+    scheme: str | None  # scheme used for requests, and to which `robots` applies
+    https_error: str | None  # why http is used instead of https
+    other_robots_id: int | None  # the version for the other scheme
     friction: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def waits_seconds(self) -> float:
-        """How long its lane has still to wait."""
+        """Seconds until its lane is ready."""
         return (self.ready_at - self.now).total_seconds()
 
     @property
@@ -106,7 +108,7 @@ class Host:
         return self.critical_until is not None and not self.assisted
 
     def robots_for(self, scheme: str) -> int | None:
-        """The version in force for a scheme."""
+        """The robots.txt version for a scheme."""
         return self.robots_id if self.scheme in (scheme, None) else self.other_robots_id
 
 
@@ -145,7 +147,7 @@ def _host(row: Any, default_delay: float, friction: list[dict[str, Any]]) -> Hos
 
 
 def _critical(row: Any) -> tuple[datetime | None, str | None]:
-    """The later of what its own risk and its main host's ask for, as far as that is to come."""
+    """The later end of criticality, of its own risk or its main host's, if in the future."""
     known = [
         (row["own_critical_until"], row["host"]),
         (row["main_critical_until"], row["main_host"]),
@@ -155,14 +157,14 @@ def _critical(row: Any) -> tuple[datetime | None, str | None]:
 
 
 def _delay(row: Any, default_delay: float) -> Delay:
-    """The largest of what counts; of equals the first."""
+    """The largest applicable delay; the first of equals."""
     if row["own_delay"] is not None:
-        usual = Delay(row["own_delay"], "its domain's own delay")
+        usual = Delay(row["own_delay"], "the domain's own delay")
     elif row["mode_delay"] is not None:
-        usual = Delay(row["mode_delay"], "the ingestion under way")
+        usual = Delay(row["mode_delay"], "the ingestion in progress")
     else:
         usual = Delay(default_delay, "the default")
-    risk = f"its risk is {level(row['risk'])}"
+    risk = f"risk is {level(row['risk'])}"
     parts = [
         usual,
         Delay(row["crawl_delay"] or 0.0, "Crawl-delay in robots.txt"),

@@ -1,8 +1,7 @@
-"""Sharing: how many lanes a worker takes while others want some, too.
+"""Fair share: how many lanes a worker claims while other workers want some.
 
-A worker could hold far more lanes than it can serve at once, and would leave none to another that
-has nothing to do. So each takes its even share of what there is, and of the rest only what nobody
-took for a while.
+A worker could hold far more lanes than it can serve at once and leave none for an idle one. So
+each takes an even share, and of the rest only lanes that have stayed unclaimed for a while.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from messor.core import clock
 from messor.store.database import Database
 
 FRESH_SECONDS = 1.0
-# Lanes beyond a worker's share that have waited so long are taken by whoever has room.
+# Lanes beyond a worker's share are claimed once they have waited this long.
 PATIENCE = 2.0
 
-# Live workers, and the lanes that are held or due; of the due ones no more than matter are counted.
+# Live workers, and lanes held or due; due lanes are counted only up to a limit.
 STANDING = """
 SELECT (SELECT count(*) FROM messor.worker_leases
          WHERE ended_at IS NULL AND expires_at > messor.clock()) AS workers,
@@ -28,21 +27,21 @@ SELECT (SELECT count(*) FROM messor.worker_leases
 
 
 class FairShare:
-    """A worker's share, asked for again when it has become old."""
+    """A worker's share of lanes, refreshed when outdated."""
 
-    def __init__(self, database: Database, most: int) -> None:
+    def __init__(self, database: Database, max_lanes: int) -> None:
         self._database = database
-        self._most = most  # lanes that one worker may hold
-        self._share = most
-        self._asked_at = -math.inf
+        self._max_lanes = max_lanes  # maximum lanes per worker
+        self._share = max_lanes
+        self._measured_at = -math.inf
 
     async def lanes(self) -> int:
-        """How many lanes this worker should hold at most just now."""
-        if clock.now() - self._asked_at >= FRESH_SECONDS:
-            row = await self._database.fetchrow(STANDING, 16 * self._most)
+        """Maximum number of lanes this worker should hold now."""
+        if clock.now() - self._measured_at >= FRESH_SECONDS:
+            row = await self._database.fetchrow(STANDING, 16 * self._max_lanes)
             assert row is not None
             workers = max(1, row["workers"])
             share = math.ceil((row["held"] + row["due"]) / workers)
-            self._share = self._most if workers == 1 else min(self._most, max(1, share))
-            self._asked_at = clock.now()
+            self._share = self._max_lanes if workers == 1 else min(self._max_lanes, max(1, share))
+            self._measured_at = clock.now()
         return self._share

@@ -1,7 +1,8 @@
 """Lanes: one host's queue of due work, held by one worker at a time.
 
-Claiming takes the lane, slots of its domain and slots of its address in one statement for many
-lanes; giving back says when the lane is ready again. Which tasks a lane holds is the frontier's.
+Claiming takes the lane, slots of its domain and slots of its address, in one statement for many
+lanes; giving back sets when the lane is ready again. The frontier decides which tasks a lane
+holds.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from messor.politeness.robots import SCHEMES, RobotsInForce
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, http_twin, scheme_of
 
-# Lanes that will be ready within this are claimed already and waited for, so that a lane's
-# rhythm does not depend on when somebody looked.
+# Lanes that will be ready within this time are claimed early and waited for, so that a lane's pace
+# does not depend on when it was polled.
 LOOK_AHEAD = 0.25
 
-# Nothing is claimed while traffic is halted, by whatever worker and whenever it started.
+# Nothing is claimed while traffic is halted, by any worker.
 CLAIM = """
 SELECT * FROM messor.claim_lanes($1, CASE WHEN EXISTS (
   SELECT FROM messor.traffic_halts WHERE lifted_at IS NULL) THEN 0 ELSE $2 END, $3, $4, $5, $6,
                                  $7, $8)
 """
 
-# In a statement after: what a flush committed while the claim waited for it must be seen.
+# A separate statement: it must see what a flush committed while the claim waited for it.
 DESCRIBE = """
 SELECT h.id AS host_id, h.host, h.robots_id, h.other_robots_id, h.scheme, h.spoke_https, h.https_error,
        l.address, l.slow, h.latency, h.refusals,
@@ -55,8 +56,8 @@ SELECT h.id AS host_id, h.host, h.robots_id, h.other_robots_id, h.scheme, h.spok
 
 SETTLE = "SELECT * FROM messor.settle_addresses($1, $2, $3, $4, $5)"
 
-# Rows are locked before their next due time is computed in the statement after, so that a task
-# another worker is adding is either seen here or updates the lane after us.
+# Rows are locked before the next statement computes their due time, so that a task added by
+# another worker is either seen here or updates the lane afterwards.
 LOCK = """
 SELECT FROM messor.lanes WHERE host_id = ANY ($1::bigint[]) ORDER BY host_id FOR NO KEY UPDATE
 """
@@ -136,18 +137,18 @@ UPDATE messor.lanes l SET worker_id = NULL, slots = 0, claimed_at = NULL,
   FROM lost o WHERE l.host_id = o.host_id
 """
 
-# Lanes before hosts, as in a flush: the other way round the two could wait for each other.
+# Lanes before hosts, as in a flush; the reverse order could deadlock.
 LOCK_HOST = """
 SELECT 1 FROM messor.lanes l JOIN messor.hosts h ON h.id = l.host_id
  WHERE h.host = $1 FOR NO KEY UPDATE OF l
 """
 
-# There is no lane to lock before there is one, so those who would make it go one after the other.
+# A lane cannot be locked before it exists, so creating one is serialised.
 LOCK_NEW_HOST = "SELECT pg_advisory_xact_lock(hashtextextended('messor.host.' || $1, 0))"
 
 OPEN_HOST = """
 WITH host AS (
-  -- A host that was only known for another's robots.txt comes to its own domain.
+  -- A host known only for another's robots.txt moves to its own domain.
   INSERT INTO messor.hosts (domain_id, host) VALUES ($1, $2)
   ON CONFLICT (host) DO UPDATE SET updated_at = messor.clock(), domain_id = excluded.domain_id
   RETURNING id, domain_id
@@ -168,7 +169,7 @@ SELECT h.https_error IS NOT NULL AND r.verdict <> 'deny_all' FROM messor.hosts h
   JOIN messor.robots_files r ON r.id = h.robots_id WHERE h.host = $1
 """
 
-# Approval (and the return from suspension) makes a domain's waiting lanes claimable.
+# Approval (also after a suspension) makes a domain's waiting lanes claimable.
 WAKE_DOMAIN = """
 UPDATE messor.lanes SET claim_at = greatest(ready_at, due_at)
  WHERE domain_id = $1 AND worker_id IS NULL AND due_at IS NOT NULL
@@ -177,7 +178,7 @@ UPDATE messor.lanes SET claim_at = greatest(ready_at, due_at)
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A domain's terms, as they stood when the lane was claimed."""
+    """A domain's terms when the lane was claimed."""
 
     domain_id: UUID
     domain: str
@@ -185,20 +186,20 @@ class Policy:
     page_budget: int
     pages_known: int
     version: int
-    frequency: float | None  # seconds; None where the domain sets none
-    harvest: str  # site: all its pages; asked: only those somebody asks for
+    frequency: float | None  # seconds; None if the domain sets none
+    harvest: str  # site: all pages; asked: only requested pages
     on_block: str  # respect: wait; failover: try the next provider
-    render: str  # auto: other providers than HTTP where a gate asks for one; never
+    render: str  # auto: use another provider if a gate requires it; never
     directives: str  # respect or ignore a page's noindex and nofollow
     reservations: str  # record or respect a page's reservation of rights
-    robots_forbidden: str  # allow or deny when robots.txt answers 401 or 403
+    robots_forbidden: str  # allow or deny if robots.txt answers 401 or 403
     proxies: str  # none or pool
     verify_tls: bool
 
 
 @dataclass(slots=True)
 class Lane:
-    """A held lane: the right to talk to one host for one visit."""
+    """A held lane: the right to send requests to one host for one visit."""
 
     host_id: int
     token: int
@@ -210,28 +211,28 @@ class Lane:
     pace: Pace
     robots: dict[str, RobotsInForce]  # by scheme
     robots_ids: dict[str, int]
-    slow: bool  # its host takes long to answer
-    standing: HostRisk
-    assisted: bool  # a reviewer asked for its pages in spite of the risk
+    slow: bool  # its host responds slowly
+    risk: HostRisk
+    assisted: bool  # a reviewer requested its pages despite the risk
     is_main: bool  # the domain's main host
-    caged: bool  # a page of its domain ended its reader: all are read in a process that may die
-    approved: bool  # its domain; a pending one is held for its pre-flight alone
-    spoke_https: bool = False  # it was heard over https: http never stands in for it
-    https_error: str | None = None  # why http stands in for https
-    runs: tuple[UUID, ...] = ()  # of its domain, that are open
-    listing_runs: tuple[UUID, ...] = ()  # those to which belongs what sitemaps list
+    caged: bool  # a page of its domain crashed a worker: all are parsed in the sandbox
+    approved: bool  # its domain; an unapproved one is held for its pre-flight only
+    spoke_https: bool = False  # it has responded over https: http never replaces it
+    https_error: str | None = None  # why http is used instead of https
+    runs: tuple[UUID, ...] = ()  # open crawl runs of its domain
+    listing_runs: tuple[UUID, ...] = ()  # those that include pages listed by sitemaps
 
     def robots_for(self, href: str) -> RobotsInForce | None:
-        """What is in force for a URL of this host."""
+        """The robots.txt version that applies to a URL of this host."""
         return self.robots.get(scheme_of(href))
 
     @property
     def is_http_only(self) -> bool:
-        """Whether https cannot be connected to, and http answers."""
+        """Whether https cannot be connected to, but http works."""
         return self.https_error is not None and self.has_way_in("http")
 
     def has_way_in(self, scheme: str) -> bool:
-        """Whether a robots.txt was read that does not close this scheme as a whole."""
+        """Whether a robots.txt was read that does not deny the whole scheme."""
         robots = self.robots.get(scheme)
         return robots is not None and robots.file.verdict != "deny_all"
 
@@ -240,14 +241,14 @@ class Lane:
         self.robots_ids[scheme] = robots.id
         self.pace.slow_down_to(robots.file.crawl_delay or 0.0)
 
-    def hear_https(self) -> None:
-        """It answers over https, whatever was found before: nothing is sent on to http any more."""
+    def note_https(self) -> None:
+        """Note that the host responds over https: tasks are no longer redirected to http."""
         self.spoke_https, self.https_error = True, None
 
 
 @dataclass(frozen=True, slots=True)
 class WorkScope:
-    """What a worker is for, when not for everything: one domain, or of that one run's tasks."""
+    """Restricts a worker to one domain, or to one crawl run's tasks."""
 
     domain_id: UUID | None = None
     run_id: UUID | None = None
@@ -265,9 +266,9 @@ async def claim(
     ahead: float = LOOK_AHEAD,
     only: WorkScope | None = None,
 ) -> list[Lane]:
-    """Take up to `wanted` lanes that are ready within `ahead` seconds, few of them slow.
+    """Claim up to `wanted` lanes that are ready within `ahead` seconds, few of them slow.
 
-    Where that is below nought, they have been ready for so long.
+    A negative `ahead` claims lanes that have been ready for that long.
     """
     only = only or WorkScope()
     slow_wanted = wanted if slow_wanted is None else slow_wanted
@@ -287,12 +288,12 @@ async def claim(
     now = clock.now()
     ids = [held["host_id"] for held in claimed]
     described = {row["host_id"]: row for row in await database.fetch(DESCRIBE, ids)}
-    since = clock.now() - now  # waits count from the answer that told them
+    since = clock.now() - now  # waits count from the response
     return [_lane(held, described[held["host_id"]], lease, since, jitter) for held in claimed]
 
 
 def _lane(held: Any, row: Any, lease: WorkerLease, since: float, jitter: float) -> Lane:
-    # The delay of a run may only slow its domain down.
+    # A run's delay may only slow its domain down.
     delay = max(held["delay"], row["run_delay"] or 0.0)
     return Lane(
         host_id=held["host_id"],
@@ -306,7 +307,7 @@ def _lane(held: Any, row: Any, lease: WorkerLease, since: float, jitter: float) 
         robots={},
         robots_ids=_robots_ids(row),
         slow=row["slow"],
-        standing=HostRisk(row["risk"], row["refusals"], row["latency"]),
+        risk=HostRisk(row["risk"], row["refusals"], row["latency"]),
         assisted=row["assisted"],
         is_main=row["is_main"],
         caged=row["caged"],
@@ -319,9 +320,9 @@ def _lane(held: Any, row: Any, lease: WorkerLease, since: float, jitter: float) 
 
 
 def _robots_ids(row: Any) -> dict[str, int]:
-    """The versions in force by scheme."""
+    """The robots.txt versions by scheme."""
     scheme = row["scheme"]
-    if scheme is None:  # read by a worker of a release that knew one for both
+    if scheme is None:  # read by a release that had one version for both schemes
         known = dict.fromkeys(SCHEMES, row["robots_id"])
     else:
         other = "http" if scheme == "https" else "https"
@@ -350,12 +351,12 @@ def _policy(row: Any) -> Policy:
 
 
 async def disown(database: Database, lease: WorkerLease, known: dict[int, int]) -> None:
-    """Give back lanes whose claim was committed but whose answer never came."""
+    """Give back lanes whose claim was committed but whose response was lost."""
     await database.fetch(DISOWN, lease.id, list(known), list(known.values()))
 
 
 async def reap(database: Database) -> int:
-    """End the leases of dead workers; their lanes become claimable after a safe pause."""
+    """End the leases of dead workers; their lanes become claimable after a safe delay."""
     reaped: int = await database.fetchval("SELECT messor.reap_workers()")
     return reaped
 
@@ -363,7 +364,7 @@ async def reap(database: Database) -> int:
 async def settle_addresses(
     database: Database, lease: WorkerLease, lanes: Sequence[Lane], address_slots: int
 ) -> dict[int, int]:
-    """Take address slots for hosts whose address was just learned; 0 means: lane given back."""
+    """Take address slots for hosts just resolved; 0 means that the lane was given back."""
     rows = await database.fetch(
         SETTLE,
         lease.id,
@@ -377,7 +378,7 @@ async def settle_addresses(
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A host to be left alone for a while, and why."""
+    """A host that gets no requests for a while, and why."""
 
     lane: Lane
     seconds: float
@@ -386,7 +387,7 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class GivenBack:
-    """A lane whose visit is over."""
+    """A lane whose visit has ended."""
 
     lane: Lane
     pages: int
@@ -394,22 +395,22 @@ class GivenBack:
 
 
 async def lock(connection: Connection, host_ids: Iterable[int]) -> None:
-    """Lock lanes in one order, before anything about their due times is computed."""
+    """Lock lanes in a fixed order, before their due times are computed."""
     await connection.execute(LOCK, list(host_ids))
 
 
 async def lock_hosts(connection: Connection, hosts: Iterable[str]) -> None:
-    """The same by the names of hosts; those that are not known are passed over."""
+    """Lock lanes by host name; unknown names are skipped."""
     await connection.execute(LOCK_HOSTS, list(hosts))
 
 
 async def lock_domains(connection: Connection, domain_ids: Sequence[UUID] | None) -> None:
-    """The same for all lanes of domains, or for all there are."""
+    """Lock all lanes of the given domains, or of all domains."""
     await connection.execute(LOCK_DOMAINS, domain_ids)
 
 
 async def silence(connection: Connection, worker_id: int, silences: Sequence[Silence]) -> None:
-    """Nobody talks to these hosts for a while; committed before the lane's next request."""
+    """Send nothing to these hosts for a while; committed before the lane's next request."""
     await connection.execute(
         SILENCE,
         worker_id,
@@ -421,7 +422,7 @@ async def silence(connection: Connection, worker_id: int, silences: Sequence[Sil
 
 
 async def give_back(connection: Connection, worker_id: int, given: Sequence[GivenBack]) -> None:
-    """End visits: the lanes wait until they are ready and due, for whoever comes first."""
+    """End visits; any worker may claim the lanes once they are ready and due."""
     await connection.execute(
         GIVE_BACK,
         worker_id,
@@ -430,14 +431,14 @@ async def give_back(connection: Connection, worker_id: int, given: Sequence[Give
         [back.lane.pace.ready_in for back in given],
         [back.pages for back in given],
         [back.reason for back in given],
-        [back.lane.standing.latency for back in given],
-        [back.lane.standing.refusals for back in given],
-        [back.lane.standing.is_slow for back in given],
+        [back.lane.risk.latency for back in given],
+        [back.lane.risk.refusals for back in given],
+        [back.lane.risk.is_slow for back in given],
     )
 
 
 async def open_host(connection: Connection, domain_id: UUID, host: str) -> int:
-    """The host's id; it and its lane are made when missing. Lane before host, as all who lock both."""
+    """Return the host's id; create it and its lane if missing. Lock order: lane before host."""
     if await connection.fetchval(LOCK_HOST, host) is None:
         await connection.execute(LOCK_NEW_HOST, host)
         await connection.execute(LOCK_HOST, host)
@@ -446,14 +447,14 @@ async def open_host(connection: Connection, domain_id: UUID, host: str) -> int:
 
 
 async def answering(connection: Connection, url: Url) -> Url:
-    """The URL to be fetched for one that was asked for: over http where only that answers."""
+    """The URL to fetch for a requested one: its http twin if only http works."""
     if url.scheme == "https" and await connection.fetchval(IS_HTTP_ONLY, url.authority):
         return http_twin(url.href) or url
     return url
 
 
 async def settle_main_host(connection: Connection, domain_id: UUID, host: str) -> None:
-    """The host that a domain is judged by, until its start page leads elsewhere."""
+    """Set the host by which a domain is judged, until its start page redirects elsewhere."""
     await connection.execute(SETTLE_MAIN_HOST, domain_id, host)
 
 

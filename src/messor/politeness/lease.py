@@ -1,6 +1,6 @@
 """The worker lease: a process's right to send requests, renewed by its flushes.
 
-The database counts it on its own clock. Here it is a deadline on the monotonic clock, counted
+The database measures it on its own clock. Here it is a deadline on the monotonic clock, counted
 from *before* the query that granted it, so this side always stops first.
 """
 
@@ -18,10 +18,10 @@ INSERT INTO messor.worker_leases (name, expires_at)
 VALUES ($1, messor.clock() + make_interval(secs => $2)) RETURNING id, messor.clock() AS now
 """
 
-# Renewal and, in the same answer, which held lanes must be left (their domain was paused,
-# suspended or worse, or some of their tasks were) and whether this very flush committed before
-# its answer was lost. A lease that ran out but was not reaped yet may still be renewed, because
-# nobody else took its lanes.
+# Renews the lease and returns which held lanes must be left (their domain was paused, suspended or
+# worse, or some of their tasks were) and whether this flush had already committed before its
+# response was lost. An expired lease that was not reaped yet may be renewed, as nobody else took
+# its lanes.
 RENEW = """
 WITH before AS (
   SELECT id, flushes FROM messor.worker_leases WHERE id = $1 AND ended_at IS NULL FOR NO KEY UPDATE
@@ -38,7 +38,7 @@ SELECT EXISTS (SELECT FROM renewed) AS alive,
        messor.clock() AS now
 """
 
-# Waits for a claim that is under way, in a statement before the one that must see its lanes.
+# Waits for a claim in progress, in a statement before the one that must see its lanes.
 LOCK = "SELECT FROM messor.worker_leases WHERE id = $1 FOR UPDATE"
 
 # Lanes still held were claimed while the worker was stopping: nothing was sent on them.
@@ -60,30 +60,30 @@ UPDATE messor.lanes l SET worker_id = NULL, slots = 0, claimed_at = NULL,
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """What a renewal brings."""
+    """The result of a renewal."""
 
-    deadline: float  # holds once the flush commits
-    closed: list[int]  # lanes to leave
-    committed: bool  # the flush was committed before; only its answer was lost
+    deadline: float  # valid once the flush commits
+    closed: list[int]  # host ids of lanes to leave
+    committed: bool  # the flush had already committed; only its response was lost
 
 
 class WorkerLease:
-    """One process's lease, and when it ends for us."""
+    """One process's lease, and its local deadline."""
 
     def __init__(self, lease_id: int, seconds: float, granted_at: float) -> None:
         self.id = lease_id
         self.seconds = seconds
         self.deadline = granted_at + seconds
-        self.is_halted = False  # all traffic to sites was halted: nothing may be sent
+        self.is_halted = False  # all traffic to sites is halted: nothing may be sent
         self.database_clock = DatabaseClock()
 
     @classmethod
     async def take(cls, database: Database, name: str, seconds: float) -> WorkerLease:
-        asked_at = clock.now()
+        sent_at = clock.now()
         row = await database.fetchrow(TAKE, name, seconds)
         assert row is not None
-        lease = cls(row["id"], seconds, asked_at)
-        lease.database_clock.hear(asked_at, clock.now(), row["now"])
+        lease = cls(row["id"], seconds, sent_at)
+        lease.database_clock.measure(sent_at, clock.now(), row["now"])
         return lease
 
     @property
@@ -91,14 +91,14 @@ class WorkerLease:
         return self.deadline - clock.now()
 
     async def renew(self, connection: Connection, flush: int) -> Renewal:
-        """Renew inside the flush of that number."""
-        asked_at = clock.now()
+        """Renew the lease within the flush of that number."""
+        sent_at = clock.now()
         row = await connection.fetchrow(RENEW, self.id, self.seconds, flush)
         assert row is not None
-        self.database_clock.hear(asked_at, clock.now(), row["now"])
+        self.database_clock.measure(sent_at, clock.now(), row["now"])
         if not row["alive"]:
-            raise LeaseLostError(f"Worker lease {self.id} ran out and was taken away.")
-        return Renewal(asked_at + self.seconds, row["closed"], row["committed"])
+            raise LeaseLostError(f"Worker lease {self.id} expired and was revoked.")
+        return Renewal(sent_at + self.seconds, row["closed"], row["committed"])
 
     async def end(self, connection: Connection) -> None:
         await connection.execute(LOCK, self.id)

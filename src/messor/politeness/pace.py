@@ -1,9 +1,9 @@
-"""Pace: when the next request of a lane may go, and proof that it may.
+"""Pace: when a lane's next request may be sent, and the permit for it.
 
-A permit is asked for before connecting and used on the ready connection, just before the request
-is written. The next request is due `delay` after the last one was *written*; if its answer comes
-within a moment, `delay` after the answer. The server cannot have seen the request later than it
-answered, so jitter on the way never shortens the gap it sees.
+A permit is obtained before connecting and used on the ready connection, just before the request is
+written. The next request is due `delay` after the last one was *written*, or, if the response
+comes promptly, `delay` after the response. The server cannot have seen the request after it
+responded, so network jitter never shortens the gap it sees.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from messor.core import clock
 from messor.errors import LeaseLostError
 from messor.politeness.lease import WorkerLease
 
-# How much of the delay may be spent on waiting for the answer's head before counting from it.
+# Maximum share of the delay spent waiting for the response head before counting from it.
 ANSWER_SHARE = 0.05
 
 
-# What a visit is about to ask for, in the words of whoever visits: the log of what was cut off needs it.
+# The task in progress, opaque here: the log of cut-off requests needs it.
 ABOUT: ContextVar[object] = ContextVar("about", default=None)
 
 
@@ -34,20 +34,20 @@ class Permit:
         self.used_at = 0.0
         self.written_at = 0.0
         self.gap = 0.0  # seconds since the lane's previous request
-        self.delay = pace.delay  # the pause that was due
+        self.delay = pace.delay  # the delay that applied
         self.about = ABOUT.get()
 
     def use(self) -> None:
         """Check the lease at the last moment; the caller writes the request right after."""
         now = clock.now()
         if self.used_at or now >= self._pace.lease.deadline:
-            raise LeaseLostError("The right to send this request has run out.")
+            raise LeaseLostError("The permit to send this request has expired.")
         if self._pace.lease.is_halted:
             raise LeaseLostError("All traffic to sites is halted.")
         self.used_at = now
         self.delay = self._pace.delay
-        # The transport sends what was written at the end of this turn of the loop, so the next
-        # turn is the earliest moment at which the request is surely out.
+        # The transport sends what was written at the end of this turn of the event loop, so by the
+        # next turn the request has certainly been sent.
         asyncio.get_running_loop().call_soon(self._written)
         self._pace.started(self, now)
 
@@ -56,35 +56,44 @@ class Permit:
         self._pace.written(self.written_at)
 
     def answered(self) -> None:
-        """The answer's head has arrived."""
+        """Note that the response head has arrived."""
         self._pace.answered(clock.now())
 
     def missed(self) -> None:
-        """Connecting failed: no request went out, and the next try keeps its distance all the same."""
+        """Note that connecting failed: nothing was sent, but the next attempt still waits the delay."""
         if not self.used_at:
             self._pace.missed(clock.now())
 
     def finished(self) -> None:
-        """Whoever talked to the site on our behalf has stopped; when it began is not known."""
+        """Note that a provider finished; when it contacted the site is unknown."""
         self._pace.written(clock.now())
 
 
 class Pace:
-    """One lane's rhythm during a visit."""
+    """One lane's pace during a visit."""
 
-    __slots__ = ("_jitter", "_last", "_stretch", "_written", "delay", "due", "lease", "unlogged")
+    __slots__ = (
+        "_jitter",
+        "_jitter_factor",
+        "_last",
+        "_written",
+        "delay",
+        "due",
+        "lease",
+        "unlogged",
+    )
 
     def __init__(
         self, delay: float, ready_in: float, lease: WorkerLease, jitter: float = 0.0
     ) -> None:
         self.delay = delay
-        self._jitter = jitter  # how much of the delay may be added at random
-        self._stretch = 1.0
+        self._jitter = jitter  # maximum random share added to the delay
+        self._jitter_factor = 1.0
         self.lease = lease
         self.due = clock.now() + ready_in
         self._written = 0.0
         self._last: float | None = None
-        # Permits that were used, by when; each is taken out once its request is to be logged.
+        # Used permits by time; each is removed once its request is queued for logging.
         self.unlogged: dict[float, Permit] = {}
 
     async def permit(self) -> Permit:
@@ -95,7 +104,7 @@ class Pace:
 
     @property
     def ready_in(self) -> float:
-        """Seconds until the next request may go."""
+        """Seconds until the next request may be sent."""
         return max(self.due - clock.now(), 0.0)
 
     def started(self, permit: Permit, now: float) -> None:
@@ -103,32 +112,32 @@ class Pace:
         self._last = now
         self.unlogged[now] = permit
         if self._jitter:
-            self._stretch = 1.0 + self._jitter * random.random()  # noqa: S311 - a rhythm, not a secret
-        self._put_off(now)
+            self._jitter_factor = 1.0 + self._jitter * random.random()  # noqa: S311 - jitter, not a secret
+        self._postpone(now)
 
     def written(self, at: float) -> None:
         self._written = at
-        self._put_off(at)
+        self._postpone(at)
 
     def missed(self, at: float) -> None:
-        self._put_off(at)
+        self._postpone(at)
 
     def answered(self, at: float) -> None:
-        self._put_off(min(at, self._written + self.delay * ANSWER_SHARE))
+        self._postpone(min(at, self._written + self.delay * ANSWER_SHARE))
 
     def slow_down_to(self, delay: float) -> None:
-        """A longer delay counts from the last request on, not only from the next."""
+        """Raise the delay, counted from the last request."""
         if delay > self.delay:
             self.delay = delay
             if self._last is not None:
-                self._put_off(max(self._last, self._written))
+                self._postpone(max(self._last, self._written))
 
     def be_silent(self, seconds: float) -> None:
-        """Retry-After, or a host that must be left alone."""
+        """Send nothing for this long."""
         self.due = max(self.due, clock.now() + seconds)
 
-    def _put_off(self, start: float) -> None:
-        self.due = max(self.due, start + self.delay * self._stretch)
+    def _postpone(self, start: float) -> None:
+        self.due = max(self.due, start + self.delay * self._jitter_factor)
 
 
 PERMIT: ContextVar[Permit | None] = ContextVar("permit", default=None)

@@ -1,6 +1,6 @@
-"""Prospects: what keeps a due page from being fetched soon, for whoever was told that it is due.
+"""Prospects: what prevents a due page from being fetched soon.
 
-Robots rules and the pace are no hindrance: they decide when and whether, and `messor why` tells.
+Robots rules and pace are left out: they are the normal course, and `messor why` explains them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from messor.ledger import alarms
 from messor.store.database import Connection, Database
 
-# What holds for all hosts first, then what holds for one.
+# First what applies to all hosts, then what applies to one.
 HINDRANCES = f"""
 SELECT EXISTS (SELECT FROM messor.traffic_halts WHERE lifted_at IS NULL) AS halted,
        EXISTS (SELECT FROM messor.worker_leases
@@ -24,19 +24,19 @@ SELECT EXISTS (SELECT FROM messor.traffic_halts WHERE lifted_at IS NULL) AS halt
 async def hindrance(
     source: Connection | Database, host: str | None = None, page_id: int | None = None
 ) -> str | None:
-    """A sentence that says what has to happen before anything is fetched; None when nothing has."""
+    """What must be done before the page can be fetched, as a sentence; None if nothing."""
     row = await source.fetchrow(HINDRANCES, host, page_id)
     assert row is not None
     if row["status"] == "paused":
-        return "It is paused; to go on: messor tasks resume --url …"
+        return "It is paused; resume it with: messor tasks resume --url …"
     if row["halted"]:
-        return "All traffic to sites is halted; to go on: messor traffic resume"
+        return "All traffic to sites is halted; resume with: messor traffic resume"
     if row["disk_said"] is not None:
-        said: str = row["disk_said"]
-        return said
+        message: str = row["disk_said"]
+        return message
     if row["cooldown_until"] is not None:
         until = f"{row['cooldown_until']:%Y-%m-%d %H:%M} UTC"
-        return f"{host} is left alone until {until}: {row['cooldown_reason']}."
+        return f"{host} is paused until {until}: {row['cooldown_reason']}."
     if not row["has_worker"]:
-        return "No worker is at work. Start one: messor up"
+        return "No worker is running. Start one: messor up"
     return None

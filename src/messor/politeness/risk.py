@@ -1,7 +1,7 @@
-"""Risk: how unwelcome we are at a host, from the friction we met there.
+"""Risk: how unwelcome the crawler is at a host, from the friction seen there.
 
-Signals add points, a tenth goes each day (in SQL, read lazily), and the score sets the pace: from
-21 on slower, from 51 on slower still, above 80 the host is left alone until it has decayed.
+Signals add points, a tenth decays each day (in SQL, on read), and the score sets the pace: slower
+from 21, slower still from 51; above 80 the host is not visited until the score has decayed.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-# Points of spec 004. A challenge counts the same whoever makes it.
+# Points of spec 004. A challenge counts the same whichever vendor makes it.
 POINTS = {"403": 20.0, "429": 30.0, "503": 15.0, "challenge": 25.0, "empty": 10.0}
 CRITICAL = 80.0
-GREATEST = 100.0
+MAX_SCORE = 100.0
 EARLY_STOP = 3  # friction signals in one visit
 
 SLOW_SECONDS = 5.0
-_LATENCY_SHARE = 0.3  # of the newest answer in the moving average
+_LATENCY_SHARE = 0.3  # weight of the newest response in the moving average
 
 
 def points_of(signal: str) -> float:
-    """What a signal adds: `403`, `challenge:cloudflare`, `empty`; others tell, and add nothing."""
+    """The points a signal adds: `403`, `challenge:cloudflare`, `empty`; others add none."""
     return POINTS.get(signal.partition(":")[0], 0.0)
 
 
@@ -31,37 +31,37 @@ def level(score: float) -> str:
 
 
 def delay_of(score: float) -> float:
-    """Seconds that a level asks for beyond the usual pause; low asks for none."""
+    """Minimum delay in seconds for a score; 0 at low risk."""
     return 2.0 if score > 50 else 1.2 if score > 20 else 0.0
 
 
 @dataclass(slots=True)
 class HostRisk:
-    """Where a host stands with us during a visit."""
+    """A host's risk during a visit."""
 
     score: float = 0.0
-    refusals: int = 0  # answers in a row that asked for silence
+    refusals: int = 0  # consecutive responses that asked for silence
     latency: float | None = None  # seconds, a moving average
-    signals: int = field(default=0)  # friction met in this visit
-    unheard: int = field(default=0)  # requests in a row without an answer
+    signals: int = field(default=0)  # friction signals in this visit
+    unanswered: int = field(default=0)  # consecutive requests without a response
 
-    def meet(self, signals: Iterable[str]) -> list[tuple[str, float, float]]:
-        """Take in the distinct signals of one answer; each with its points and the new score."""
-        met = []
+    def add_signals(self, signals: Iterable[str]) -> list[tuple[str, float, float]]:
+        """Add the distinct signals of one response; return each with its points and the new score."""
+        added = []
         for signal in dict.fromkeys(signals):
             points = points_of(signal)
             if points == 0:
                 continue
-            self.score = min(self.score + points, GREATEST)
+            self.score = min(self.score + points, MAX_SCORE)
             self.signals += 1
-            met.append((signal, points, self.score))
-        return met
+            added.append((signal, points, self.score))
+        return added
 
-    def heard(self, *, answered: bool) -> None:
-        self.unheard = 0 if answered else self.unheard + 1
+    def note_request(self, *, answered: bool) -> None:
+        self.unanswered = 0 if answered else self.unanswered + 1
 
-    def took(self, seconds: float) -> None:
-        """An answer, or none, after this long."""
+    def note_latency(self, seconds: float) -> None:
+        """Update the moving average with the duration of a request."""
         known = self.latency
         self.latency = seconds if known is None else known + (seconds - known) * _LATENCY_SHARE
 
@@ -74,6 +74,6 @@ class HostRisk:
         return self.latency is not None and self.latency > SLOW_SECONDS
 
     @property
-    def must_stop(self) -> bool:
-        """Enough friction for one visit."""
+    def should_stop_visit(self) -> bool:
+        """Whether there was too much friction for one visit."""
         return self.is_critical or self.signals >= EARLY_STOP

@@ -1,8 +1,8 @@
-"""Robots in force: which version of a host's robots.txt counts, and what it says.
+"""Robots in force: which version of a host's robots.txt applies, and what it allows.
 
-It counts for the scheme, host and port that it was read from (RFC 9309 2.3).
-Reading follows RFC 9309 2.3.1: a 4xx answer allows everything, a 5xx answer, 429 or no answer
-at all denies everything until a later try succeeds.
+It applies to the scheme, host and port it was read from (RFC 9309 2.3). As in RFC 9309 2.3.1, a
+4xx response allows everything; a 5xx, 429 or no response denies everything until a later attempt
+succeeds.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from messor.web.content_signals import content_signals
 from messor.web.robots import Robots, RobotsDecision
 
 SCHEMES = ("https", "http")
-FRESH_SECONDS = 24 * 3600.0  # how long a good answer counts
-RETRY_SECONDS = 600.0  # how soon a host that denied by failing is asked again
-LONGEST_DELAY = 365 * 24 * 3600.0  # a Crawl-delay beyond this is honoured as this
+FRESH_SECONDS = 24 * 3600.0  # how long a good response applies
+RETRY_SECONDS = 600.0  # before a robots.txt that failed is requested again
+LONGEST_DELAY = 365 * 24 * 3600.0  # a longer Crawl-delay is capped at this
 
-# A new version only when something changed; the pace it asks for reaches its lane at once.
+# A new version only if something changed; its crawl delay reaches the lane at once.
 STORE = """
 WITH given AS (
   SELECT g.* FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
@@ -55,7 +55,7 @@ WITH given AS (
   UPDATE messor.lanes l SET delay = greatest(l.delay, s.crawl_delay)
     FROM settled s WHERE l.host_id = s.host_id AND s.crawl_delay > l.delay
 ), chosen AS (
-  -- The host is talked to over what was read first, over http while https cannot be connected.
+  -- Requests use the scheme that was read first, or http while https cannot be connected to.
   SELECT s.*, CASE WHEN s.https_error IS NOT NULL THEN 'http'
                    WHEN h.https_error IS NOT NULL AND s.spoke_https THEN 'https'
                    ELSE coalesce(h.scheme, CASE WHEN s.https_id IS NULL THEN 'http' ELSE 'https' END)
@@ -95,21 +95,23 @@ class RobotsFile:
     body: bytes
     rules: Robots | None
     crawl_delay: float | None
-    signals: dict[str, str] = field(default_factory=dict)  # Content-Signal lines meant for us
+    signals: dict[str, str] = field(
+        default_factory=dict
+    )  # Content-Signal lines that apply to this agent
 
     @classmethod
-    def from_answer(
+    def from_response(
         cls, status: int | None, body: bytes, agent: str, error: str | None = None
     ) -> RobotsFile:
-        """What an answer to /robots.txt means; `status` None stands for none, for that `error`."""
+        """Interpret a response to /robots.txt; `status` None means no response, because of `error`."""
         if status is not None and 200 <= status < 300:
             rules = Robots.parse(body)
             delay = rules.crawl_delay(agent)
             delay = None if delay is None else min(delay, LONGEST_DELAY)
-            # An error page in its place holds no rules; should it hold some, they count.
+            # An error page in its place contains no rules; if it does, they apply.
             reason = "robots.txt is a web page" if rules.is_html else "robots.txt was read"
             return cls("rules", reason, status, body, rules, delay, content_signals(body, agent))
-        # A 304 to a question without validators is no answer either.
+        # A 304 to an unconditional request is not a response either.
         if status is None or status >= 500 or status in (304, 429):
             what = f"answered {status}"
             if status is None:
@@ -119,10 +121,10 @@ class RobotsFile:
 
     @classmethod
     def out_of_reach(cls, host: str) -> RobotsFile:
-        """For a robots.txt that lies on a host nobody may visit."""
+        """A robots.txt on a host that may not be visited."""
         return cls(
             "deny_all",
-            f"robots.txt lies on {host}, which may not be visited",
+            f"robots.txt is on {host}, which may not be visited",
             None,
             b"",
             None,
@@ -132,18 +134,20 @@ class RobotsFile:
 
 @dataclass(frozen=True, slots=True)
 class RobotsInForce:
-    """A stored version, by the id that fetch rows name."""
+    """A stored version, with the id that fetch rows refer to."""
 
     id: int
     file: RobotsFile
 
     def check(self, agent: str, url: str) -> RobotsDecision | None:
-        """What the rules say of a URL; None when there are no rules to ask."""
+        """The rules' decision on a URL; None without rules."""
         return self.file.rules.check(agent, url) if self.file.rules else None
 
     def objection(self, agent: str, url: str) -> Decision | None:
         if self.file.verdict == "deny_all":
-            return deferred("robots", f"{self.file.reason}: everything waits until it can be read")
+            return deferred(
+                "robots", f"{self.file.reason}; nothing is fetched until it can be read"
+            )
         decision = self.check(agent, url)
         if decision is None or decision.allowed:
             return None
@@ -152,20 +156,20 @@ class RobotsInForce:
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """A version that comes into force for one scheme of a host, under the lane's token."""
+    """A version to apply to one scheme of a host, under the lane's token."""
 
     host_id: int
     token: int
     scheme: str
     file: RobotsFile
-    spoke_https: bool = False  # the host was heard over https, be it with a bad certificate
-    https_error: str | None = None  # why http is to be used in place of https
+    spoke_https: bool = False  # the host responded over https, even with a bad certificate
+    https_error: str | None = None  # why http is used instead of https
 
 
 async def store(
     connection: Connection, worker_id: int, adopted: Sequence[Adopted]
 ) -> dict[tuple[int, str], int]:
-    """Make versions the ones in force; answers their ids by host and scheme."""
+    """Store versions and apply them; return their ids by host and scheme."""
     newest = list({(each.host_id, each.scheme): each for each in adopted}.values())
     files = [each.file for each in newest]
     rows = await connection.fetch(
@@ -189,7 +193,7 @@ async def store(
 
 
 class RobotsCache:
-    """Parsed versions, kept by id: the same rules are parsed once per worker."""
+    """Parsed versions by id, so that each worker parses the same rules once."""
 
     def __init__(self, database: Database, agent: str, size: int = 2000) -> None:
         self._database = database
@@ -204,7 +208,7 @@ class RobotsCache:
         return in_force
 
     async def get(self, ids: set[int]) -> dict[int, RobotsInForce]:
-        """The versions asked for, loading those not at hand in one query."""
+        """Return the requested versions, loading missing ones in one query."""
         missing = [robots_id for robots_id in ids if robots_id not in self._files]
         found = {robots_id: self._files[robots_id] for robots_id in ids - set(missing)}
         if missing:

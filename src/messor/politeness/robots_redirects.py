@@ -1,8 +1,8 @@
-"""A robots.txt that is found on another host: who waits for it, and what they are told.
+"""Redirects of robots.txt to another host: which hosts wait, and what then applies to them.
 
-The request to the other host is that host's business and happens in its lane. The host that was
-asked first waits in `robots_redirects` until the page at the end of the chain has answered; its
-rules then count for the host that was asked (RFC 9309 2.3.1.2).
+The request to the other host is made in that host's lane. The redirected host waits in
+`robots_redirects` until the end of the chain has been read; those rules then apply to it (RFC 9309
+2.3.1.2).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from uuid import UUID
 from messor.politeness.robots import RETRY_SECONDS, RobotsFile
 from messor.store.database import Connection
 
-MAX_HOPS = 5  # RFC 9309 2.3.1.2: what is further away counts as unavailable
+MAX_HOPS = 5  # RFC 9309 2.3.1.2: after more hops a robots.txt counts as unavailable
 
-# All who waited for one page wait for another, which is asked for at once; or, where its host
-# waits as well, for what that host waits for. When one of them is sent back to itself, they all
-# go in a circle, and have had hops enough.
+# All hosts waiting for one page wait for its target, which is made due at once; or, if the
+# target's host waits as well, for what that host waits for. A host redirected to itself means a
+# loop, which exhausts the hops of all.
 MOVE = """
 WITH target AS (
   SELECT id FROM messor.pages WHERE host_id = $2 AND url_hash = $3
@@ -45,7 +45,7 @@ UPDATE messor.lanes l SET due_at = messor.clock(),
  WHERE l.host_id IN (SELECT host_id FROM due)
 """
 
-# So does the host itself, before the others; a host that waits for this one is a circle, too.
+# The redirected host itself waits first; a host that waits for this one is a loop, too.
 JOIN = """
 WITH ahead AS (
   SELECT r.page_id, r.hops, p.host_id FROM messor.robots_redirects r
@@ -63,16 +63,16 @@ ON CONFLICT (host_id) DO UPDATE
                       ELSE r.schemes || excluded.schemes END
 """
 
-# Domains that redirects lead to and that somebody has decided about.
+# Known domains among the targets of redirects.
 KNOWN_DOMAINS = """
 SELECT domain, id, status = 'approved' AND active AS may FROM messor.domains
  WHERE domain = ANY ($1::text[])
 """
 
-# Those who waited for these pages; who was sent on too often ($9 hops at most); who was sent to
-# a page of the site, which holds no rules. A host that may ask nothing is left alone ($10 s) and
-# its own robots.txt is then asked for again.
-ANSWER = """
+# Resolves hosts that waited for these pages, were redirected too often (more than $9 hops), or
+# were redirected to an ordinary page, which contains no rules. A denied host is silenced ($10 s)
+# and then its own robots.txt is requested again.
+RESOLVE = """
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::smallint[], $5::bytea[],
                        $6::bytea[], $7::real[], $8::text[], $11::smallint[])
@@ -123,8 +123,8 @@ UPDATE messor.hosts h
 
 
 @dataclass(frozen=True, slots=True)
-class RobotsAnswer:
-    """What the page of a robots task turned out to say, for those who wait for it."""
+class RobotsResult:
+    """The result of a robots task, for the hosts that wait for it."""
 
     page_id: int
     url: str
@@ -135,7 +135,7 @@ class RobotsAnswer:
 async def known_domains(
     connection: Connection, names: Collection[str]
 ) -> dict[str, tuple[UUID, bool]]:
-    """Of domains by name: their ids, and whether they may be visited; unknown ones are left out."""
+    """Ids of known domains by name, and whether they may be visited."""
     rows = await connection.fetch(KNOWN_DOMAINS, list(names))
     return {row["domain"]: (row["id"], row["may"]) for row in rows}
 
@@ -149,26 +149,26 @@ async def wait(
     hops: int,
     scheme: str,
 ) -> None:
-    """Let a host, and whoever waited for `page_id`, wait for the page it was redirected to."""
+    """Make a host, and all that waited for `page_id`, wait for the redirect target."""
     if host_id is not None:
         await connection.execute(JOIN, host_id, target[0], target[1], hops, scheme)
     await connection.execute(MOVE, page_id, target[0], target[1], hops)
 
 
-async def answer(connection: Connection, answers: Sequence[RobotsAnswer]) -> None:
-    """Put what was read in force for every host that waited for it."""
-    files = [given.file for given in answers]
+async def resolve(connection: Connection, results: Sequence[RobotsResult]) -> None:
+    """Apply the results to every host that waited for them."""
+    files = [given.file for given in results]
     await connection.execute(
-        ANSWER,
-        [given.page_id for given in answers],
+        RESOLVE,
+        [given.page_id for given in results],
         [file.verdict for file in files],
         [file.reason for file in files],
         [file.status_code for file in files],
         [file.body for file in files],
         [sha256(file.body).digest() for file in files],
         [file.crawl_delay for file in files],
-        [given.url for given in answers],
+        [given.url for given in results],
         MAX_HOPS,
         RETRY_SECONDS,
-        [given.hops for given in answers],
+        [given.hops for given in results],
     )

@@ -1,7 +1,7 @@
-"""The halt: one switch that stops all requests to sites, on every machine, until it is lifted.
+"""The halt: stops all requests to sites, on every machine, until it is lifted.
 
-It lives in the database, so it survives restarts. Claims look at it in their own statement, and
-workers poll it to cut off what is under way; search engines, models and webhooks are not sites.
+It is stored in the database, so it survives restarts. Claims check it in their own statement, and
+workers poll it to cancel visits; search engines, models and webhooks are not sites.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ UPDATE messor.traffic_halts SET lifted_at = messor.clock(), lifted_by = $1
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """A halt in force: since when, by whom, and why."""
+    """A current halt: since when, by whom, and why."""
 
     halted_at: datetime
     halted_by: str
@@ -47,35 +47,37 @@ class Halt:
 
 
 async def in_force(source: Connection | Database) -> Halt | None:
-    """The halt that stands, if one does."""
+    """The current halt, if any."""
     row = await source.fetchrow(IN_FORCE)
     return None if row is None else _halt(row)
 
 
 async def require_running(source: Connection | Database) -> None:
-    """Raise TrafficHaltedError while a halt stands."""
+    """Raise TrafficHaltedError during a halt."""
     halt = await in_force(source)
     if halt is not None:
         raise TrafficHaltedError(f"{halt.said}. An admin can lift it: messor traffic resume")
 
 
 async def halt(connection: Connection, *, reason: str, actor: str) -> Halt:
-    """Halt all traffic to sites; a halt that stands already is kept as it is."""
+    """Halt all traffic to sites; an existing halt is kept as it is."""
     reason = " ".join(reason.split())
     if not reason or len(reason) > LONGEST_REASON:
-        raise UsageError(f"Give a reason of 1 to {LONGEST_REASON} characters.")
+        raise UsageError(f"The reason must have 1 to {LONGEST_REASON} characters.")
     row = await connection.fetchrow(HALT, actor, reason)
     if row is None:
-        raise ConflictError("Traffic is halted already; the halt and its reason stay as they are.")
+        raise ConflictError(
+            "Traffic is already halted; the existing halt and its reason are unchanged."
+        )
     await events.record(connection, [Event("traffic.halted", actor, data={"reason": reason})])
     return _halt(row)
 
 
 async def resume(connection: Connection, *, actor: str) -> Halt:
-    """Lift the halt that stands; returns it."""
+    """Lift the current halt and return it."""
     row = await connection.fetchrow(LIFT, actor)
     if row is None:
-        raise ConflictError("Traffic is not halted: there is nothing to resume.")
+        raise ConflictError("Traffic is not halted; there is nothing to resume.")
     lifted = _halt(row)
     data = {"halted_by": lifted.halted_by, "reason": lifted.reason}
     await events.record(connection, [Event("traffic.resumed", actor, data=data)])

@@ -1,1 +1,1 @@
-"""Which processes run? Workers, supervisor, components and their watchdogs, the server."""
+"""The processes: workers, supervisor, components and their watchdogs, the server."""

@@ -1,6 +1,6 @@
-"""The process's engine in a thread of its own: one event loop with the runner and its companions.
+"""The process's engine in its own thread: one event loop with the job runner and its components.
 
-Celery's threads hand hints over and wait for the answer; nothing of Celery runs in the loop.
+Celery's threads hand hints over and wait for the result; nothing of Celery runs in the loop.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from messor.settings import Settings
 from messor.store.session import Session, open_session
 
 POOL_SIZE = 10
-JOIN_SECONDS = 30.0  # from being told to stop
+JOIN_SECONDS = 30.0  # after a request to stop
 
 NewLoop = Callable[[], asyncio.AbstractEventLoop]
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerCrew:
-    """What a process does: the job types it handles, and what runs beside them."""
+class EngineSetup:
+    """What a process does: the job types it handles, and the components beside them."""
 
     handlers: Handlers
-    companions: Sequence[Component] = ()
+    components: Sequence[Component] = ()
 
 
-Compose = Callable[[Session], BrokerCrew]
+Compose = Callable[[Session], EngineSetup]
 
 
 class EngineThread:
-    """Start it, hand hints over from any thread, stop it."""
+    """Runs the engine; hints may be handed over from any thread."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class EngineThread:
         self._connections = connections
         self._hints: Future[Hints] = Future()
         self._ended: Future[bool] = Future()
-        self._company: ProcessGroup | None = None
+        self._process_group: ProcessGroup | None = None
         self._is_stopped = False
         self._join_until: float | None = None
         self._loop = new_loop()
@@ -68,22 +68,22 @@ class EngineThread:
         self.on_end: Callable[[], None] = lambda: None
 
     def start(self) -> list[str]:
-        """Run until told to stop; answers the job types, once the database is there."""
+        """Run until stopped; return the job types once the database is available."""
         self._thread.start()
         return self._hints.result().job_types
 
     def hand_over(self, job_type: str) -> bool:
-        """Follow a hint; False when another worker should."""
+        """Follow a hint; return False if another worker should."""
         hints = self._hints.result()
         if job_type not in hints.job_types:
-            return True  # a type that is done nowhere here: its hint is worth nothing to anybody
+            return True  # no handler for this type here: the hint is useless to others, too
         work = hints.take(job_type, self._options.place_seconds)
         try:
             taken = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:  # the loop has ended
             work.close()
             return False
-        # A loop that ends before its turn came would never answer.
+        # A loop that ends before the callback runs would never return a result.
         wait([taken, self._ended], return_when=FIRST_COMPLETED)
         if not taken.done():
             work.close()
@@ -94,13 +94,13 @@ class EngineThread:
         self._soon(lambda: self._hints.result().set_hinted(is_hinted))
 
     def stop(self) -> None:
-        """Let what is under way finish; safe in a signal's handler, and more than once."""
+        """Finish the work in progress; safe in a signal handler, and repeatedly."""
         if self._join_until is None:
             self._join_until = time.monotonic() + JOIN_SECONDS
         self._soon(self._stop_all)
 
     def join(self) -> None:
-        """Wait until it has ended, and raise what ended it."""
+        """Wait until the thread has ended, and raise what ended it."""
         until = self._join_until or time.monotonic() + JOIN_SECONDS
         self._thread.join(max(until - time.monotonic(), 0))
         if self._error is not None:
@@ -108,14 +108,14 @@ class EngineThread:
 
     def _stop_all(self) -> None:
         self._is_stopped = True
-        if self._company is not None:
-            self._company.stop()
+        if self._process_group is not None:
+            self._process_group.stop()
 
     def _main(self) -> None:
         try:
             with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
                 runner.run(self._work())
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever joins the thread
+        except BaseException as error:  # noqa: BLE001 - re-raised by whoever joins the thread
             self._error = error
             if not self._hints.done():
                 self._hints.set_exception(error)
@@ -125,24 +125,24 @@ class EngineThread:
 
     async def _work(self) -> None:
         async with open_session(self._settings, pool_size=self._connections) as session:
-            crew = self._compose(session)
-            hints = Hints(crew.handlers.job_types, self._options)
+            setup = self._compose(session)
+            hints = Hints(setup.handlers.job_types, self._options)
             runner = Runner(
                 session.database,
-                crew.handlers,
+                setup.handlers,
                 self._name,
                 self._limits,
-                seeker=hints,
+                job_source=hints,
                 repair=session.repair,
             )
-            self._company = ProcessGroup([runner, *crew.companions])
+            self._process_group = ProcessGroup([runner, *setup.components])
             self._hints.set_result(hints)
             if self._is_stopped:
-                self._company.stop()
-            await self._company.run()
+                self._process_group.stop()
+            await self._process_group.run()
 
     def _soon(self, function: Callable[[], None]) -> None:
         try:
             self._loop.call_soon_threadsafe(function)
-        except RuntimeError:  # it has ended
+        except RuntimeError:  # the thread has ended
             return

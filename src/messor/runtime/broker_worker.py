@@ -1,7 +1,7 @@
-"""A Celery worker whose one task hands hints to the process's engine and returns.
+"""A Celery worker whose only task hands hints to the process's engine and returns.
 
-The message is acknowledged when the lease is taken in PostgreSQL, so no time limit of the broker
-meets the work itself. While the broker is away the engine finds jobs by itself.
+A message is acknowledged once the lease is taken in PostgreSQL, so no broker time limit applies to
+the work itself. While the broker is unavailable the engine polls for jobs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from messor.jobs.runner import RunnerLimits
 from messor.runtime.broker_thread import POOL_SIZE, Compose, EngineThread, NewLoop
 from messor.settings import Settings
 
-REFUSED_SECONDS = 1.0  # the broker may send a hint back at once, and would for ever
+REFUSED_SECONDS = 1.0  # the broker may redeliver a hint immediately, and would forever
 
 
 def run_celery_worker(
@@ -38,9 +38,9 @@ def run_celery_worker(
     new_loop: NewLoop = asyncio.new_event_loop,
     connections: int = POOL_SIZE,
 ) -> int:
-    """Work until SIGTERM or SIGINT; answers the exit code. For the main thread of a process."""
+    """Work until SIGTERM or SIGINT; return the exit code. Runs in the main thread."""
     configure_logs(settings.log_level, settings.log_format, default="info")
-    logging.getLogger("celery.app.trace").setLevel(logging.ERROR)  # a refusal is no trouble
+    logging.getLogger("celery.app.trace").setLevel(logging.ERROR)  # a rejected hint is normal
     name = f"{socket.gethostname()}:{os.getpid()}"
     app = build_app(options)
     engine = EngineThread(
@@ -74,12 +74,12 @@ def run_celery_worker(
 
 
 def _connect(app: Celery, engine: EngineThread) -> None:
-    """Tie the two together: hints, the state of the connection, and the end of either."""
+    """Connect Celery and the engine: hints, connection state, and the end of either."""
 
     def hint(job_id: str, job_type: str) -> None:  # noqa: ARG001 - shown by Flower
         if not engine.hand_over(job_type):
             time.sleep(REFUSED_SECONDS)
-            raise Reject("no place is free here", requeue=True)
+            raise Reject("no slot is free here", requeue=True)
 
     class BrokerIsThere(bootsteps.StartStopStep):  # type: ignore[misc] # Celery has no types
         """Started after each connect and stopped with each loss of the connection."""
@@ -97,12 +97,12 @@ def _connect(app: Celery, engine: EngineThread) -> None:
 
     register(app, hint)
     app.steps["consumer"].add(BrokerIsThere)
-    # Held strongly: nobody else does.
+    # A strong reference: nothing else holds one.
     signals.worker_shutting_down.connect(stop_engine, weak=False)
     engine.on_end = lambda: _stop(engine)
 
 
 def _stop(engine: EngineThread) -> None:
-    """Stop both; for Celery, what its own handler of SIGTERM does."""
+    """Stop both; for Celery, as its own SIGTERM handler does."""
     state.should_stop = 0
     engine.stop()

@@ -1,7 +1,7 @@
-"""A process and its components: each has its own watchdog, and what is wrong with it is told.
+"""A process and its components: each has its own watchdog and raises alarms.
 
 One component's failure never ends the others. What ends a process on purpose, such as its memory
-ceiling or the end of its supervisor, stays outside of these.
+limit or the end of its supervisor, is not one of these.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from messor.store.space import Space
 
 
 class WatchedComponents:
-    """The components of one process, under watch."""
+    """The watched components of one process."""
 
     def __init__(self, settings: Settings, session: Session) -> None:
         self.board = AlarmBoard()
@@ -34,13 +34,13 @@ class WatchedComponents:
     def add(
         self, name: str, make: Callable[[], Component], *, first: Component | None = None
     ) -> None:
-        """Watch a component; `make` makes another when one failed, `first` is there already."""
+        """Watch a component; `make` creates a replacement after a failure, `first` exists already."""
         self.members.append(Watchdog(name, make, self.board, first=first))
 
 
 @asynccontextmanager
 async def watching_clock(settings: Settings, session: Session) -> AsyncIterator[ClockWatch]:
-    """For a command that fetches by itself: nobody else may be there to notice a step of the clock."""
+    """For a command that fetches by itself, when nothing else may notice a clock step."""
     board = AlarmBoard()
     first = _clock_watch(settings, session, board)
 

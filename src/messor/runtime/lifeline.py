@@ -1,7 +1,7 @@
-"""The lifeline: a process ends by itself when the one that started it is gone.
+"""The lifeline: ends a process when its supervisor is gone.
 
-Its standard input is a pipe whose other end nobody but the supervisor holds; the kernel closes
-that end however the supervisor ends.
+Standard input is a pipe whose other end only the supervisor holds; the kernel closes it however
+the supervisor ends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ STDIN = 0
 
 
 class Lifeline:
-    """A companion that ends with the supervisor."""
+    """A component that ends with the supervisor."""
 
     def __init__(self, descriptor: int = STDIN) -> None:
         self._descriptor = descriptor

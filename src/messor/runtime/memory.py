@@ -1,6 +1,6 @@
-"""The ceiling: a process that has grown too large finishes what it does and is replaced.
+"""The memory limit: a process that has grown too large finishes its work and is replaced.
 
-Memory that a long-lived process does not give back is thus nobody's problem for long.
+So memory that a long-lived process does not release is a problem only for a while.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 
 from messor.jobs.poller import wait
 
-LOOK_SECONDS = 2.0
+POLL_SECONDS = 2.0
 MEGABYTE = 1024 * 1024
 
 
 def resident_bytes(process_id: int | None = None) -> int:
-    """What a process holds in memory now; 0 when it is gone or this system does not tell.
+    """Resident memory of a process; 0 if it is gone or the system does not report it.
 
-    Without /proc only one's own peak is known.
+    Without /proc only this process's own peak is known.
     """
     if sys.platform != "linux":
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if process_id is None else 0
@@ -32,11 +32,11 @@ def resident_bytes(process_id: int | None = None) -> int:
 
 
 class Ceiling:
-    """A companion that ends when its process has outgrown it."""
+    """A component that ends when its process exceeds the memory limit."""
 
-    def __init__(self, megabytes: int, *, look_seconds: float = LOOK_SECONDS) -> None:
+    def __init__(self, megabytes: int, *, poll_seconds: float = POLL_SECONDS) -> None:
         self._bytes = megabytes * MEGABYTE
-        self._look_seconds = look_seconds
+        self._poll_seconds = poll_seconds
         self._stop = asyncio.Event()
         self.is_outgrown = False
 
@@ -45,7 +45,7 @@ class Ceiling:
 
     async def run(self) -> None:
         while True:
-            await wait(self._stop, self._look_seconds)
+            await wait(self._stop, self._poll_seconds)
             if self._stop.is_set():
                 return
             if resident_bytes() > self._bytes:

@@ -1,7 +1,7 @@
-"""A company: what runs together in one event loop, and ends together.
+"""A process group: components that run in one event loop and end together.
 
-When one member ends, in whatever way, the others are asked to. Who takes too long is cancelled:
-what it held comes back to others when its leases run out.
+When one component ends, in whatever way, the others are asked to stop. One that takes too long is
+cancelled: what it held becomes available again when its leases expire.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-# A process has 30 seconds to end, the closing of its connections included.
+# A process has 30 seconds to end, including closing its connections.
 FAREWELL_SECONDS = 28.0
 
 
 class Component(Protocol):
-    """A member, such as the runner of jobs or the worker that harvests lanes."""
+    """A member of the group, such as the job runner or the worker that visits lanes."""
 
     def stop(self) -> None:
-        """Finish what is under way, and return from `run`."""
+        """Finish the work in progress, and return from `run`."""
 
     async def run(self) -> None: ...
 
 
 class ProcessGroup:
-    """Stop it from its own loop, as often as you like; `was_cut_short` tells how it ended."""
+    """Stop it from its own loop, repeatedly if need be; `was_cut_short` tells how it ended."""
 
     def __init__(
         self, members: Sequence[Component], *, farewell_seconds: float = FAREWELL_SECONDS
@@ -38,7 +38,7 @@ class ProcessGroup:
         self._stop.set()
 
     async def run(self) -> None:
-        """Until one ends or all are told to; raises what ended the first that failed."""
+        """Run until one component ends or all are stopped; raise what ended the first that failed."""
         tasks = [asyncio.create_task(member.run()) for member in self._members]
         stopping = asyncio.create_task(self._stop.wait())
         try:

@@ -1,4 +1,4 @@
-"""Signals: SIGINT and SIGTERM ask what runs to finish; a second look tells whether they did."""
+"""Signals: SIGINT and SIGTERM ask running work to finish, and are remembered."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Protocol
 
 
 class Stoppable(Protocol):
-    """A worker, or whatever else can be told to stop."""
+    """A worker, or anything else that can be stopped."""
 
     def stop(self) -> None: ...
 
 
 @contextlib.asynccontextmanager
 async def stopping_on_signals(running: Stoppable) -> AsyncIterator[None]:
-    """SIGINT and SIGTERM let what is under way finish."""
+    """Let SIGINT and SIGTERM stop the work cleanly."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, running.stop)

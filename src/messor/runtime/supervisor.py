@@ -1,8 +1,8 @@
-"""The supervisor: keeps so many processes of one command running.
+"""The supervisor: keeps a number of processes of one command running.
 
-One that ends is started again, after a pause that grows while it keeps ending soon. Told to stop,
-it passes that on and gives them 30 seconds. What a killed process held comes back to others when
-its leases run out, so killing is always safe.
+A process that ends is restarted, after a delay that grows while it keeps ending soon. On stop, the
+supervisor stops its processes and allows them 30 seconds. What a killed process held becomes
+available when its leases expire, so killing is always safe.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait, for what."""
+class RestartPolicy:
+    """Delays and time limits."""
 
-    first_pause_seconds: float = 1.0  # then twice as long each time
+    first_pause_seconds: float = 1.0  # doubles each time
     longest_pause_seconds: float = 60.0
-    proven_seconds: float = 60.0  # one that lived so long starts with the first pause again
+    proven_seconds: float = 60.0  # a process that lived this long resets the delay
     stop_seconds: float = 30.0
-    look_seconds: float = 2.0
+    poll_seconds: float = 2.0
 
     def pause(self, failures: int) -> float:
         return min(self.first_pause_seconds * 2.0 ** (failures - 1), self.longest_pause_seconds)
 
 
 class Supervisor:
-    """Starts the processes with a pipe as their standard input, whose end tells them of ours."""
+    """Starts the processes with a pipe as standard input, which closes when the supervisor ends."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class Supervisor:
         *,
         say: Callable[[str], None],
         ceiling_mb: int,
-        patience: Patience | None = None,
+        policy: RestartPolicy | None = None,
     ) -> None:
         self._command = command
         self._count = count
         self._stop = asyncio.Event()
         self._say = say
         self._hard_ceiling = 2 * ceiling_mb * MEGABYTE
-        self._patience = patience or Patience()
+        self._policy = policy or RestartPolicy()
         self._processes: set[Process] = set()
 
     @property
@@ -59,7 +59,7 @@ class Supervisor:
         return sorted(process.pid for process in self._processes)
 
     def stop(self) -> None:
-        """Stop all of them, and return from `run`."""
+        """Stop all processes, and return from `run`."""
         self._stop.set()
 
     async def run(self) -> None:
@@ -72,24 +72,24 @@ class Supervisor:
         clock = asyncio.get_running_loop().time
         while not self._stop.is_set():
             started = clock()
-            told = await self._run_one()
+            ending = await self._run_one()
             if self._stop.is_set():
                 return
-            is_proven = clock() - started >= self._patience.proven_seconds
+            is_proven = clock() - started >= self._policy.proven_seconds
             failures = 1 if is_proven else failures + 1
-            pause = self._patience.pause(failures)
-            self._say(f"{told}; starting another in {pause:.0f} s.")
+            pause = self._policy.pause(failures)
+            self._say(f"{ending}; starting another in {pause:.0f} s.")
             await wait(self._stop, pause)
 
     async def _run_one(self) -> str:
-        """One process from start to end; answers how it ended, or why there was none."""
-        # A session of its own: Ctrl-C in the terminal reaches this process alone, which then
-        # asks the others to stop.
+        """Run one process to its end; return how it ended, or why it did not start."""
+        # A session of its own: Ctrl-C in the terminal reaches only the supervisor, which then
+        # stops the others.
         try:
             process = await asyncio.create_subprocess_exec(
                 *self._command, stdin=PIPE, start_new_session=True
             )
-        except OSError as error:  # out of descriptors, processes or memory: not for ever
+        except OSError as error:  # out of descriptors, processes or memory: temporary
             return f"A worker could not be started ({error.strerror or error})"
         self._processes.add(process)
         ended = asyncio.create_task(process.wait())
@@ -100,22 +100,22 @@ class Supervisor:
         finally:
             self._processes.discard(process)
             if process.stdin is not None:
-                process.stdin.close()  # should we be cancelled, that ends it, too
+                process.stdin.close()  # on cancellation this ends it, too
         return _obituary(process.pid, await ended)
 
     async def _watch(self, process: Process, ended: asyncio.Task[int]) -> None:
-        """Until it ends, we are to stop, or it is time to look at its memory again."""
+        """Wait until it ends, we are stopped, or its memory is due for a check."""
         stopped = asyncio.create_task(self._stop.wait())
         try:
             await asyncio.wait(
                 [ended, stopped],
-                timeout=self._patience.look_seconds,
+                timeout=self._policy.poll_seconds,
                 return_when=asyncio.FIRST_COMPLETED,
             )
         finally:
             stopped.cancel()
         if not ended.done() and resident_bytes(process.pid) > self._hard_ceiling:
-            self._say(f"Worker {process.pid} is at twice its memory ceiling and is killed.")
+            self._say(f"Worker {process.pid} exceeds twice its memory limit and is killed.")
             _send(process, signal.SIGKILL)
             await ended
 
@@ -123,7 +123,7 @@ class Supervisor:
         if ended.done():
             return
         _send(process, signal.SIGTERM)
-        await asyncio.wait([ended], timeout=self._patience.stop_seconds)
+        await asyncio.wait([ended], timeout=self._policy.stop_seconds)
         if not ended.done():
             self._say(f"Worker {process.pid} did not end in time and is killed.")
             _send(process, signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""The watchdog of one component: whatever ends it, it is started again, and the others go on.
+"""The watchdog of one component: restarts it whatever ended it, while the others go on.
 
-The pause before that grows while it keeps failing soon. Each failure is logged and stands as an
-alarm until the component has run well for a while. It is never given up.
+The delay grows while it keeps failing soon. Each failure is logged and raises an alarm until the
+component has run well for a while. The watchdog never gives up.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from messor.core.logs import room_logger
 from messor.jobs.poller import wait
 from messor.ledger.alarms import AlarmBoard
 from messor.runtime.process_group import Component
-from messor.runtime.supervisor import Patience
+from messor.runtime.supervisor import RestartPolicy
 
 logger = room_logger(__name__)
 
 
 class Watchdog:
-    """Runs a component in the place of one that failed, until told to stop."""
+    """Runs a component, and a replacement after each failure, until stopped."""
 
     def __init__(
         self,
@@ -29,14 +29,14 @@ class Watchdog:
         board: AlarmBoard,
         *,
         first: Component | None = None,
-        patience: Patience | None = None,
+        policy: RestartPolicy | None = None,
     ) -> None:
         self._name = name
         self._make = make
         self._board = board
-        self._patience = patience or Patience()
+        self._policy = policy or RestartPolicy()
         self._stop = asyncio.Event()
-        # Made here, so that settings that cannot work are told at the start.
+        # Created here, so that invalid settings are reported at start.
         self._member: Component | None = first or make()
         self.failures = 0
 
@@ -49,27 +49,27 @@ class Watchdog:
         clock = asyncio.get_running_loop().time
         while not self._stop.is_set():
             started = clock()
-            said = await self._run_one()
+            message = await self._run_one()
             if self._stop.is_set():
                 return
-            is_proven = clock() - started >= self._patience.proven_seconds
+            is_proven = clock() - started >= self._policy.proven_seconds
             self.failures = 1 if is_proven else self.failures + 1
-            pause = self._patience.pause(self.failures)
+            pause = self._policy.pause(self.failures)
             self._board.sound(
                 self._name,
-                f"{self._name} failed ({said}); it starts again in {pause:.0f} s, "
-                f"failure {self.failures} in a row",
+                f"{self._name} failed ({message}); restarting in {pause:.0f} s, "
+                f"consecutive failure {self.failures}",
             )
             await wait(self._stop, pause)
 
     async def _run_one(self) -> str:
-        """One member from start to end; answers what ended it."""
+        """Run one component to its end; return what ended it."""
         try:
             member, self._member = self._member or self._make(), None
             self._member = member
             running = asyncio.create_task(member.run())
             try:
-                await self._see_it_run(running)
+                await self._watch(running)
             finally:
                 running.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
@@ -81,13 +81,13 @@ class Watchdog:
             return f"{type(error).__name__}: {error}"[:300]
         finally:
             self._member = None
-        return "it ended by itself"
+        return "it ended unexpectedly"
 
-    async def _see_it_run(self, running: asyncio.Task[None]) -> None:
-        """Until it ends; one that ran well for a while has no alarm any more."""
-        await asyncio.wait([running], timeout=self._patience.proven_seconds)
+    async def _watch(self, running: asyncio.Task[None]) -> None:
+        """Wait until it ends; clear its alarm once it has run well for a while."""
+        await asyncio.wait([running], timeout=self._policy.proven_seconds)
         if not running.done():
             self._board.end(self._name, f"{self._name} runs again")
         await asyncio.wait([running])
-        if not running.cancelled():  # by something within it: to us that is an end as any other
+        if not running.cancelled():  # cancelled from within: an end like any other
             running.result()

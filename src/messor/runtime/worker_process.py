@@ -1,6 +1,6 @@
-"""What a worker process does: visits, extraction, jobs, in one event loop, with or without a broker.
+"""A worker process: visits, extraction and jobs in one event loop, with or without a broker.
 
-Here the rooms whose jobs workers do are named; each registers its own.
+This module names the rooms whose jobs workers handle; each registers its own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from messor.store.space import Space
 
 
 def register_searches(handlers: Handlers, settings: Settings, database: Database) -> None:
-    """Snapshots of search engines, where any is configured."""
+    """Register search engine snapshots, if any engine is configured."""
     if not settings.search_engines:
         return
     from messor.scout import track  # noqa: PLC0415 - most workers start without it
@@ -43,10 +43,10 @@ def register_searches(handlers: Handlers, settings: Settings, database: Database
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        hired = []  # only what there is to do is asked for
+        registered = []  # only what may be needed
     else:
-        hired = hire(settings.search_engines)
-    track.register(handlers, database, Searcher(database, hired))
+        registered = hire(settings.search_engines)
+    track.register(handlers, database, Searcher(database, registered))
 
 
 ROOMS: tuple[Register, ...] = (audit_job.register, deliver.register, register_searches)
@@ -54,13 +54,13 @@ ROOMS: tuple[Register, ...] = (audit_job.register, deliver.register, register_se
 VISIT = "visit"
 EXTRACT = "extract"
 VISIT_CONNECTIONS = 4
-EXTRACT_CONNECTIONS = 6  # batches under way, and questions to a model
-JOB_CONNECTIONS = 6  # two transactions, claims, heartbeats, and what handlers read
+EXTRACT_CONNECTIONS = 6  # batches in progress, and requests to a model
+JOB_CONNECTIONS = 6  # two transactions, claims, heartbeats, and handlers' reads
 
 
 @dataclass(frozen=True, slots=True)
 class Duties:
-    """What a process is to do, and under whom."""
+    """What a process is to do, and for whom."""
 
     visits: bool
     extracts: bool
@@ -72,19 +72,19 @@ class Duties:
     def understand(
         cls, only: str | None, settings: Settings, *, concurrency: int | None, is_supervised: bool
     ) -> Duties:
-        """From the names given: `visit`, `extract`, types of jobs; without any, everything."""
+        """Parse names: `visit`, `extract`, job types; without any, everything."""
         known = {VISIT, EXTRACT, *job_types(settings)}
         names = known if only is None else {name.strip() for name in only.split(",")}
         if unknown := sorted(names - known):
             raise UsageError(
-                f"There is nothing called {unknown[0]!r} to do; there are {', '.join(sorted(known))}."
+                f"Unknown kind of work {unknown[0]!r}; choose from: {', '.join(sorted(known))}."
             )
         types = frozenset(names - {VISIT, EXTRACT})
         return cls(VISIT in names, EXTRACT in names, types, concurrency, is_supervised)
 
     @property
     def connections(self) -> int:
-        """What all members need at a time."""
+        """Database connections that all components need at a time."""
         return (
             VISIT_CONNECTIONS * self.visits
             + EXTRACT_CONNECTIONS * self.extracts
@@ -93,18 +93,18 @@ class Duties:
 
     @property
     def besides_extraction(self) -> str:
-        """All other duties, as `--only` takes them: extraction has a process of its own beside many."""
+        """All other duties, as for `--only`: extraction has its own process beside several workers."""
         return ",".join(sorted({*self.job_types, *([VISIT] if self.visits else [])}))
 
     def limits(self, settings: Settings) -> RunnerLimits:
-        """Jobs beside visits keep to their own bound; alone, they have what was asked for."""
-        asked = self.concurrency or settings.job_concurrency
-        return RunnerLimits(min(asked, settings.job_concurrency) if self.visits else asked)
+        """Job limits: beside visits their own, alone the requested number."""
+        requested = self.concurrency or settings.job_concurrency
+        return RunnerLimits(min(requested, settings.job_concurrency) if self.visits else requested)
 
 
 @contextmanager
 def needing_broker() -> Iterator[None]:
-    """For imports of what only an installation with a broker needs."""
+    """Import what only an installation with a broker needs."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -114,12 +114,12 @@ def needing_broker() -> Iterator[None]:
 
 
 def job_types(settings: Settings) -> list[str]:
-    """Those that this release knows; registering them asks nothing of the database."""
+    """The job types of this release; needs no database."""
     return handlers_for(ROOMS, settings, Database("")).job_types
 
 
 class WorkerProcess:
-    """The members of one process, for either way of dispatch."""
+    """The components of one process, with or without a broker."""
 
     def __init__(self, settings: Settings, duties: Duties) -> None:
         if duties.concurrency is not None:
@@ -137,12 +137,12 @@ class WorkerProcess:
         every = handlers_for(ROOMS, self.settings, session.database)
         return every.only(self._duties.job_types)
 
-    def companions(self, session: Session) -> list[Component]:
-        """All but the runner of jobs."""
-        return self._enders() + self._watched(session).members
+    def components(self, session: Session) -> list[Component]:
+        """All components but the job runner."""
+        return self._terminators() + self._watched(session).members
 
-    def _enders(self) -> list[Component]:
-        """Members whose end is the process's end."""
+    def _terminators(self) -> list[Component]:
+        """Components whose end ends the process."""
         members: list[Component] = [self._ceiling]
         if self._duties.is_supervised:
             members.append(Lifeline())
@@ -160,29 +160,29 @@ class WorkerProcess:
         return Worker(self.settings, session.database, repair=session.repair, space=space)
 
     async def work(self) -> None:
-        """Straight from PostgreSQL, until a signal, the supervisor's end or the ceiling."""
+        """Poll PostgreSQL until a signal, the supervisor's end or the memory limit."""
         async with open_session(self.settings, pool_size=self._duties.connections) as session:
             watches = self._watched(session)
             if self._duties.job_types:
                 watches.add("jobs", lambda: self._runner(session))
-            members = self._enders() + watches.members
-            say(f"Worker {os.getpid()} is at work. Ctrl-C or SIGTERM stops it cleanly.")
-            company = ProcessGroup(members)
-            async with stopping_on_signals(company):
-                await company.run()
-            if company.was_cut_short:
+            members = self._terminators() + watches.members
+            say(f"Worker {os.getpid()} is running. Ctrl-C or SIGTERM stops it cleanly.")
+            process_group = ProcessGroup(members)
+            async with stopping_on_signals(process_group):
+                await process_group.run()
+            if process_group.was_cut_short:
                 say(
-                    f"Worker {os.getpid()} could not finish in time; its work comes back by itself."
+                    f"Worker {os.getpid()} did not finish in time; its work will be retried automatically."
                 )
 
     def work_with_broker(self) -> int:
-        """As a Celery worker; answers the exit code."""
+        """Run as a Celery worker; return the exit code."""
         with needing_broker():
             from messor.runtime import broker_thread, broker_worker  # noqa: PLC0415 - an extra
 
-        def compose(session: Session) -> broker_thread.BrokerCrew:
-            say(f"Worker {os.getpid()} is at work. Ctrl-C or SIGTERM stops it cleanly.")
-            return broker_thread.BrokerCrew(self.handlers(session), self.companions(session))
+        def compose(session: Session) -> broker_thread.EngineSetup:
+            say(f"Worker {os.getpid()} is running. Ctrl-C or SIGTERM stops it cleanly.")
+            return broker_thread.EngineSetup(self.handlers(session), self.components(session))
 
         options = options_of(self.settings)
         return broker_worker.run_celery_worker(
@@ -205,14 +205,14 @@ class WorkerProcess:
 
 
 def extraction(settings: Settings, session: Session, space: Space) -> Component:
-    """Makes records of what workers on this machine bring."""
+    """Extracts records from pages fetched on this machine."""
     from messor.extraction.component import ExtractionFollower  # noqa: PLC0415 - many workers start without it
 
     return ExtractionFollower(settings, session, space=space)
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """The fastest there is."""
+    """The fastest event loop available."""
     if sys.platform == "win32":
         return asyncio.new_event_loop()
     import uvloop  # noqa: PLC0415 - not made for every platform

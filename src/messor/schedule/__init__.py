@@ -1,1 +1,1 @@
-"""When does it run by itself? Cadences, leadership, and the orchestrators that run by them."""
+"""What runs automatically: cadences, leadership, and the orchestrators."""

@@ -1,6 +1,6 @@
-"""O-Audit and O-Quality: ask for an audit of the last day's requests, and of all records.
+"""O-Audit and O-Quality: request an audit of the last day's requests, and of all records.
 
-An audit itself is a job: it may read millions of rows, and must not keep the leader from others.
+An audit itself is a job: it may read millions of rows and must not block the leader.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ async def _ask(
 
 AUDIT = Orchestrator(
     "O-Audit",
-    "has the last day's requests judged: pauses, robots.txt, approval, Retry-After, risk",
+    "audits the last day's requests: delays, robots.txt, approval, Retry-After, risk",
     "20 3 * * *",
     step,
 )
 QUALITY = Orchestrator(
     "O-Quality",
-    "has all records judged: whole, proven, products once, prices the newest of their history",
+    "audits all records: completeness, evidence, duplicate products, current prices",
     "50 3 * * 0",
     step_records,
 )

@@ -1,4 +1,4 @@
-"""O-Candidates: candidates of approved domains are crawled, and wait for review once they were read."""
+"""O-Candidates: crawls candidates of approved domains and submits those read for review."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHORES: tuple[tuple[str, Chore], ...] = (
 
 
 async def step(connection: Connection, place: RunPosition) -> StepResult:
-    """One chore until less is left of it than a step does, then the next."""
+    """One chore until less is left than a step handles, then the next."""
     name, chore = CHORES[place.chore]
     count = await chore(connection, PER_STEP)
     if count == PER_STEP:
@@ -33,7 +33,7 @@ async def step(connection: Connection, place: RunPosition) -> StepResult:
 
 CANDIDATES = Orchestrator(
     "O-Candidates",
-    "has candidates of approved domains crawled, and puts those that were read before a reviewer",
+    "crawls candidates of approved domains, and submits those that were read for review",
     "*/5 * * * *",
     step,
 )

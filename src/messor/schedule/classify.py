@@ -1,6 +1,7 @@
-"""O-Classify: what kind of site a domain is, for domains that are new or were long not looked at.
+"""O-Classify: determines the site class of domains that are new or were classified long ago.
 
-A domain that a search found is judged by its results first, and again once a page of it was read.
+A domain found by a search is classified by its results first, and again once one of its pages was
+read.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ SELECT DISTINCT c.domain FROM messor.candidates c JOIN messor.domain_classes k O
 
 
 async def step(connection: Connection, place: RunPosition) -> StepResult:
-    """Some domains, then more, until none waits; first those that are new or stale."""
+    """Classify some domains per step until none are left; new and stale ones first."""
     if place.chore == 0:
         count = await classes.classify_waiting(connection, PER_STEP)
         return StepResult({"domains_classified": count}, RunPosition(0 if count == PER_STEP else 1))
@@ -30,7 +31,7 @@ async def step(connection: Connection, place: RunPosition) -> StepResult:
 
 CLASSIFY = Orchestrator(
     "O-Classify",
-    "tells what kind of site a new domain is",
+    "classifies new domains by kind of site",
     "45 * * * *",
     step,
 )

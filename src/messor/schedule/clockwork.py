@@ -1,7 +1,7 @@
-"""The clockwork of a process: it stands by, leads when nobody does, and runs what is due.
+"""The clockwork of a process: it stands by, leads if nobody does, and runs what is due.
 
-Orchestrators run one after another; the lead is renewed by every step and every look. A database
-that goes away is waited for.
+Orchestrators run one after another; every step and poll renews the lead. It waits for a database
+that is unavailable.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from messor.schedule.rollup import ROLLUP
 from messor.schedule.runs import ScheduleRunner, begin_due
 from messor.schedule.score import SCORE
 from messor.schedule.serp import SERP
-from messor.schedule.sweeper import kept_months, sweeper
+from messor.schedule.sweeper import retention_months, sweeper
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 LEASE_SECONDS = 30.0
-LOOK_SECONDS = 5.0  # how soon a new override is heeded
+POLL_SECONDS = 5.0  # how soon a new override takes effect
 LOST_SECONDS = 1.0
 
 Repair = Callable[[], Awaitable[None]]
@@ -44,7 +44,16 @@ Repair = Callable[[], Awaitable[None]]
 
 def standard_registry(settings: Settings) -> Registry:
     """The orchestrators of this release."""
-    known = [DAILY, sweeper(kept_months(settings)), ROBOTS, AUDIT, QUALITY, DOMAINS, INDEX, ROLLUP]
+    known = [
+        DAILY,
+        sweeper(retention_months(settings)),
+        ROBOTS,
+        AUDIT,
+        QUALITY,
+        DOMAINS,
+        INDEX,
+        ROLLUP,
+    ]
     known += [REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES]
     if settings.image_domains:
         known.append(imaging(settings))
@@ -54,7 +63,7 @@ def standard_registry(settings: Settings) -> Registry:
 
 
 class Clockwork:
-    """One process's part in keeping the schedule."""
+    """One process's part in running the schedule."""
 
     def __init__(
         self,
@@ -64,7 +73,7 @@ class Clockwork:
         *,
         repair: Repair | None = None,
         lease_seconds: float = LEASE_SECONDS,
-        look_seconds: float = LOOK_SECONDS,
+        poll_seconds: float = POLL_SECONDS,
         holder: str | None = None,
     ) -> None:
         self._database = database
@@ -72,7 +81,7 @@ class Clockwork:
         self._stop = stop
         self._repair = repair
         self._lease_seconds = lease_seconds
-        self._look_seconds = min(look_seconds, lease_seconds / 3)
+        self._poll_seconds = min(poll_seconds, lease_seconds / 3)
         self.holder = holder or leader.holder_name()
         self._lead: Leadership | None = None
 
@@ -81,7 +90,7 @@ class Clockwork:
         return self._lead is not None
 
     def stop(self) -> None:
-        """End after the step under way, and let another lead."""
+        """End after the current step, and let another process lead."""
         self._stop.set()
 
     async def run(self) -> None:
@@ -90,22 +99,22 @@ class Clockwork:
                 wait = await self.turn()
             except LOST_CONNECTION:
                 wait = LOST_SECONDS
-                await self._mend()
+                await self._repair_database()
             except asyncpg.PostgresError:
-                # It restarts, fails over, or is being migrated: as with a lost one, time tells.
+                # It restarts, fails over or is being migrated: wait, as for a lost connection.
                 wait = LOST_SECONDS
             await self._pause(wait)
         await self._resign()
 
     async def turn(self) -> float:
-        """Take the lead if it is free; if it is ours, run what is due. Answers how long to wait."""
+        """Take the lead if it is free; while leading, run what is due. Returns how long to wait."""
         if self._lead is None:
             wait = await leader.remaining(self._database)
             if wait > 0:
-                return min(wait, self._look_seconds)
+                return min(wait, self._poll_seconds)
             self._lead = await leader.take(self._database, self.holder, self._lease_seconds)
             if self._lead is None:
-                return self._look_seconds
+                return self._poll_seconds
         try:
             return await self._run_due(self._lead)
         except LeaseLostError:
@@ -123,9 +132,9 @@ class Clockwork:
             run = await begin_due(self._database, orchestrator, lead, self.holder)
             if run is not None:
                 await runner.carry_out(run)
-        return 0.0 if due else min(max(wait, 0.0), self._look_seconds)
+        return 0.0 if due else min(max(wait, 0.0), self._poll_seconds)
 
-    async def _mend(self) -> None:
+    async def _repair_database(self) -> None:
         if self._repair is not None:
             with contextlib.suppress(UnavailableError, *LOST_CONNECTION):  # tried again soon
                 await self._repair()
@@ -136,7 +145,7 @@ class Clockwork:
                 await self._stop.wait()
 
     async def _resign(self) -> None:
-        """Let one that stands by lead at once; without a database the lease just runs out."""
+        """Let a standby lead at once; without a database the lease just expires."""
         if self._lead is None:
             return
         with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):

@@ -1,7 +1,7 @@
 """Cadences: five cron fields in UTC, their usual nicknames, or `@every 90m`.
 
-Written here and not taken from a package: without time zones there is no daylight saving, which
-is what those are for, and a person's mistake gets a sentence that names the field.
+Written here rather than taken from a package: those exist for time zones and daylight saving,
+which are not needed, and an invalid field gets a message that names it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MONTH_NAMES = "jan feb mar apr may jun jul aug sep oct nov dec"
 MONTHS = {name: number for number, name in enumerate(MONTH_NAMES.split(), 1)}
 WEEKDAYS = {"sun": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6}
 
-# Every calendar comes again within 28 years, but for a century without its leap day.
+# Every calendar recurs within 28 years, except over a century without its leap day.
 HORIZON_DAYS = 41 * 366
 LONGEST_TEXT = 200
 LONGEST_EVERY = timedelta(days=366)
@@ -40,7 +40,7 @@ _PART = re.compile(r"(?P<first>\*|[0-9a-z]+)(?:-(?P<last>[0-9a-z]+))?(?:/(?P<ste
 
 @dataclass(frozen=True, slots=True)
 class CronField:
-    """One of the five: its range, and the names that may stand for numbers."""
+    """One of the five fields: its range, and names that may replace numbers."""
 
     name: str
     low: int
@@ -65,7 +65,7 @@ class CronField:
                 raise UsageError(f"{part!r} is no {self.name} of a cron expression.")
             return range(self.low, self.high + 1, step)
         first = self._number(match["first"])
-        # "5/15" starts at five and goes on to the end.
+        # "5/15" starts at five and runs to the end.
         last = self.high if match["step"] else first
         if match["last"]:
             last = self._number(match["last"], is_end=True)
@@ -97,7 +97,7 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """The minutes that five fields name."""
+    """The minutes that five fields select."""
 
     text: str
     minutes: tuple[int, ...]
@@ -105,10 +105,10 @@ class Cron:
     days: frozenset[int]
     months: frozenset[int]
     weekdays: frozenset[int]
-    either_day: bool  # both kinds of day are restricted: then one of them is enough
+    either_day: bool  # both day fields are restricted: then either is enough
 
     def after(self, moment: datetime) -> datetime:
-        """The first such minute after a moment."""
+        """The first such minute after a time."""
         start = moment.astimezone(UTC).replace(second=0, microsecond=0) + timedelta(minutes=1)
         for day in self._days_from(start.date()):
             earliest = (start.hour, start.minute) if day == start.date() else (0, 0)
@@ -118,7 +118,7 @@ class Cron:
                 for minute in self.minutes:
                     if (hour, minute) >= earliest:
                         return datetime(day.year, day.month, day.day, hour, minute, tzinfo=UTC)
-        raise UsageError(f"{self.text!r} names no day that comes.")
+        raise UsageError(f"{self.text!r} never occurs.")
 
     def _days_from(self, day: date) -> Iterator[date]:
         for _ in range(HORIZON_DAYS):
@@ -134,7 +134,7 @@ class Cron:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """A fixed time after the last run."""
+    """A fixed interval after the last run."""
 
     text: str
     interval: timedelta
@@ -148,7 +148,7 @@ Cadence = Cron | Every
 
 @lru_cache(maxsize=64)
 def parse(text: str) -> Cadence:
-    """Understand a cadence; what cannot be understood or never comes is refused with a sentence."""
+    """Parse a cadence; raises UsageError if it is invalid or never occurs."""
     if len(text) > LONGEST_TEXT:
         raise UsageError(f"A cron expression has at most {LONGEST_TEXT} characters.")
     words = text.lower().split()
@@ -161,7 +161,7 @@ def parse(text: str) -> Cadence:
             "day of the week), @hourly, @daily, @weekly, @monthly, @yearly, or @every 90m."
         )
     cron = _cron(" ".join(words), fields)
-    cron.after(datetime(2000, 1, 1, tzinfo=UTC))  # the 30th of February is refused here
+    cron.after(datetime(2000, 1, 1, tzinfo=UTC))  # rejects the 30th of February
     return cron
 
 
@@ -183,8 +183,8 @@ def _every(text: str) -> Every:
     return Every(text, timedelta(seconds=seconds))
 
 
-def missed(cadence: Cadence, since: datetime, until: datetime, most: int = 1000) -> int:
-    """How many runs were due from `since` (one itself) to `until`; counted up to `most`."""
+def missed(cadence: Cadence, since: datetime, until: datetime, max_count: int = 1000) -> int:
+    """How many runs were due from `since` (inclusive) to `until`; counted up to `most`."""
 
     def times() -> Iterator[datetime]:
         moment = since
@@ -192,4 +192,4 @@ def missed(cadence: Cadence, since: datetime, until: datetime, most: int = 1000)
             yield moment
             moment = cadence.after(moment)
 
-    return sum(1 for _ in islice(times(), most))
+    return sum(1 for _ in islice(times(), max_count))

@@ -1,8 +1,8 @@
-"""O-Daily: pages are due as often as the track level of their domain says.
+"""O-Daily: makes pages due as often as their domain's track level says.
 
-It runs once a day and gives every page that will reach its level's interval before the next run
-the exact time; a page due at noon is not due at night. What is due earlier for another reason
-stays so; a task with a frequency of its own, or that leads to nothing, is left alone.
+It runs once a day and gives every page that reaches its level's interval before the next run its
+exact time; a page due at noon is not due at night. What is due earlier for another reason stays
+so; a task with its own frequency, or an unproductive one, is left alone.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from messor.store.database import Connection
 HOSTS_PER_STEP = 200
 PAGES_PER_STEP = 5000
 
-# The pages of tracked hosts in key order, a bounded number at a time: each is looked at once in a
+# The pages of tracked hosts in key order, a bounded number at a time: each is checked once per
 # run, through the key of its page, whether its task is scheduled or not. A page that is gone or
-# refused keeps its own rhythm.
-LOOK = """
+# refused keeps its own schedule.
+SCAN = """
 WITH moment AS MATERIALIZED (SELECT messor.clock() AS now), tracked AS MATERIALIZED (
   SELECT h.id AS host_id, messor.base_frequency(NULL, d.track_level, NULL) AS every
     FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
@@ -51,7 +51,7 @@ SELECT (SELECT now FROM moment) AS now,
 
 async def step(connection: Connection, place: RunPosition) -> StepResult:
     row = await connection.fetchrow(
-        LOOK, place.host_id, place.url_hash, HOSTS_PER_STEP, PAGES_PER_STEP
+        SCAN, place.host_id, place.url_hash, HOSTS_PER_STEP, PAGES_PER_STEP
     )
     assert row is not None
     tasks, lanes = await bring_forward(connection, [tuple(task) for task in row["due"]], row["now"])

@@ -1,4 +1,4 @@
-"""O-Domains: what the passing of time and the path's traces mean for the life of domains."""
+"""O-Domains: what time and crawl results mean for the life of domains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHORES: tuple[tuple[str, Chore], ...] = (
 
 
 async def step(connection: Connection, place: RunPosition) -> StepResult:
-    """One chore, then the next; erasures that visits held up come last."""
+    """One chore, then the next; erasures that visits delayed come last."""
     if place.chore == len(CHORES):
         await erasure.finish(connection)
         return StepResult({})
@@ -32,7 +32,7 @@ async def step(connection: Connection, place: RunPosition) -> StepResult:
 
 DOMAINS = Orchestrator(
     "O-Domains",
-    "brings back domains that have rested, and notices those that fail or are not what they were",
+    "resumes domains whose rest is over, and detects those that fail or changed hands",
     "*/5 * * * *",
     step,
 )

@@ -1,4 +1,4 @@
-"""O-Images: pictures of products become tasks, where the operator wants them."""
+"""O-Images: turns product images into tasks, where the operator wants them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ PER_STEP = 500
 
 
 def imaging(settings: Settings) -> Orchestrator:
-    """The orchestrator of an installation that downloads pictures of some domains."""
+    """The orchestrator of an installation that downloads images of some domains."""
     names = [name.strip().lower() for name in settings.image_domains]
 
     async def step(connection: Connection, place: RunPosition) -> StepResult:
-        # The place is the last picture looked at.
+        # The position is the last image processed.
         await images.follow(connection, PER_STEP)
-        done = await images.enlist(
+        done = await images.add_tasks(
             connection,
             place.host_id,
             names,
             per_page=settings.images_per_page,
-            most=PER_STEP,
+            max_hops=PER_STEP,
             max_moves=settings.max_redirects,
         )
         counts = {"pictures_asked_for": done.tasks, "pictures_refused": done.refused}
@@ -31,7 +31,7 @@ def imaging(settings: Settings) -> Orchestrator:
 
     return Orchestrator(
         "O-Images",
-        "has pictures of products downloaded, of domains that MESSOR_IMAGE_DOMAINS names",
+        "downloads product images of the domains named by MESSOR_IMAGE_DOMAINS",
         "*/10 * * * *",
         step,
     )

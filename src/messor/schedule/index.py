@@ -1,4 +1,4 @@
-"""O-Index: what extraction has stored becomes findable."""
+"""O-Index: adds what extraction stored to the search index."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ PER_STEP = 200
 
 
 async def step(connection: Connection, _: RunPosition) -> StepResult:
-    """Some pages, then more, until none waits."""
+    """Index some pages per step until none are left."""
     count = await index_waiting(connection, PER_STEP)
     return StepResult({"pages_indexed": count}, RunPosition() if count == PER_STEP else None)
 
 
 INDEX = Orchestrator(
     "O-Index",
-    "makes pages and records findable that were extracted meanwhile",
+    "adds newly extracted pages and records to the search index",
     "* * * * *",
     step,
 )

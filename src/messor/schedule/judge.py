@@ -1,4 +1,4 @@
-"""O-Judge: what was searched for and nobody looked into becomes result pages, judged candidates."""
+"""O-Judge: turns unjudged search results into judged candidates."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from messor.store.database import Connection
 from messor.verticals import verticals
 
 ANSWERS_PER_STEP = 50
-PAGES_PER_STEP = 50  # their judging is one transaction
+PAGES_PER_STEP = 50  # judging them is one transaction
 ACTOR = "O-Judge"
 
 
 async def step(connection: Connection, place: RunPosition) -> StepResult:
-    """Answers first, whoever was to look into them; then one vertical after the other."""
+    """Unprocessed search responses first; then one vertical after another."""
     if place.chore == 0:
         count = await serps.process_some(connection, ANSWERS_PER_STEP)
         following = place if count == ANSWERS_PER_STEP else RunPosition(1)
@@ -31,7 +31,7 @@ async def step(connection: Connection, place: RunPosition) -> StepResult:
 
 JUDGE = Orchestrator(
     "O-Judge",
-    "judges result pages that nobody judged, and keeps the candidates",
+    "judges result pages that have not been judged, and stores the candidates",
     "*/10 * * * *",
     step,
 )

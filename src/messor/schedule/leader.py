@@ -2,7 +2,7 @@
 
 It is a lease row on the database's clock. `hold` renews it inside the transaction of whatever a
 leader does, and keeps the row locked until that commits: nobody can take over in between, and a
-leader that slept too long finds its token used up before it has done anything.
+leader that slept too long finds its token outdated before it has done anything.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from messor.store.database import Connection, Database
 
 NAME = "schedule"
 
-# Asked without a lock, so that those who stand by never wait for a leader at work.
-LOOK = """
+# Queried without a lock, so that standbys never wait for a busy leader.
+READ = """
 SELECT extract(epoch FROM expires_at - messor.clock())::float8 FROM messor.leaders WHERE name = $1
 """
 
-# The condition is judged on the row as it stands once it is free, at that moment's time.
+# The condition is evaluated on the row once it is free, at that time.
 TAKE = """
 INSERT INTO messor.leaders AS l (name, holder, expires_at)
 VALUES ($1, $2, messor.clock() + make_interval(secs => $3))
@@ -35,7 +35,7 @@ ON CONFLICT (name) DO UPDATE
 RETURNING token
 """
 
-# One that ran out may still be renewed while nobody else took it.
+# An expired lease may still be renewed while nobody else took it.
 HOLD = """
 UPDATE messor.leaders SET expires_at = messor.clock() + make_interval(secs => $3)
  WHERE name = $1 AND token = $2 RETURNING token
@@ -52,26 +52,26 @@ SELECT holder, token, taken_at, expires_at, expires_at > messor.clock() AS leads
 
 
 class Fence(Protocol):
-    """What a transaction of a run asks first: may this still be done?"""
+    """The first check of a run's transaction: may this still be done?"""
 
     @property
     def token(self) -> int | None: ...
 
     async def hold(self, connection: Connection) -> None:
-        """Raise LeaseLostError if not; if so, keep it so until the transaction ends."""
+        """Raise LeaseLostError if not; otherwise keep it so until the transaction ends."""
 
 
 class ByHand:
-    """A person runs it now, whoever leads."""
+    """A manual run, whoever leads."""
 
     token: int | None = None
 
     async def hold(self, connection: Connection) -> None:
-        """Orchestrators may run side by side; a person needs no lead."""
+        """Orchestrators may run concurrently; a manual run needs no lead."""
 
 
 class Leadership:
-    """The lead, as this process holds it."""
+    """The lead, as held by this process."""
 
     def __init__(self, token: int, seconds: float, name: str = NAME) -> None:
         self._token = token
@@ -84,44 +84,44 @@ class Leadership:
 
     async def hold(self, connection: Connection) -> None:
         if await connection.fetchval(HOLD, self._name, self._token, self._seconds) is None:
-            raise LeaseLostError(f"Another process leads: token {self._token} is used up.")
+            raise LeaseLostError(f"Another process leads: token {self._token} is outdated.")
 
     async def resign(self, connection: Connection) -> None:
-        """Let another lead at once."""
+        """Let another process lead at once."""
         await connection.execute(RESIGN, self._name, self._token)
 
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """Who leads, as anybody may ask."""
+    """The current leader, for display."""
 
     holder: str
     token: int
     taken_at: datetime
     expires_at: datetime
-    leads: bool  # the lease has not run out
+    leads: bool  # the lease has not expired
 
 
 def holder_name() -> str:
-    """Machine, process, and a little chance: a process number comes again."""
+    """Machine, process id, and a random part, as process ids recur."""
     return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(2)}"
 
 
 async def remaining(database: Database, name: str = NAME) -> float:
-    """Seconds until the lead may be taken; 0 or less when it is free."""
-    seconds: float | None = await database.fetchval(LOOK, name)
+    """Seconds until the lead may be taken; 0 or less if it is free."""
+    seconds: float | None = await database.fetchval(READ, name)
     return seconds or 0.0
 
 
 async def take(
     database: Database, holder: str, seconds: float, name: str = NAME
 ) -> Leadership | None:
-    """Lead from now on, or None while somebody else does."""
+    """Take the lead; None while another process holds it."""
     token: int | None = await database.fetchval(TAKE, name, holder, seconds)
     return None if token is None else Leadership(token, seconds, name)
 
 
 async def find(database: Database, name: str = NAME) -> Leader | None:
-    """Who leads, or led last."""
+    """The current or last leader."""
     row = await database.fetchrow(FIND, name)
     return None if row is None else Leader(**row)

@@ -1,8 +1,8 @@
-"""Orchestrators: what runs by itself, how often, and in one sentence what it does.
+"""Orchestrators: what runs automatically, how often, and in one sentence what it does.
 
-A run is a row of steps, each a transaction of its own; the last one records the run as well, so
-that its effects and its record are true together. A run that was cut short is begun anew: steps
-must find nothing left to do where they did it already.
+A run is a series of steps, one transaction each; the last one also records the run, so that its
+effects and its record commit together. An interrupted run starts over: steps must find nothing
+left to do where they did it already.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class RunPosition:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a step did, and where the next one starts; None when it was the last."""
+    """What a step did, and where the next one starts; None after the last."""
 
     counts: dict[str, int]
     next: RunPosition | None = None
@@ -36,17 +36,17 @@ Step = Callable[[Connection, RunPosition], Awaitable[StepResult]]
 
 @dataclass(frozen=True, slots=True)
 class Orchestrator:
-    """Something that runs by itself."""
+    """Scheduled work with a name."""
 
     name: str
     does: str
-    cadence: str  # in UTC, unless a person set another
+    cadence: str  # in UTC, unless overridden
     step: Step = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """The name of one that this release does not have."""
+    """The name of one that this release does not provide."""
 
     name: str
     does: str
@@ -57,7 +57,7 @@ class Reserved:
 RESERVED = (
     Reserved(
         "O-SERP",
-        "asks search engines for the keywords whose tier is due",
+        "queries search engines for keywords whose tier is due",
         "30 4 * * *",
         "needs a search engine: MESSOR_SEARCH_ENGINES",
     ),
@@ -65,7 +65,7 @@ RESERVED = (
 
 
 class Registry:
-    """The orchestrators of this installation, and the names kept for others."""
+    """The orchestrators of this installation, and reserved names."""
 
     def __init__(self, *orchestrators: Orchestrator) -> None:
         self._reserved = {reserved.name: reserved for reserved in RESERVED}
@@ -74,9 +74,9 @@ class Registry:
             self.register(orchestrator)
 
     def register(self, orchestrator: Orchestrator) -> None:
-        """Add one; it takes its place when one was kept for it."""
+        """Add one; it replaces a reserved name."""
         if orchestrator.name in self._orchestrators:
-            raise ConflictError(f"Orchestrator {orchestrator.name} is registered already.")
+            raise ConflictError(f"Orchestrator {orchestrator.name} is already registered.")
         self._reserved.pop(orchestrator.name, None)
         self._orchestrators[orchestrator.name] = orchestrator
 
@@ -88,7 +88,7 @@ class Registry:
         return list(self._reserved.values())
 
     def get(self, name: str) -> Orchestrator:
-        """By name, in any case, with or without its O."""
+        """Find by name, case-insensitively, with or without its O."""
         wanted = name.strip().casefold().removeprefix("o-")
         for orchestrator in self:
             if orchestrator.name.casefold().removeprefix("o-") == wanted:
@@ -97,4 +97,4 @@ class Registry:
             if reserved.name.casefold().removeprefix("o-") == wanted:
                 raise ConflictError(f"{reserved.name} is not available: it {reserved.until}.")
         known = ", ".join(orchestrator.name for orchestrator in self)
-        raise NotFoundError(f"There is no orchestrator {name!r}; there are {known}.")
+        raise NotFoundError(f"There is no orchestrator {name!r}; choose from: {known}.")

@@ -1,4 +1,4 @@
-"""The outlook: what runs by itself next, and why then, for people."""
+"""The outlook: what runs next, when and why, for display."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from messor.schedule.orchestrators import Orchestrator, Registry
 from messor.schedule.plan import Plan, Plans
 
-AT_ONCE = timedelta(minutes=1)  # what is due no longer than this is on time
+AT_ONCE = timedelta(minutes=1)  # a run due for less than this is on time
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """One orchestrator as it stands."""
+    """One orchestrator's current state."""
 
     name: str
     does: str
@@ -36,7 +36,7 @@ class Outlook:
 
 
 def outlook(registry: Registry, plans: Plans) -> list[Outlook]:
-    """Everything there is, what is not available yet last."""
+    """All orchestrators, unavailable ones last."""
     known = [_of(orchestrator, plans) for orchestrator in registry]
     later = [
         Outlook(
@@ -70,8 +70,8 @@ def _of(orchestrator: Orchestrator, plans: Plans) -> Outlook:
 def _why(plan: Plan, next_run: datetime | None, now: datetime) -> str:
     if next_run is None:
         return "switched off"
-    why = "by its usual cadence" if plan.cadence is None else "by a cadence that somebody set"
+    why = "by its default cadence" if plan.cadence is None else "by its overridden cadence"
     if next_run > now:
         return why
-    late = "due now" if now - next_run < AT_ONCE else "catching up on a run that was missed"
+    late = "due now" if now - next_run < AT_ONCE else "catching up on a missed run"
     return f"{why}; {late}"

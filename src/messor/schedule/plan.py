@@ -1,6 +1,6 @@
-"""Plans: when each orchestrator runs next, by which cadence, and who said so.
+"""Plans: when each orchestrator runs next, by which cadence, and who set it.
 
-A run that was missed is due once: the next time is always reckoned from now.
+A missed run is due once: the next time is always computed from now.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from messor.schedule.cron import Cadence
 from messor.schedule.orchestrators import Orchestrator, Registry
 from messor.store.database import Connection, Database
 
-# A clock set back by less than this does not make the last run's minute come twice.
+# A clock set back by less than this does not repeat the last run's minute.
 CLOCK_SLIP = timedelta(hours=1)
 
 COLUMNS = """name, cadence, enabled, planned_from, next_run_at, last_run_at, last_finished_at,
@@ -47,10 +47,10 @@ SWITCH = "UPDATE messor.schedules SET enabled = $2 WHERE name = $1"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A schedule as it stands at a moment."""
+    """A schedule at a point in time."""
 
     name: str
-    cadence: str | None = None  # what a person set
+    cadence: str | None = None  # the override, if any
     enabled: bool = True
     planned_from: str | None = None
     next_run_at: datetime | None = None
@@ -62,7 +62,7 @@ class Plan:
     overridden_at: datetime | None = None
 
     def in_force(self, orchestrator: Orchestrator) -> Cadence:
-        """Its cadence; one that this release does not understand counts as none."""
+        """Its cadence; an override that this release cannot parse is ignored."""
         if self.cadence is not None:
             with suppress(UsageError):
                 return cron.parse(self.cadence)
@@ -76,7 +76,7 @@ class Plan:
         return self.in_force(orchestrator).after(now)
 
     def next_run(self, orchestrator: Orchestrator, now: datetime) -> datetime:
-        """When it runs next: as planned, unless its cadence changed or the clock was set back."""
+        """The next run: as planned, unless its cadence changed or the clock was set back."""
         following = self.next_after(orchestrator, now)
         if self.next_run_at is None or self.planned_from != self.in_force(orchestrator).text:
             return following
@@ -84,7 +84,7 @@ class Plan:
 
     @property
     def is_unfinished(self) -> bool:
-        """A run was begun and has no end."""
+        """Whether a run was started and not finished."""
         if self.last_run_at is None:
             return False
         return self.last_finished_at is None or self.last_finished_at < self.last_run_at
@@ -92,7 +92,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """All schedules at one moment of the database's clock."""
+    """All schedules at one time of the database's clock."""
 
     now: datetime
     by_name: dict[str, Plan]
@@ -108,7 +108,7 @@ async def find(database: Database | Connection) -> Plans:
 
 
 async def lock(connection: Connection, orchestrator: Orchestrator) -> tuple[Plan, datetime]:
-    """The schedule as it stands, nobody else's until the transaction ends; and the time."""
+    """Lock a schedule until the transaction ends; return it and the time."""
     await connection.execute(MAKE, orchestrator.name)
     row = await connection.fetchrow(LOCK, orchestrator.name)
     assert row is not None
@@ -122,10 +122,10 @@ async def write_next(
 
 
 async def keep(connection: Connection, registry: Registry) -> tuple[list[Orchestrator], float]:
-    """Write down every next time that is not written yet; answers what is due, and when more is.
+    """Store every next time not stored yet; return what is due, and when more will be.
 
-    Of those that are due the one comes first whose last run is longest ago: one that never comes
-    to its end does not stand before the others.
+    Of those due, the one whose last run is longest ago comes first: one that never finishes does
+    not block the others.
     """
     plans = await find(connection)
     due: list[tuple[datetime | None, Orchestrator]] = []
@@ -149,11 +149,11 @@ async def keep(connection: Connection, registry: Registry) -> tuple[list[Orchest
 async def override(
     connection: Connection, orchestrator: Orchestrator, text: str | None, *, actor: str
 ) -> None:
-    """Set another cadence, or None for the usual one again; it counts from now."""
+    """Override the cadence from now on, or None to restore the default."""
     cadence = None if text is None else cron.parse(text).text
     before, now = await lock(connection, orchestrator)
     if cadence is None and before.cadence is None:
-        raise ConflictError(f"{orchestrator.name} runs by its usual cadence already.")
+        raise ConflictError(f"{orchestrator.name} already runs by its default cadence.")
     await connection.execute(OVERRIDE, orchestrator.name, cadence, actor if cadence else None)
     after = Plan(orchestrator.name, cadence, last_run_at=before.last_run_at)
     await write_next(connection, after, orchestrator, after.next_after(orchestrator, now))
@@ -169,7 +169,7 @@ async def override(
 async def switch(
     connection: Connection, orchestrator: Orchestrator, *, enabled: bool, actor: str
 ) -> None:
-    """Let it run by itself, or not. What it did not run while it was off is not caught up."""
+    """Turn automatic runs on or off. Runs missed while off are not caught up."""
     plan, now = await lock(connection, orchestrator)
     if plan.enabled == enabled:
         raise ConflictError(f"{orchestrator.name} is {'on' if enabled else 'off'} already.")

@@ -1,6 +1,6 @@
-"""O-Refresh: pages that lead to nothing are looked at rarely, and the model's ledger is tidied.
+"""O-Refresh: makes unproductive pages rarely due, and tidies the model's ledger.
 
-It runs before O-Daily, which leaves pages alone that were put off.
+It runs before O-Daily, which leaves deferred pages alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from messor.store.database import Connection
 HOSTS_PER_STEP = 100
 PAGES_PER_STEP = 2_000
 
-# Facts of many pages are gathered.
+# Facts of many pages are collected.
 PATIENCE = "SET LOCAL statement_timeout = '15min'"
 HOSTS = """
 SELECT h.id FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
@@ -57,7 +57,7 @@ async def step(connection: Connection, place: RunPosition) -> StepResult:
 
 REFRESH = Orchestrator(
     "O-Refresh",
-    "has pages looked at rarely that led to nothing in 90 days, and tidies the model's ledger",
+    "crawls pages rarely that were unproductive for 90 days, and tidies the model's ledger",
     "45 1 * * *",
     step,
 )

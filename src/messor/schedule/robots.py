@@ -1,4 +1,4 @@
-"""O-Robots: a robots.txt older than a day is read again, should its own task have lost its turn."""
+"""O-Robots: rereads a robots.txt older than a day, in case its own task was missed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from messor.store.database import Connection
 
 HOSTS_PER_STEP = 1000
 
-# A host's robots.txt is found by the key of its page: the task may be scheduled or not. One that
-# was tried within a day is waiting for its next try, and is not hurried.
-LOOK = """
+# A host's robots.txt is found by the key of its page: the task may be scheduled or not. One tried
+# within a day waits for its next attempt and is not brought forward.
+SCAN = """
 WITH moment AS MATERIALIZED (SELECT messor.clock() AS now), stale AS MATERIALIZED (
   SELECT h.id AS host_id, h.host FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
    WHERE h.id > $1 AND d.status = 'approved' AND d.active
@@ -34,7 +34,7 @@ SELECT (SELECT now FROM moment) AS now, (SELECT count(*) FROM stale) AS hosts,
 
 
 async def step(connection: Connection, place: RunPosition) -> StepResult:
-    row = await connection.fetchrow(LOOK, place.host_id, HOSTS_PER_STEP, FRESH_SECONDS)
+    row = await connection.fetchrow(SCAN, place.host_id, HOSTS_PER_STEP, FRESH_SECONDS)
     assert row is not None
     tasks, _ = await bring_forward(connection, [tuple(task) for task in row["due"]], row["now"])
     following = RunPosition(host_id=row["last_host"]) if row["hosts"] == HOSTS_PER_STEP else None
@@ -43,7 +43,7 @@ async def step(connection: Connection, place: RunPosition) -> StepResult:
 
 ROBOTS = Orchestrator(
     "O-Robots",
-    "has every robots.txt that is older than a day read again",
+    "rereads every robots.txt older than a day",
     "17 * * * *",
     step,
 )

@@ -1,4 +1,4 @@
-"""O-Rollup: requests are counted by minute and by day, for charts."""
+"""O-Rollup: counts requests by minute and by day, for charts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from messor.store.database import Connection
 
 
 async def step(connection: Connection, _: RunPosition) -> StepResult:
-    """An hour of the log, then more, until all that has settled is counted."""
+    """Count an hour of the log per step, until all that has settled is counted."""
     more = await rollups.roll_up_in(connection)
     return StepResult({"stretches_counted": 1}, RunPosition() if more else None)
 

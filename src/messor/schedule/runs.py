@@ -1,7 +1,7 @@
 """Runs: one orchestrator from its first step to its record, under a fence.
 
-Every transaction holds the fence first. The last step's transaction also records the run and
-plans the next one; a run that fails is recorded with its error and waits for its next time.
+Every transaction holds the fence first. The last step's transaction also records the run and plans
+the next one; a failed run is recorded with its error and waits for its next time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
 from messor.schedule.plan import Plan
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 
-# Before a step is tried again whose transaction met another or lost its connection.
+# Before a step is retried after a conflict or a lost connection.
 PAUSES = (0.1, 0.5, 2.0)
 LONGEST_ERROR = 2000
 
@@ -52,13 +52,13 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 
 @dataclass(slots=True)
 class ScheduledRun:
-    """A run under way."""
+    """A run in progress."""
 
     orchestrator: Orchestrator
     started_by: str
     started_at: datetime
-    due_at: datetime | None  # None when run by hand
-    missed: int  # times that passed without a run, before the one it answers
+    due_at: datetime | None  # None for a manual run
+    missed: int  # earlier times that passed without a run
     counts: Counter[str] = field(default_factory=Counter)
 
     def detail(self, counts: Counter[str]) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class ScheduledRun:
 async def begin_due(
     database: Database, orchestrator: Orchestrator, fence: Fence, holder: str
 ) -> ScheduledRun | None:
-    """Begin the run that is due; None when it is not, or no more."""
+    """Begin the run that is due; None if it is not, or no longer."""
     async with database.transaction() as connection:
         await fence.hold(connection)
         found, now = await plan.lock(connection, orchestrator)
@@ -91,7 +91,7 @@ logger = room_logger(__name__)
 
 
 class ScheduleRunner:
-    """Carries out runs, a step at a time."""
+    """Executes runs, a step at a time."""
 
     def __init__(
         self,
@@ -107,9 +107,9 @@ class ScheduleRunner:
         self._stop = stop or asyncio.Event()
 
     async def carry_out(self, run: ScheduledRun) -> str:
-        """Run all steps; answers the outcome: ok, failed or interrupted.
+        """Run all steps; return the outcome: ok, failed or interrupted.
 
-        Raises LeaseLostError when another leads, and what LOST_CONNECTION names when there is no
+        Raises LeaseLostError if another process leads, and LOST_CONNECTION errors if there is no
         database to record a failure in. Neither leaves a record; the run stays due.
         """
         place: RunPosition | None = RunPosition()
@@ -140,7 +140,7 @@ class ScheduleRunner:
         return await self._step(run, place)
 
     async def _step(self, run: ScheduledRun, place: RunPosition) -> RunPosition | None:
-        """One step; the last one's transaction holds the record, too."""
+        """Run one step; the last one's transaction includes the record."""
         async with self._database.transaction() as connection:
             await self._fence.hold(connection)
             done: StepResult = await run.orchestrator.step(connection, place)
@@ -148,7 +148,7 @@ class ScheduleRunner:
             counts.update(done.counts)
             if done.next is None:
                 await self._record(connection, run, "ok", run.detail(counts))
-        run.counts = counts  # only now it is so
+        run.counts = counts  # only now committed
         return done.next
 
     async def _end(self, run: ScheduledRun, outcome: str, detail: dict[str, Any]) -> str:
@@ -177,7 +177,7 @@ class ScheduleRunner:
         found, now = await plan.lock(connection, run.orchestrator)
         stored = msgspec.json.encode(detail).decode()
         await connection.execute(FINISH, name, run.started_at, now, outcome, stored)
-        if outcome != "interrupted":  # that one stays due
+        if outcome != "interrupted":  # that run stays due
             following = found.next_after(run.orchestrator, now)
             await plan.write_next(connection, found, run.orchestrator, following)
         await connection.execute(
@@ -194,7 +194,7 @@ class ScheduleRunner:
 
 
 async def _log_interrupted(connection: Connection, found: Plan) -> None:
-    """A run whose process died has a place in the history, too."""
+    """Record a run whose process died in the history, too."""
     detail = '{"error": "its process was lost"}'
     await connection.execute(
         LOG,
@@ -220,5 +220,5 @@ def _fault(run: ScheduledRun, error: Exception) -> LoggedError:
 
 
 def _storable(text: str) -> str:
-    """Text as PostgreSQL takes it: neither NUL nor halves of surrogate pairs."""
+    """Text that PostgreSQL accepts: no NUL and no surrogates."""
     return text.replace("\x00", "").encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""O-Score: scores per vertical once a week, and the track levels that follow from them."""
+"""O-Score: computes scores per vertical weekly, and the track levels that follow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAMES = "SELECT name FROM messor.verticals ORDER BY name OFFSET $1 LIMIT 1"
 
 
 async def step(connection: Connection, place: RunPosition) -> StepResult:
-    """One vertical, then the next."""
+    """Score one vertical per step."""
     name = await connection.fetchval(NAMES, place.chore)
     if name is None:
         return StepResult({})

@@ -1,4 +1,4 @@
-"""O-SERP: asks for a snapshot of every keyword whose tier is due, once in its window."""
+"""O-SERP: requests a snapshot of every keyword whose tier is due, once per window."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ PER_STEP = 1_000
 
 
 async def step(connection: Connection, place: RunPosition) -> StepResult:
-    """One vertical after the other, until none has a keyword left that is due."""
+    """One vertical after another, until no keyword is due."""
     applied = await verticals.listing(connection)
     if place.chore >= len(applied):
         return StepResult({"snapshots_asked_for": 0})
-    asked = await track.ask_for_jobs(connection, applied[place.chore].id, PER_STEP)
-    following = place if asked == PER_STEP else RunPosition(place.chore + 1)
-    return StepResult({"snapshots_asked_for": asked}, following)
+    requested = await track.ask_for_jobs(connection, applied[place.chore].id, PER_STEP)
+    following = place if requested == PER_STEP else RunPosition(place.chore + 1)
+    return StepResult({"snapshots_asked_for": requested}, following)
 
 
 SERP = Orchestrator(
     "O-SERP",
-    "asks search engines for the keywords whose tier is due",
+    "queries search engines for keywords whose tier is due",
     "30 4 * * *",
     step,
 )

@@ -1,7 +1,7 @@
-"""O-Sweeper: takes back what the dead left behind, and keeps the logs' partitions.
+"""O-Sweeper: reclaims what dead processes left behind, and maintains log partitions.
 
-Most of it also happens on the path; here it happens when nobody walks there. Segments of dead
-workers are sealed by the next worker on their own machine.
+Most of it also happens on the crawl path; here it happens when nothing runs there. Segments of
+dead workers are sealed by the next worker on their own machine.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ LOGS = (
     "jobs_history",
 )
 
-# Answers of the API, kept for those who ask the same again.
-FORGET_ANSWERS = """
+# API responses kept for repeated requests.
+DELETE_RESPONSES = """
 WITH gone AS (
   DELETE FROM messor.idempotency_keys WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM messor.idempotency_keys WHERE expires_at < (SELECT messor.clock())
@@ -49,8 +49,8 @@ SELECT count(*)::int FROM gone
 
 REAP_WORKERS = "SELECT messor.reap_workers()"
 
-# A runner that knows the job's type claims it anyway; this is for types that have none now.
-# Suspects stay as they are, so that runners know them.
+# A runner that knows the job's type claims it anyway; this is for types without a runner. Suspects
+# stay as they are, so that runners recognise them.
 RECLAIM_JOBS = f"""
 WITH moment AS MATERIALIZED (SELECT messor.clock() AS now), stuck AS (
   SELECT j.id, j.locked_by, j.attempts, j.attempts < j.max_attempts AS may_run
@@ -65,13 +65,13 @@ UPDATE messor.jobs j
        dead_category = CASE WHEN NOT s.may_run THEN 'internal' END,
        dead_type = CASE WHEN NOT s.may_run THEN 'LeaseExpired' END,
        dead_reason = CASE WHEN NOT s.may_run THEN
-         format('The lease of worker %s ran out during attempt %s.', s.locked_by, s.attempts) END,
+         format('The lease of worker %s expired during attempt %s.', s.locked_by, s.attempts) END,
        locked_by = NULL, locked_at = NULL, lock_expires_at = NULL
   FROM stuck s CROSS JOIN moment m WHERE j.id = s.id
 RETURNING j.id, s.locked_by, s.attempts, s.may_run
 """
 
-# Locked first, so that the next statement sees every task that was added before.
+# Locked first, so that the next statement sees every task added before.
 LOCK_IDLE_LANES = """
 SELECT l.host_id FROM messor.lanes l
   JOIN messor.domains d ON d.id = l.domain_id AND d.status = 'approved' AND d.active
@@ -115,7 +115,7 @@ async def reclaim_jobs(connection: Connection, place: RunPosition) -> StepResult
         LoggedError(
             "internal",
             "LeaseExpired",
-            f"The lease of worker {row['locked_by']} ran out during attempt {row['attempts']}.",
+            f"The lease of worker {row['locked_by']} expired during attempt {row['attempts']}.",
             None,
             job_id=row["id"],
         )
@@ -129,13 +129,13 @@ async def reclaim_jobs(connection: Connection, place: RunPosition) -> StepResult
 
 
 async def retire_jobs(connection: Connection, place: RunPosition) -> StepResult:
-    """Jobs whose dedupe key no longer counts go to the history."""
+    """Move jobs whose dedupe key has expired to the history."""
     retired: int = await connection.fetchval(history.RETIRE, JOBS_PER_STEP)
     return StepResult({"jobs_retired": retired}, place if retired == JOBS_PER_STEP else None)
 
 
 async def wake_lanes(connection: Connection, place: RunPosition) -> StepResult:
-    """Lanes that wait for nobody although they have tasks: their wake-up was lost."""
+    """Wake lanes that have tasks but no wake-up time, as it was lost."""
     rows = await connection.fetch(LOCK_IDLE_LANES, place.host_id, LANES_PER_STEP)
     idle = [row["host_id"] for row in rows]
     woken = await connection.fetch(WAKE_IDLE_LANES, idle) if idle else []
@@ -162,9 +162,9 @@ async def end_ingestions(connection: Connection, _: RunPosition) -> StepResult:
 
 
 async def forget_visitors(connection: Connection, place: RunPosition) -> StepResult:
-    """Sessions, links and limits that no longer matter to anybody."""
+    """Delete expired sessions, links and limits."""
     swept = await upkeep.sweep(connection, ROWS_PER_STEP)
-    swept["idempotency_keys"] = await connection.fetchval(FORGET_ANSWERS, ROWS_PER_STEP)
+    swept["idempotency_keys"] = await connection.fetchval(DELETE_RESPONSES, ROWS_PER_STEP)
     more = any(count == ROWS_PER_STEP for count in swept.values())
     return StepResult({"access_rows_deleted": sum(swept.values())}, place if more else None)
 
@@ -175,7 +175,7 @@ async def make_partitions(connection: Connection, _: RunPosition) -> StepResult:
 
 
 def retention(log: str, months: int) -> Chore:
-    """Drop a log's partitions that are too old, one in a step, then strays of that age."""
+    """Drop a log's outdated partitions, one per step, then stray rows of that age."""
 
     async def chore(connection: Connection, place: RunPosition) -> StepResult:
         name = await connection.fetchval(DROP_PARTITION, log, months)
@@ -190,20 +190,22 @@ def retention(log: str, months: int) -> Chore:
     return chore
 
 
-def kept_months(settings: Settings) -> dict[str, int]:
-    """How many months each log is kept; 0 keeps it for ever."""
+def retention_months(settings: Settings) -> dict[str, int]:
+    """How many months each log is kept; 0 keeps it forever."""
     rules = settings.retention_by_log
     if unknown := sorted(rules.keys() - set(LOGS)):
         raise UsageError(
             f"MESSOR_RETENTION_BY_LOG names {unknown[0]!r}; the logs are {', '.join(LOGS)}."
         )
     if any(months < 0 for months in rules.values()):
-        raise UsageError("MESSOR_RETENTION_BY_LOG counts months: 0 keeps a log for ever.")
+        raise UsageError(
+            "MESSOR_RETENTION_BY_LOG must be a number of months; 0 keeps a log forever."
+        )
     return {log: rules.get(log, settings.retention_months) for log in LOGS}
 
 
 def sweeper(keep_months: Mapping[str, int]) -> Orchestrator:
-    """The sweeper of an installation that keeps its logs so many months."""
+    """The sweeper of an installation with these retention periods."""
     kept = [retention(log, months) for log, months in keep_months.items() if months]
     chores: list[Chore] = [
         reap_workers,
@@ -225,7 +227,7 @@ def sweeper(keep_months: Mapping[str, int]) -> Orchestrator:
 
     return Orchestrator(
         NAME,
-        "takes back what dead processes left, and keeps the logs' partitions",
+        "reclaims what dead processes held, and maintains log partitions",
         "*/5 * * * *",
         step,
     )

@@ -1,6 +1,6 @@
-"""Making tasks due: tasks are brought forward, never put off, and their lanes learn of it.
+"""Making tasks due: tasks are brought forward, never postponed, and their lanes are woken.
 
-Lanes are locked before their tasks, as in a flush: the two never wait for each other.
+Lanes are locked before their tasks, as in a flush, so that the two never deadlock.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime
 from messor.politeness import lanes
 from messor.store.database import Connection
 
-# Judged again under the lock: the page may have been fetched, paused or put off meanwhile.
+# Checked again under the lock: the page may have been fetched, paused or postponed meanwhile.
 BRING_FORWARD = """
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::timestamptz[]) AS g (page_id, due_at)
@@ -37,9 +37,9 @@ async def bring_forward(
     found: Sequence[tuple[int, int, datetime]],
     looked_at: datetime,
 ) -> tuple[int, int]:
-    """Make tasks (host, page, time) due by then; answers how many, and of how many lanes.
+    """Make tasks (host, page, time) due by then; return how many, and of how many lanes.
 
-    A task that was completed since it was `looked_at` keeps the time that its fetch gave it.
+    A task completed since it was `looked_at` keeps the time its fetch set.
     """
     if not found:
         return 0, 0

@@ -1,1 +1,1 @@
-"""Dispatch through Celery and RabbitMQ: messages are hints, the truth stays in PostgreSQL."""
+"""Dispatch through Celery and RabbitMQ: messages are hints, PostgreSQL remains the truth."""

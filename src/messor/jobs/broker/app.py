@@ -1,6 +1,6 @@
-"""The Celery application: its queues, its one task, and what keeps messages small and harmless.
+"""The Celery application: its queues, its only task, and what keeps messages small and harmless.
 
-Hints are JSON, results are not kept, and events are on so that Flower shows what goes on. Nothing
+Hints are JSON, results are not kept, and events are on so that Flower can show the work. Nothing
 here is shared between processes or kept in the module: each caller builds its own.
 """
 
@@ -21,7 +21,7 @@ HEARTBEAT_SECONDS = 10
 
 
 class App(Celery):  # type: ignore[misc] # Celery has no types
-    """Celery, deaf to the variables CELERY_*: Messor's settings say where the broker is."""
+    """Celery that ignores CELERY_* variables: Messor's settings name the broker."""
 
     backend_cls = "disabled"
 
@@ -37,7 +37,7 @@ class App(Celery):  # type: ignore[misc] # Celery has no types
 
 
 def build_app(options: Options, job_types: Sequence[str] = ()) -> Celery:
-    """An application that sends hints, and consumes those of the job types named."""
+    """An application that sends hints, and consumes those of the named job types."""
     app = App(options.url)
     app.conf.update(
         accept_content=["json"],
@@ -53,7 +53,7 @@ def build_app(options: Options, job_types: Sequence[str] = ()) -> Celery:
         broker_heartbeat=HEARTBEAT_SECONDS,
         broker_connection_timeout=options.timeout_seconds,
         broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,  # for ever: meanwhile jobs are found without it
+        broker_connection_max_retries=None,  # forever: meanwhile jobs are found without it
         worker_cancel_long_running_tasks_on_connection_loss=False,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
@@ -65,7 +65,7 @@ def build_app(options: Options, job_types: Sequence[str] = ()) -> Celery:
 
 
 def _tls(options: Options) -> dict[str, object] | None:
-    """The name is checked only when one is given; None stands for the one in the URL."""
+    """The name is checked only if one is given; None means the one in the URL."""
     if not options.url.startswith("amqps:"):
         return None
     return {
@@ -76,12 +76,12 @@ def _tls(options: Options) -> dict[str, object] | None:
 
 
 def register(app: Celery, take: Callable[[str, str], None]) -> None:
-    """Make `take(job_id, job_type)` what a hint does."""
+    """Register `take(job_id, job_type)` as the effect of a hint."""
     app.task(take, name=TASK)
 
 
 def queue_of(job_type: str, options: Options) -> Queue:
-    """A durable queue per job type; what does not fit is refused, never dropped unseen."""
+    """A durable queue per job type; a full queue rejects hints, it never drops them silently."""
     arguments = {
         "x-queue-type": options.queue_type,
         "x-max-length": options.queue_length,

@@ -1,4 +1,4 @@
-"""Whether the broker answers, and takes queues as they are wanted; blocking, for people who ask."""
+"""Whether the broker responds and accepts the queues; blocking, for commands."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from messor.jobs.broker.publisher import Publisher
 
 
 def standing(options: Options, job_types: Sequence[str]) -> dict[str, int]:
-    """How many hints wait in each queue, which is made where it is missing.
+    """How many hints wait in each queue, which is created if missing.
 
-    Raises BrokerAwayError with what is wrong.
+    Raises BrokerAwayError with the problem.
     """
     with closing(Publisher(build_app(options), options)) as publisher:
         publisher.declare(job_types)

@@ -1,7 +1,7 @@
-"""A seeker that claims when a broker's hints tell it to, and by itself only when none can come.
+"""A job source that claims on a broker's hints, and polls only when none can come.
 
-A hint stands for one job of its type, whichever is most urgent, so it matters neither which hint
-arrives nor in what order. Hints that come while a claim is under way become one claim.
+A hint represents one job of its type, whichever is most urgent, so neither its identity nor its
+order matters. Hints that arrive during a claim become one claim.
 """
 
 from __future__ import annotations
@@ -11,50 +11,50 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from messor.jobs.broker.options import Options
-from messor.jobs.places import JobSlots
 from messor.jobs.poller import wait
+from messor.jobs.slots import JobSlots
 
 AGAIN_SECONDS = 0.5
 
-Asking = tuple[str, "asyncio.Future[bool]"]
+HintRequest = tuple[str, "asyncio.Future[bool]"]
 
 
 class Hints:
-    """`counts` says how many jobs were claimed for hints and how many were found without."""
+    """`counts` says how many jobs were claimed for hints and how many were found by polling."""
 
     def __init__(self, job_types: Sequence[str], options: Options) -> None:
         self.job_types = list(job_types)
         self.counts: Counter[str] = Counter()
         self._options = options
-        self._asked: list[Asking] = []
+        self._pending: list[HintRequest] = []
         self._wake = asyncio.Event()
         self._is_stopped = False
         self._is_hinted = False
-        self._look_at = 0.0
+        self._poll_at = 0.0
 
     def stop(self) -> None:
         self._is_stopped = True
         self._wake.set()
 
-    def note_free(self, places: JobSlots) -> None:  # noqa: ARG002 - any free place will do
+    def note_free(self, slots: JobSlots) -> None:  # noqa: ARG002 - any free slot will do
         self._wake.set()
 
     def set_hinted(self, is_hinted: bool) -> None:
-        """Whether the broker is there; when it is not, jobs are looked for at once."""
+        """Set whether the broker is available; if not, poll at once."""
         self._is_hinted = is_hinted
         now = asyncio.get_running_loop().time()
-        self._look_at = now + self._look_seconds if is_hinted else now
+        self._poll_at = now + self._poll_seconds if is_hinted else now
         self._wake.set()
 
     async def take(self, job_type: str, seconds: float) -> bool:
-        """Wait for a free place, and claim the most urgent job of a type, should there be one.
+        """Wait for a free slot, and claim the most urgent job of a type, if there is one.
 
-        False when the hint should go to another worker.
+        Returns False if the hint should go to another worker.
         """
         if self._is_stopped:
             return False
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._asked.append((job_type, answer))
+        self._pending.append((job_type, answer))
         self._wake.set()
         try:
             async with asyncio.timeout(seconds):
@@ -62,59 +62,59 @@ class Hints:
         except TimeoutError:
             return False
 
-    async def seek(self, places: JobSlots) -> None:
+    async def fill(self, slots: JobSlots) -> None:
         while not self._is_stopped:
             self._wake.clear()
-            if free := places.free:
-                await self._follow(places, self._next_asked(free))
-            await self._look_around(places)
-            await self._rest()
-        for _, answer in self._asked:
+            if free := slots.free:
+                await self._follow(slots, self._next_pending(free))
+            await self._poll(slots)
+            await self._wait()
+        for _, answer in self._pending:
             _settle(answer, False)
 
-    def _next_asked(self, limit: int) -> list[Asking]:
+    def _next_pending(self, limit: int) -> list[HintRequest]:
         """The hints to follow now, oldest first; those that gave up are dropped."""
-        asked = [asking for asking in self._asked if not asking[1].done()]
-        self._asked = asked[limit:]
-        return asked[:limit]
+        pending = [request for request in self._pending if not request[1].done()]
+        self._pending = pending[limit:]
+        return pending[:limit]
 
-    async def _follow(self, places: JobSlots, asked: Sequence[Asking]) -> None:
-        """Claim as many jobs of each type as there are hints at it."""
+    async def _follow(self, slots: JobSlots, pending: Sequence[HintRequest]) -> None:
+        """Claim as many jobs of each type as there are hints for it."""
         by_type: dict[str, list[asyncio.Future[bool]]] = defaultdict(list)
-        for job_type, answer in asked:
+        for job_type, answer in pending:
             by_type[job_type].append(answer)
         for job_type, answers in by_type.items():
-            claimed = await self._claim(places, [job_type], len(answers))
+            claimed = await self._claim(slots, [job_type], len(answers))
             self.counts["hinted"] += claimed or 0
             for answer in answers:
                 _settle(answer, claimed is not None)
 
-    async def _look_around(self, places: JobSlots) -> None:
-        """Look without a hint, when it is time to."""
+    async def _poll(self, slots: JobSlots) -> None:
+        """Poll without a hint, when it is time to."""
         now = asyncio.get_running_loop().time()
-        free = places.free
-        if now < self._look_at or not free or self._is_stopped:
+        free = slots.free
+        if now < self._poll_at or not free or self._is_stopped:
             return
-        claimed = await self._claim(places, self.job_types, free)
+        claimed = await self._claim(slots, self.job_types, free)
         self.counts["found"] += claimed or 0
         if claimed != free or self._is_hinted:
-            self._look_at = now + self._look_seconds
+            self._poll_at = now + self._poll_seconds
 
-    async def _claim(self, places: JobSlots, job_types: Sequence[str], limit: int) -> int | None:
-        claimed = await places.claim(job_types, limit)
+    async def _claim(self, slots: JobSlots, job_types: Sequence[str], limit: int) -> int | None:
+        claimed = await slots.claim(job_types, limit)
         if claimed is None:
             await asyncio.sleep(AGAIN_SECONDS)
         return claimed
 
     @property
-    def _look_seconds(self) -> float:
+    def _poll_seconds(self) -> float:
         options = self._options
         return options.hinted_look_seconds if self._is_hinted else options.away_look_seconds
 
-    async def _rest(self) -> None:
-        """Until a hint comes, a place becomes free, or it is time to look around."""
-        seconds = max(0.0, self._look_at - asyncio.get_running_loop().time())
-        await wait(self._wake, seconds or self._look_seconds)
+    async def _wait(self) -> None:
+        """Wait until a hint comes, a slot becomes free, or it is time to poll."""
+        seconds = max(0.0, self._poll_at - asyncio.get_running_loop().time())
+        await wait(self._wake, seconds or self._poll_seconds)
 
 
 def _settle(answer: asyncio.Future[bool], is_taken: bool) -> None:

@@ -1,7 +1,7 @@
-"""The outbox: hints written by the transaction that asked for the job, and who carries them.
+"""The outbox: hints written by the transaction that enqueued the job, and who relays them.
 
-The writing is a trigger of the database, disabled until a broker is first used. Reading a hint
-changes nothing; it is forgotten when the broker has it, so a crash in between doubles it at worst.
+A database trigger writes them, disabled until a broker is first used. Reading a hint changes
+nothing; it is deleted once the broker has it, so a crash in between at worst duplicates it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RETURNING true
 """
 LET_GO = "UPDATE messor.outbox_relay SET expires_at = messor.clock() WHERE holder = $1"
 
-# A hint is of use while its job waits.
+# A hint is useful while its job waits.
 WAITING = """
 SELECT o.id, o.job_id, o.job_type, (j.id IS NOT NULL) AS is_wanted
   FROM messor.job_outbox o
@@ -41,8 +41,8 @@ SELECT o.id, o.job_id, o.job_type, (j.id IS NOT NULL) AS is_wanted
 """
 FORGET = "DELETE FROM messor.job_outbox WHERE id = ANY($1::bigint[])"
 
-# The oldest jobs of each type and priority that should have been claimed long ago: their hints were lost, they
-# wait for another try, or their worker died.
+# The oldest jobs of each type and priority that should have been claimed long ago: their hints
+# were lost, they wait for another attempt, or their worker died.
 OVERDUE = """
 SELECT j.id AS job_id, j.job_type
   FROM unnest($1::text[]) AS kind (job_type)
@@ -57,34 +57,34 @@ SELECT j.id AS job_id, j.job_type
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Word that a job of a type is there; which one is said for people who follow it."""
+    """A notice that a job of a type is waiting; its id is only informative."""
 
     job_id: UUID
     job_type: str
 
 
 async def open_outbox(database: Database) -> None:
-    """From now on, whoever asks for a job leaves a hint."""
+    """From now on, enqueuing a job writes a hint."""
     if await database.fetchval(IS_OPEN):
         return
     try:
         await database.fetch(OPEN)
     except asyncpg.InsufficientPrivilegeError as error:
         raise UnavailableError(
-            "This database user may not switch the outbox on; let the owner of messor.jobs run: "
+            "This database user may not enable the outbox; the owner of messor.jobs must run: "
             f"{OPEN}"
         ) from error
 
 
 async def close_outbox(database: Database) -> None:
-    """Without a broker again: no hints are written, and those that wait are dropped."""
+    """Without a broker: no hints are written, and waiting ones are dropped."""
     async with database.transaction() as connection:
         await connection.execute(CLOSE)
         await connection.execute(EMPTY)
 
 
 async def hold(database: Database, holder: str, seconds: float) -> bool:
-    """Become, or stay, the one who carries the hints."""
+    """Become, or remain, the relay."""
     return bool(await database.fetchval(HOLD, holder, seconds))
 
 
@@ -93,9 +93,9 @@ async def let_go(database: Database, holder: str) -> None:
 
 
 async def waiting(database: Database, limit: int, without: Collection[str] = ()) -> dict[int, Hint]:
-    """The oldest hints that are due, by number, `without` those of some types.
+    """The oldest due hints, by number, `without` those of some types.
 
-    Those of no use any more are forgotten.
+    Useless ones are deleted.
     """
     rows = await database.fetch(WAITING, limit, list(without))
     useless = [row["id"] for row in rows if not row["is_wanted"]]
@@ -112,6 +112,6 @@ async def forget(database: Database, numbers: Sequence[int]) -> None:
 async def overdue(
     database: Database, job_types: Sequence[str], seconds: float, limit: int
 ) -> list[Hint]:
-    """Hints for jobs that have waited too long, up to `limit` of each type and priority."""
+    """Hints for jobs that have waited too long, up to `limit` per type and priority."""
     rows = await database.fetch(OVERDUE, list(job_types), seconds, limit)
     return [Hint(**dict(row)) for row in rows]

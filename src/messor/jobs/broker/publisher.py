@@ -1,7 +1,7 @@
-"""Sends hints to the broker, each confirmed; blocking, so it is called from a thread of its own.
+"""Sends hints to the broker, each confirmed; blocking, so it is called from its own thread.
 
-A connection lives until something goes wrong with it; then the next call makes a new one and
-declares the queues again, whatever became of them.
+A connection is used until it fails; then the next call opens a new one and declares the queues
+again.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ AWAY = (OSError, AMQPError, KombuError)
 
 
 class BrokerAwayError(UnavailableError):
-    """The broker does not answer, or not in time."""
+    """The broker does not respond, or not in time."""
 
     code = "broker_away"
 
 
 class BrokerFullError(UnavailableError):
-    """The broker is there and takes no more hints of a type."""
+    """The broker is available but accepts no more hints of a type."""
 
     code = "broker_full"
 
@@ -39,7 +39,7 @@ class BrokerFullError(UnavailableError):
 
 
 class Publisher:
-    """One connection that sends; not for several threads at once."""
+    """One sending connection; not thread-safe."""
 
     def __init__(self, app: Celery, options: Options) -> None:
         self._app = app
@@ -48,9 +48,9 @@ class Publisher:
         self._producer: Producer | None = None
 
     def send(self, hints: Sequence[Hint]) -> int:
-        """Send until done or refused; answers how many the broker has, when it is not all.
+        """Send until done or rejected; return how many the broker has, if not all.
 
-        Raises only when it has none of them.
+        Raises only if it has none of them.
         """
         for sent, hint in enumerate(hints):
             try:
@@ -65,7 +65,7 @@ class Publisher:
         return len(hints)
 
     def declare(self, job_types: Sequence[str]) -> None:
-        """Make the queues of some types, or find out why not."""
+        """Declare the queues of some types, or raise the reason why not."""
         for job_type in job_types:
             try:
                 queue_of(job_type, self._options)(self._ready().channel).declare()
@@ -94,7 +94,8 @@ class Publisher:
             connection.collect(socket_timeout=self._options.timeout_seconds)
 
     def _send(self, hint: Hint) -> None:
-        # Each connection declares the queue once. Mandatory: a queue that somebody deleted must not swallow hints.
+        # Each connection declares the queue once. Mandatory: a deleted queue must not swallow
+        # hints.
         self._app.send_task(
             TASK,
             args=[str(hint.job_id), hint.job_type],
@@ -110,7 +111,7 @@ class Publisher:
             seconds = self._options.timeout_seconds
             self._connection = self._app.connection_for_write(
                 connect_timeout=seconds,
-                heartbeat=0,  # nobody would answer it between two batches
+                heartbeat=0,  # heartbeats would not be answered between two batches
                 transport_options={
                     "confirm_publish": True,
                     "read_timeout": seconds,
@@ -126,7 +127,7 @@ def _away(error: Exception, job_type: str) -> BrokerAwayError:
     if isinstance(error, PreconditionFailed) or isinstance(error.__cause__, PreconditionFailed):
         name = QUEUE_PREFIX + job_type
         return BrokerAwayError(
-            f"The broker has a queue {name} of another type or length; its hints are made up for "
-            f"when it is gone: rabbitmqctl delete_queue {name}"
+            f"The broker has a queue {name} of another type or length; its hints are sent "
+            f"again once it is deleted: rabbitmqctl delete_queue {name}"
         )
-    return BrokerAwayError(f"The broker does not take hints: {error!r}")
+    return BrokerAwayError(f"The broker rejects hints: {error!r}")

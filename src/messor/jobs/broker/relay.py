@@ -1,8 +1,8 @@
-"""The relay: carries hints from the outbox to the broker, and makes up for those that were lost.
+"""The relay: carries hints from the outbox to the broker, and replaces lost ones.
 
-It runs wherever the schedule is kept; the row `outbox_relay` lets one at a time work. Hints are by
-type: any of them may lead to any job of its type, so a queue that still holds some needs no more,
-and the sweep adds to empty queues only. That bounds what is sent however long jobs wait.
+It runs with the schedule; the row `outbox_relay` lets one work at a time. Hints are by type: any
+of them may lead to any job of its type, so a queue that still holds some needs no more, and the
+sweep adds to empty queues only. That bounds what is sent however long jobs wait.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Relay:
             await self._let_go()
 
     async def work(self) -> bool:
-        """One turn, when it is this process's; answers whether there is more to do at once."""
+        """One round, if this process is the relay; return whether there is more to do at once."""
         seconds = self._options.relay_seconds
         self._works = await outbox.hold(self._database, self._holder, seconds)
         if not self._works:
@@ -93,10 +93,10 @@ class Relay:
         except LOST_CONNECTION:
             await self._repair()
         except asyncpg.PostgresError as error:
-            # It restarts, fails over, or is being migrated: time tells.
+            # It restarts, fails over or is being migrated: wait.
             log.warning("The outbox cannot be read: %s", error)
         except BrokerAwayError as error:
-            log.warning("%s Jobs are found without it meanwhile.", error)
+            log.warning("%s Workers poll for jobs meanwhile.", error)
         return False, False
 
     async def _carry(self) -> int:
@@ -109,7 +109,7 @@ class Relay:
         return sent
 
     async def _sweep(self) -> None:
-        """Hint again at jobs that nobody claimed, where no hints are left to do it."""
+        """Hint again at unclaimed jobs whose queues are empty."""
         seconds = self._options.overdue_seconds
         hints = await outbox.overdue(self._database, self._job_types, seconds, SWEEP_BATCH)
         for job_type in sorted({hint.job_type for hint in hints}):
@@ -118,7 +118,7 @@ class Relay:
                 self.counts["swept"] += await self._send(missing)
 
     async def _send(self, hints: list[Hint]) -> int:
-        """How many the broker took; a type whose queue is full is left alone for a while."""
+        """How many the broker accepted; a type whose queue is full is left alone for a while."""
         try:
             return await self._in_thread(self._publisher.send, hints)
         except BrokerFullError as error:
@@ -142,11 +142,13 @@ class Relay:
         try:
             await outbox.let_go(self._database, self._holder)
         except LOST_CONNECTION + TRY_AGAIN:
-            log.warning("The outbox could not be handed on; that happens by itself in seconds.")
+            log.warning(
+                "The outbox could not be handed over; another relay takes over within seconds."
+            )
 
     def _pause_seconds(self, failures: int, *, is_busy: bool) -> float:
         if failures:
             return float(min(0.5 * 2 ** min(failures - 1, 8), LONGEST_PAUSE_SECONDS))
-        if not self._works:  # many may stand by, and must not be felt
+        if not self._works:  # many may stand by, at little cost
             return self._options.relay_seconds / 3
         return 0.0 if is_busy else self._options.poll_seconds

@@ -1,1 +1,1 @@
-"""How do the doors stay open to members while strangers lean on them?"""
+"""The HTTP server, bounded so that members keep access while strangers misuse it."""

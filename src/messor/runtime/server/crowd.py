@@ -1,8 +1,8 @@
-"""The crowd: all connections, counted by address and in all.
+"""All connections, counted by address and in total.
 
-Where there are too many, those that only wait are ended first, the oldest of the address that has
-most of them: who holds connections open pushes out their own. Next are those whose request or answer
-stands still because of the other end. A newcomer is refused only when every connection is at work.
+When there are too many, idle ones are closed first, the oldest of the address that has most of
+them: whoever holds connections open evicts their own. Next are those whose request or response is
+stalled by the client. A new connection is refused only if every connection is busy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from messor.runtime.server.limits import ServerLimits
 
 
 class TrackedConnection(Protocol):
-    """A connection, as far as the crowd is concerned."""
+    """A connection, as the table sees it."""
 
     peer: str | None
 
@@ -24,7 +24,7 @@ class TrackedConnection(Protocol):
 
 
 class _Idlers:
-    """Connections by address, in the order in which they came to stand still."""
+    """Connections by address, in the order in which they became idle."""
 
     def __init__(self) -> None:
         self._guests: dict[str, dict[TrackedConnection, None]] = {}
@@ -46,7 +46,7 @@ class _Idlers:
 
 
 class ConnectionTable:
-    """Who is connected; `enter` and `leave` are called once each, in any order."""
+    """All connections; `enter` and `leave` are called once each, in any order."""
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
@@ -73,15 +73,15 @@ class ConnectionTable:
         return True
 
     def waits(self, guest: TrackedConnection) -> None:
-        """It has nothing under way: it may be ended to make room."""
+        """Mark it idle: it may be closed to make room."""
         self._move(guest, self._waiting)
 
     def stalls(self, guest: TrackedConnection) -> None:
-        """A request of it is under way and it is its turn: to send the rest, or to read."""
+        """Mark it stalled: the client has to send the rest of a request, or read."""
         self._move(guest, self._stalling)
 
     def works(self, guest: TrackedConnection) -> None:
-        """A request of it is being answered."""
+        """Mark it busy: a request is being answered."""
         self._move(guest, None)
 
     def leave(self, guest: TrackedConnection) -> None:
@@ -105,7 +105,7 @@ class ConnectionTable:
                 idlers.drop(network, guest)
 
     def _end_oldest(self, network: str | None = None) -> bool:
-        """Of an address, or of the one that has most."""
+        """Close the oldest connection of an address, or of the one that has most."""
         for idlers in (self._waiting, self._stalling):
             guest = idlers.oldest(idlers.largest() if network is None else network)
             if guest is not None:

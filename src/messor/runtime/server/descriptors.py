@@ -1,7 +1,7 @@
 """File descriptors: the server gets a share, so that the rest of the process always has some.
 
-The database, the workers' pipes, logs and segments need descriptors as well; without one left, a
-worker that died could not be started again.
+The database, workers' pipes, logs and segments need descriptors as well; without one, a dead
+worker could not be restarted.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import resource
 MOST = 65_536  # more than a process here ever needs
 RESERVE = 256
 FEWEST = 16
-EACH = 2  # that a connection holds: its socket, and a file while that is sent
+EACH = 2  # per connection: its socket, and a file while it is sent
 
 
 def raise_limit() -> int:
-    """Allow this process as many as the system lets it have; answers how many."""
+    """Raise this process's limit as far as the system allows; return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST if hard == resource.RLIM_INFINITY else min(hard, MOST)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -26,7 +26,7 @@ def raise_limit() -> int:
 
 
 def share(wanted: int) -> int:
-    """How many connections the server may hold of those it is set to."""
+    """How many of the configured connections the server may hold."""
     allowed = _allowed()
     return max(FEWEST, min(wanted, (allowed - min(RESERVE, allowed // 2)) // EACH))
 

@@ -1,7 +1,7 @@
-"""Which names this server answers to, and the URL of the console that links are built from.
+"""The host names this server answers to, and the console URL for links.
 
-A request's Host header is written by whoever sends it. Unknown names are refused before anything
-else looks at the request: that stops DNS rebinding, and login links that lead to another server.
+A request's Host header is chosen by its sender. Unknown names are refused before anything else
+reads the request: that prevents DNS rebinding, and login links to another server.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from messor.runtime.server.refusals import refusal
 from messor.settings import Settings
 
 ANY = "*"
-# What load balancers ask in HTTP/1.0, which knows no Host header: open to everybody, without links.
+# Load balancers' HTTP/1.0 checks, which have no Host header: public, without links.
 HEALTH = ("/api/v1/health/live", "/api/v1/health/ready")
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::\d{1,5})?")
 _SHOWN = 100
 
 
 class HostNames:
-    """The names, from the settings; ports do not matter."""
+    """The names, from the settings; ports are ignored."""
 
     def __init__(self, settings: Settings) -> None:
         given = {name.strip().lower().rstrip(".") for name in settings.allowed_hosts}
@@ -38,7 +38,8 @@ class HostNames:
     def accept(self, header: str, *, local_address: str | None) -> bool:
         """Whether a Host header names this server.
 
-        The address that the connection came in on needs no setting: no name leads to it falsely.
+        The address of the connection itself needs no setting: no foreign name can resolve to it
+        unnoticed.
         """
         name = name_of(header)
         if name is None:
@@ -49,20 +50,20 @@ class HostNames:
 
 
 def name_of(header: str) -> str | None:
-    """The name in a Host header, in lower case, without port; None if it cannot be one."""
+    """The name in a Host header, in lower case, without port; None if invalid."""
     found = _HOST.fullmatch(header.strip())
     return found[1].lower().rstrip(".").strip("[]") or None if found else None
 
 
 def console_url(settings: Settings, port: int | None = None) -> str:
-    """Where the settings say that people find the console."""
+    """The console's URL according to the settings."""
     host = settings.listen_host
     named = f"[{host}]" if ":" in host else host
     return settings.public_url or f"http://{named}:{port or settings.listen_port}"
 
 
 def link_base(settings: Settings, request: HTTPConnection) -> str:
-    """What links start with: the public URL, or the name this request was allowed to use."""
+    """The base of links: the public URL, or the accepted name of this request."""
     if settings.public_url:
         return settings.public_url
     host, server = request.headers.get("host", ""), request.scope.get("server")

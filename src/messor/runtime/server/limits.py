@@ -1,4 +1,4 @@
-"""How much of the server one caller, and all of them, may hold at a time."""
+"""How much of the server one client, and all clients, may use at a time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Self
 from messor.runtime.server import descriptors
 from messor.settings import Settings
 
-# Seconds that one answer may wait for its reader, and a closed connection for its end.
+# Seconds a response may wait for its client, and a closed connection for its end.
 WRITE_SECONDS = 30.0
 LINGER_SECONDS = 2.0
-SLOWEST_BODY = 8_192  # bytes in a second, on average, once the first seconds are over
-BODY_BYTES = 64_000_000  # of all request bodies under way together
+SLOWEST_BODY = 8_192  # bytes per second, on average, after the first seconds
+BODY_BYTES = 64_000_000  # of all request bodies in progress together
 
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """As an installation sets them."""
+    """As configured for an installation."""
 
     connections: int
     by_address: int
@@ -37,7 +37,7 @@ class ServerLimits:
         )
 
     def is_proxy(self, address: str | None) -> bool:
-        """Whether many people come from this address; they are counted by their own instead."""
+        """Whether many people share this address; they are counted by their own instead."""
         return "*" in self.proxies or address in self.proxies or _is_within(address, self.proxies)
 
 

@@ -1,7 +1,7 @@
-"""What requests under way may hold together: so many by address, and so many bytes of bodies.
+"""Limits on requests in progress: number per address, and total bytes of bodies.
 
-Behind a trusted proxy all connections come from one address, so that requests are what is counted
-there, by the address that the proxy tells.
+Behind a trusted proxy all connections come from one address, so requests are counted there, by the
+address that the proxy reports.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from messor.runtime.server.limits import BODY_BYTES, ServerLimits
 from messor.runtime.server.refusals import refusal
 
 RETRY_SECONDS = 5
-BUSY = "Too much is being sent here just now. Try again in a moment."
+BUSY = "The server is receiving too much data. Try again in a moment."
 
 
 class Load:
@@ -35,7 +35,7 @@ class Load:
         client = scope.get("client")
         network = network_of(client[0] if client else None)
         if self._under_way[network] >= self._limits.by_address:
-            sentence = "Too many requests from your address are under way. Try again in a moment."
+            sentence = "Too many concurrent requests from your address. Try again in a moment."
             answer = refusal(scope, 429, "throttled", sentence, retry_after=RETRY_SECONDS)
             await answer(scope, receive, send)
             return

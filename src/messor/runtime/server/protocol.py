@@ -1,7 +1,7 @@
-"""HTTP/1.1 by uvicorn, with time limits: on heads, on bodies that stall, on answers nobody reads.
+"""HTTP/1.1 by uvicorn, with time limits on heads, stalled bodies and unread responses.
 
-uvicorn itself limits only the idle time between requests, and forgets that limit with the first
-byte of the next one.
+uvicorn itself only limits the idle time between requests, and drops that limit with the first byte
+of the next one.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from messor.runtime.server.crowd import ConnectionTable
 from messor.runtime.server.limits import LINGER_SECONDS, SLOWEST_BODY, WRITE_SECONDS, ServerLimits
 
 TIMED_OUT = "The request took too long to arrive. Send it again."
-CROWDED = "Too many connections are open here. Try again in a moment."
+CROWDED = "Too many connections are open. Try again in a moment."
 
 
 class BoundedProtocol(H11Protocol):
-    """One connection; made by `bounded_protocol`, which says whose crowd it belongs to."""
+    """One connection; created by `bounded_protocol`, which sets its connection table."""
 
     crowd: ClassVar[ConnectionTable]
     limits: ClassVar[ServerLimits]
@@ -62,13 +62,13 @@ class BoundedProtocol(H11Protocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if not self.transport.is_closing() and self.conn.their_state is h11.SEND_BODY:
-            # The rest of a refused body is not waited for.
+            # The rest of a refused body is not awaited.
             self.loop.call_later(LINGER_SECONDS, self.end)
         self._look()
 
     def timeout_keep_alive_handler(self) -> None:
         super().timeout_keep_alive_handler()
-        self.loop.call_later(LINGER_SECONDS, self.end)  # though its last answer was not read
+        self.loop.call_later(LINGER_SECONDS, self.end)  # although its last response was not read
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -84,7 +84,7 @@ class BoundedProtocol(H11Protocol):
         self._look()
 
     def end(self) -> None:
-        """At once, whatever is under way."""
+        """Close at once, whatever is in progress."""
         self.transport.abort()
 
     @property
@@ -94,7 +94,7 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def _is_their_turn(self) -> bool:
-        """To read what was answered, or to send the rest of a body."""
+        """Whether the client has to read a response, or to send the rest of a body."""
         is_sending = self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused
         return is_sending or self.flow.write_paused
 
@@ -112,7 +112,7 @@ class BoundedProtocol(H11Protocol):
             return
         self.crowd.waits(self)
         self._stop_body_timer()
-        has_begun = self.timeout_keep_alive_task is None  # bytes of a head have come
+        has_begun = self.timeout_keep_alive_task is None  # part of a head has arrived
         if has_begun and self._head_timer is None:
             self._head_timer = self.loop.call_later(self.limits.head_seconds, self._head_is_late)
 
@@ -124,7 +124,7 @@ class BoundedProtocol(H11Protocol):
             self._body_timer = self.loop.call_later(self.limits.body_seconds, self._body_is_late)
 
     def _body_is_late(self) -> None:
-        """Unless as much has come as must have, or it is us who do not read on."""
+        """Close, unless enough has arrived, or it is us who do not read on."""
         self._body_timer = None
         if not self._is_answering or self.conn.their_state is not h11.SEND_BODY:
             return
@@ -153,7 +153,7 @@ class BoundedProtocol(H11Protocol):
             self._body_timer = None
 
     def _say(self, status: int, sentence: str) -> None:
-        """Answer by hand where nothing was answered yet, and hang up."""
+        """Send a raw response if none was sent yet, and close."""
         has_begun = self._is_answering and self.cycle.response_started
         if not has_begun and not self.transport.is_closing():
             body = f"{sentence}\n".encode()
@@ -168,5 +168,5 @@ class BoundedProtocol(H11Protocol):
 
 
 def bounded_protocol(limits: ServerLimits) -> type[BoundedProtocol]:
-    """A class for one server: uvicorn makes the connections, and hands nothing on to them."""
+    """A protocol class for one server: uvicorn creates the connections without arguments."""
     return type("Bounded", (BoundedProtocol,), {"limits": limits, "crowd": ConnectionTable(limits)})

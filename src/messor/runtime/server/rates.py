@@ -1,7 +1,7 @@
-"""How often one caller may ask, counted in this process: a look at a page writes nothing.
+"""Request rates per client, counted in this process, so that viewing a page writes nothing.
 
-Evenly refilled, as `access.ratelimits` does it across processes: a key may spend `limit.count` at
-once and gets them back over `limit.window`.
+Evenly refilled, as `access.ratelimits` does across processes: a key may spend `limit.count` at
+once and regains them over `limit.window`.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ class Rates:
         self._spent: dict[str, float] = {}  # until when; oldest use first
 
     def take(self, key: str) -> None:
-        """Raises ThrottledError where it is too often; that costs nothing."""
+        """Raise ThrottledError above the limit; a refused request costs nothing."""
         now = self._clock()
         spent = max(self._spent.get(key, now), now) + self._each
         if spent - now > self._window + 1e-9:
-            raise ThrottledError("There were too many requests.", spent - now - self._window)
+            raise ThrottledError("Too many requests.", spent - now - self._window)
         self._spent.pop(key, None)
         self._spent[key] = spent
         if len(self._spent) > self._most_keys:
             self._forget(now)
 
     def _forget(self, now: float) -> None:
-        """Those who may ask for everything again; failing that, who asked longest ago."""
+        """Forget keys with a full allowance; failing that, the least recently used."""
         self._spent = {key: spent for key, spent in self._spent.items() if spent > now}
         while len(self._spent) > self._most_keys // 2:
             del self._spent[next(iter(self._spent))]
 
 
 class Streams:
-    """Answers that stay open: so many in all, so many for one caller."""
+    """Open streams: limited in total, and per client."""
 
     def __init__(self, in_all: int, for_one: int) -> None:
         self._in_all = in_all
@@ -62,17 +62,17 @@ class Streams:
         self._open: Counter[str] = Counter()
 
     def require_room(self, key: str) -> None:
-        """Raise where a further one would be too many."""
+        """Raise if one more would be too many."""
         if self._open[key] >= self._for_one:
             raise ThrottledError(
-                f"You have {self._for_one} streams open here. Close one first.", RETRY_SECONDS
+                f"You have {self._for_one} streams open. Close one first.", RETRY_SECONDS
             )
         if self._open.total() >= self._in_all:
-            raise UnavailableError("Too many streams are open here. Try again in a moment.")
+            raise UnavailableError("Too many streams are open. Try again in a moment.")
 
     @contextmanager
     def holding(self, key: str) -> Iterator[None]:
-        """As long as a stream is open."""
+        """Count a stream while it is open."""
         self._open[key] += 1
         try:
             yield

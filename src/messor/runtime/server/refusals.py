@@ -1,4 +1,4 @@
-"""Answers from before any application: a problem for the API, a line of text for people."""
+"""Responses sent before any application: a problem document for the API, plain text for people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.types import Scope
 def refusal(
     scope: Scope, status: int, code: str, sentence: str, *, retry_after: int | None = None
 ) -> Response:
-    """A refusal that says what to do, in the form its caller reads."""
+    """A refusal that says what to do, in the format its caller reads."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     if retry_after is not None:
         headers["Retry-After"] = str(retry_after)

@@ -127,7 +127,7 @@ class Rehearsal:
         searcher = Searcher(self.database, hire(self._settings.search_engines))
         handlers = Handlers()
         track.register(handlers, self.database, searcher)
-        runner = JobRunner(self.database, handlers, "rehearsal", RunnerLimits(look_seconds=0.05))
+        runner = JobRunner(self.database, handlers, "rehearsal", RunnerLimits(poll_seconds=0.05))
         running = asyncio.create_task(runner.run())
         try:
             while await self.database.fetchval(WAITING_JOBS):

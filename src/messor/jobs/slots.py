@@ -1,6 +1,6 @@
-"""The places of a process: the jobs it has under way, and the claims that fill them.
+"""The job slots of a process: the jobs in progress, and the claims that fill the slots.
 
-What is done with a job is the runner's, when to claim more its seeker's.
+The runner performs jobs; its seeker decides when to claim more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CANCEL_SECONDS = 5.0
 
 
 class JobSlots:
-    """`outcomes` counts the jobs that were abandoned; the rest is the runner's to count."""
+    """`outcomes` counts abandoned jobs only; the runner counts the rest."""
 
     def __init__(
         self,
@@ -49,8 +49,8 @@ class JobSlots:
         return max(self._count - len(self._running), 0)
 
     @property
-    def is_roomy(self) -> bool:
-        """At least half of them are free."""
+    def is_half_free(self) -> bool:
+        """Whether at least half of the slots are free."""
         return len(self._running) * 2 <= self._count
 
     @property
@@ -58,7 +58,7 @@ class JobSlots:
         return list(self._running.values())
 
     async def claim(self, job_types: Sequence[str], limit: int) -> int | None:
-        """Claim and begin up to `limit` jobs; None when the database could not be asked."""
+        """Claim and start up to `limit` jobs; None if the database was unavailable."""
         name, seconds = self._name, self._lease_seconds
         claimed = await self._ask(leases.claim(self._database, name, job_types, limit, seconds))
         for job in claimed or ():
@@ -66,9 +66,9 @@ class JobSlots:
         return None if claimed is None else len(claimed)
 
     async def claim_suspect(self, job_types: Sequence[str]) -> None:
-        """Take one of the jobs that may be killing their workers, unless one is held here.
+        """Claim one of the jobs that may be killing their workers, unless one is held here.
 
-        Apart from each other, those that only died beside it come through.
+        Kept apart from each other, those that merely died beside it succeed.
         """
         if self._suspect is not None:
             return
@@ -85,12 +85,12 @@ class JobSlots:
                 task.cancel()
 
     async def drain(self, seconds: float) -> None:
-        """Wait for the jobs under way, but not for ever."""
+        """Wait for the jobs in progress, within a time limit."""
         if self._running:
             await asyncio.wait(list(self._running), timeout=seconds)
 
     async def clear(self) -> list[Job]:
-        """Abandon what is under way; answers what that was."""
+        """Abandon the jobs in progress; return them."""
         unfinished = dict(self._running)
         await cancel(list(unfinished))
         return list(unfinished.values())

@@ -21,9 +21,9 @@ from messor.archive import warc
 from messor.errors import UsageError
 from messor.extraction.reader_pool import MEMORY, ON_HAND, ReaderPool, wanted_kinds
 from messor.extraction.reader_protocol import (
+    GetInput,
     ReaderProgress,
     ReadRequest,
-    Show,
     UnreadableError,
     framed,
 )
@@ -142,7 +142,9 @@ async def test_a_page_may_nest_as_deeply_as_its_process_survives(
 ) -> None:
     """What ends the process is blamed, also for what a model is to be shown; what does not is read."""
     deadly = archive.page("deadly", DEEP["cells that are not opened"])
-    shown = ReadRequest(*_place(deadly), deadly.content_type, deadly.url, 200, show=Show(1_000, 1))
+    shown = ReadRequest(
+        *_place(deadly), deadly.content_type, deadly.url, 200, get_input=GetInput(1_000, 1)
+    )
     deep = archive.page("deep", DEEP["unclosed"])
     found = await told(readers, archive.page("a"), deadly, deep, shown, archive.page("b"))
     sentence = "Reading the page ended its process."

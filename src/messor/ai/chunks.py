@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from messor.ai.seen import VisibleText
+from messor.ai.visible_text import VisibleText
 from messor.content.main import read_main
 from messor.content.plain import one_space
 from messor.content.view import PageView
@@ -23,15 +23,15 @@ class PageChunks:
     is_cut: bool
 
 
-def shown(page: PageView, seen: VisibleText, *, size: int, most: int) -> PageChunks:
-    """What a model may read of a page: at most `most` pieces of `size` characters."""
+def page_chunks(page: PageView, seen: VisibleText, *, size: int, max_chunks: int) -> PageChunks:
+    """What a model may read of a page: at most `max_chunks` chunks of `size` characters."""
     lines = _distinct(seen.lines())
-    room = size * most
+    room = size * max_chunks
     is_cut = sum(len(line) + 1 for line in lines) > room
     if is_cut:
         lines = _main_first(page, lines)
     chunks = pack(lines, size)
-    return PageChunks(tuple(chunks[:most]), is_cut or len(chunks) > most)
+    return PageChunks(tuple(chunks[:max_chunks]), is_cut or len(chunks) > max_chunks)
 
 
 def _main_first(page: PageView, lines: Sequence[str]) -> list[str]:

@@ -12,11 +12,11 @@ from functools import partial
 
 from messor.ai.ledger import Subject
 from messor.ai.model import Model, Question
+from messor.ai.model_page import ModelPage
 from messor.ai.prompt_files import Prompt, prompt
 from messor.ai.proof import Unverified
 from messor.ai.questions import answer_schema, check_answer, described
 from messor.ai.reply import NOT_ASKED, Reply, ReplyStatus
-from messor.ai.shown import AskedPage
 from messor.content.kinds.build import distinct
 from messor.content.records import Record
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
@@ -54,11 +54,11 @@ class AiReader:
         self.version = version_of(model.name, self._prompt)
 
     async def read(
-        self, page: AskedPage, subject: Subject, kinds: Sequence[str] = W5_KINDS
+        self, page: ModelPage, subject: Subject, kinds: Sequence[str] = W5_KINDS
     ) -> AiReading:
         """Ask about a page; one that shows no text costs nothing."""
         limits = self._model.settings
-        text = await page.show(limits.chunk_chars, limits.chunks)
+        text = await page.input(limits.chunk_chars, limits.chunks)
         reading = AiReading(is_cut=text.is_cut, withheld=text.withheld)
         for chunk in text.chunks:
             reply = await self._model.ask(self._question(kinds, chunk), subject)

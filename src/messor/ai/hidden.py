@@ -15,7 +15,7 @@ from itertools import islice
 
 from turbohtml import Document, Element
 
-from messor.ai.sheets import Variables, plain, resolved, sheets, variables
+from messor.ai.stylesheets import Variables, plain, resolved, sheets, variables
 from messor.content.plain import one_space
 from messor.content.spans import SourceText
 from messor.web.unseen import UNSEEN_MARK

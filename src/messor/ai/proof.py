@@ -14,7 +14,7 @@ from typing import Any
 import messor.content.kinds
 import messor.content.products.normalise  # noqa: F401 - both bring their normalisers
 from messor.ai.questions import normaliser_of
-from messor.ai.seen import VisibleText
+from messor.ai.visible_text import VisibleText
 from messor.content.amounts import MONEY
 from messor.content.evidence import EvidencedField, make_field, supports
 from messor.content.records import Record

@@ -1,6 +1,6 @@
-"""Bylines: who wrote a page and when it was published and changed, as the page itself states.
+"""Bylines: who wrote a page and when it was published and modified, as the page states.
 
-The most trustworthy place comes first: structured data, then meta elements, then marked text.
+Sources by trust: structured data, then meta elements, then marked-up text.
 """
 
 from __future__ import annotations
@@ -44,12 +44,14 @@ _BY = re.compile(r"^(?:by|von|par|por|di|da|door|av|af|przez|автор)[:\s]+",
 
 
 def written_items(page: PageView) -> list[PageItem]:
-    """The items of a page that someone wrote; the functions below are told them."""
+    """Return the page's authored items (articles, reviews and the like), as input for the functions
+    below.
+    """
     return page.items_of(_WRITTEN)
 
 
 def modified(page: PageView, written: list[PageItem]) -> str | None:
-    """When the page was last changed."""
+    """Return when the page was last modified."""
     return _date(page, written, "dateModified", _MODIFIED)
 
 
@@ -66,7 +68,7 @@ def _date(page: PageView, written: list[PageItem], name: str, names: tuple[str, 
 
 
 def published(page: PageView, written: list[PageItem]) -> str | None:
-    """When the page was published; by its URL where nothing else says it."""
+    """Return when the page was published; the date in its URL is the last resort."""
     said = _date(page, written, "datePublished", _PUBLISHED)
     if said:
         return said
@@ -78,7 +80,7 @@ def published(page: PageView, written: list[PageItem]) -> str | None:
 
 
 def authors(page: PageView, written: list[PageItem]) -> list[str]:
-    """Who wrote the page."""
+    """Return the authors of the page."""
     found: dict[str, None] = {}
     for item in written:
         for name in _names(item, "author") or _names(item, "creator"):

@@ -16,8 +16,8 @@ from messor.content.lines import read_marks
 from messor.content.marked import BYLINES, marked
 from messor.content.page_type_words import ADD_TO_CART, QUESTION_MARKS, SEGMENTS, TITLES
 from messor.content.plain import one_space
-from messor.content.shown import holder_of
 from messor.content.view import PageView
+from messor.content.visible_lines import holder_of
 from messor.frontier.categories import categorise
 
 TYPE_OF_CATEGORY = {
@@ -219,7 +219,7 @@ def _read_data(page: PageView, signs: Signs) -> None:
 def _read_forms(page: PageView, signs: Signs) -> None:
     document = page.document
     passwords = len(document.select('input[type="password" i]'))
-    if passwords and len(page.shown.texts) < 80:
+    if passwords and len(page.visible_lines.texts) < 80:
         signs.add("login", 2.5, "a password field on a short page")
     elif passwords:
         signs.add("login", 0.4, "a password field")

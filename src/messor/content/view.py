@@ -15,7 +15,7 @@ from messor.content.lists import Lists
 from messor.content.page import ParsedPage
 from messor.content.passages import Passage
 from messor.content.plain import one_space
-from messor.content.shown import VisibleLines, read_shown
+from messor.content.visible_lines import VisibleLines, read_visible_lines
 from messor.core.lazy import lazy
 from messor.web.urls import parse
 
@@ -93,24 +93,24 @@ class PageView:
         return frozenset().union(*[item.types for item in self.items])
 
     @lazy
-    def shown(self) -> VisibleLines:
+    def visible_lines(self) -> VisibleLines:
         """The visible text, for those who need no line as an object."""
-        return read_shown(self.document, self.lists)
+        return read_visible_lines(self.document, self.lists)
 
     @lazy
     def lines(self) -> list[Line]:
         """The visible text."""
-        return lines_of(self.shown)
+        return lines_of(self.visible_lines)
 
     @lazy
     def marks(self) -> list[str]:
         """Which digits, @ and brackets the lines hold."""
-        return read_marks(self.shown.texts)
+        return read_marks(self.visible_lines.texts)
 
     @lazy
     def folded(self) -> str:
         """The visible text in lower case without accents, for words to be looked for in."""
-        texts = self.shown.texts
+        texts = self.visible_lines.texts
         whole = "\n".join(texts)
         # Else line by line: those of plain letters cost next to nothing.
         return fold(whole) if whole.isascii() else "\n".join(map(fold, texts))
@@ -124,7 +124,7 @@ class PageView:
         """Anchors with their addresses as written."""
         return [(anchor, anchor.attr("href") or "") for anchor in self.anchors]
 
-    def said(self, line: Line, text: str | None = None) -> Passage:
+    def passage(self, line: Line, text: str | None = None) -> Passage:
         """A line, or a text within it, as a passage."""
         return Passage("html", line.quote(self.source, text), line.element.tag)
 

@@ -80,8 +80,8 @@ class FieldTally:
         return {**asdict(self), "agreement": self.agreement}
 
     @classmethod
-    def of_json(cls, told: dict[str, Any]) -> FieldTally:
-        return cls(**{name: told[name] for name in cls.__slots__})
+    def of_json(cls, data: dict[str, Any]) -> FieldTally:
+        return cls(**{name: data[name] for name in cls.__slots__})
 
 
 @dataclass(slots=True)
@@ -103,9 +103,9 @@ class FieldTallies:
         return {"pages": self.pages, "fields": fields}
 
     @classmethod
-    def of_json(cls, told: dict[str, Any]) -> FieldTallies:
-        fields = {name: FieldTally.of_json(each) for name, each in told["fields"].items()}
-        return cls(told["pages"], fields)
+    def of_json(cls, data: dict[str, Any]) -> FieldTallies:
+        fields = {name: FieldTally.of_json(each) for name, each in data["fields"].items()}
+        return cls(data["pages"], fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +135,15 @@ class ComparisonReport:
     is_kept: bool = False  # between pages, as JSON: it tells no more domains than that holds
 
     @classmethod
-    def of_json(cls, told: dict[str, Any], candidate: tuple[str, str]) -> ComparisonReport:
+    def of_json(cls, data: dict[str, Any], candidate: tuple[str, str]) -> ComparisonReport:
         """One that was kept, to be gone on with."""
-        counted = {name: told[name] for name in _COUNTED}
-        domains = {name: FieldTallies.of_json(each) for name, each in told["domains"].items()}
+        counted = {name: data[name] for name in _COUNTED}
+        domains = {name: FieldTallies.of_json(each) for name, each in data["domains"].items()}
         return cls(
             candidate,
-            everywhere=FieldTallies.of_json(told),
+            everywhere=FieldTallies.of_json(data),
             domains=domains,
-            examples=told["examples"],
+            examples=data["examples"],
             is_kept=True,
             **counted,
         )

@@ -21,17 +21,17 @@ from messor.ai import (
     AiReader,
     AiReading,
     Model,
+    ModelInput,
     ProvenAnswer,
     Reply,
     ReplyStatus,
-    ShownText,
     Subject,
 )
 from messor.ai.reply import ABOUT_THE_TEXT
 from messor.extraction.events import events_of
 from messor.extraction.model_selection import JOB_TYPE, ModelQuestion
 from messor.extraction.reader_pool import ReaderPool
-from messor.extraction.reader_protocol import Prove, ReadRequest, Recall, Show
+from messor.extraction.reader_protocol import GetInput, Prove, ReadRequest, Recall
 from messor.insight.relevance import Flagger, PageText
 from messor.insight.relevance.store import JudgedPage, in_force, keep_flags
 from messor.insight.relevance.topics import topic_of
@@ -64,7 +64,7 @@ SELECT p.url, p.url_hash, h.domain_id, d.domain, s.content_type, s.status_code,
 
 
 @dataclass(frozen=True, slots=True)
-class AskedPageFacts:
+class ModelPageFacts:
     """The page of a job, as it was extracted."""
 
     url: str
@@ -84,8 +84,8 @@ class AskedPageFacts:
 class ModelFindings:
     """What came of a job so far."""
 
-    errand: ModelQuestion
-    facts: AskedPageFacts
+    question: ModelQuestion
+    facts: ModelPageFacts
     judged: list[JudgedPage] = field(default_factory=list)
     reading: ModelRecords = field(default_factory=ModelRecords)
     unverified: int = 0
@@ -93,15 +93,15 @@ class ModelFindings:
 
     @property
     def sighting(self) -> Sighting:
-        errand, facts = self.errand, self.facts
+        question, facts = self.question, self.facts
         return Sighting(
-            errand.page_id,
-            errand.snapshot_id,
+            question.page_id,
+            question.snapshot_id,
             facts.domain_id,
             facts.url,
             facts.url_hash,
-            errand.seen_at,
-            errand.cause,
+            question.seen_at,
+            question.cause,
         )
 
 
@@ -112,11 +112,11 @@ class ArchivedPage:
         self._readers = readers
         self._order = order
 
-    async def show(self, size: int, most: int) -> ShownText:
-        order = msgspec.structs.replace(self._order, show=Show(size, most))
-        shown = (await self._readers.answer(order)).shown
-        assert shown is not None
-        return shown
+    async def input(self, size: int, max_chunks: int) -> ModelInput:
+        order = msgspec.structs.replace(self._order, get_input=GetInput(size, max_chunks))
+        found = (await self._readers.answer(order)).model_input
+        assert found is not None
+        return found
 
     async def prove(self, version: str, answer: dict[str, Any]) -> ProvenAnswer:
         order = msgspec.structs.replace(self._order, prove=Prove(version, answer))
@@ -150,12 +150,12 @@ class ModelJobs:
 
     async def prepare(self, job: Job) -> Effects:
         """Ask, and answer what is to be stored; what must be tried again is raised."""
-        errand = msgspec.convert(job.payload, ModelQuestion, strict=False)
-        row = await self._database.fetchrow(FACTS, errand.page_id, errand.snapshot_id)
+        question = msgspec.convert(job.payload, ModelQuestion, strict=False)
+        row = await self._database.fetchrow(FACTS, question.page_id, question.snapshot_id)
         if row is None:
             return _outdated
-        findings = ModelFindings(errand, AskedPageFacts(**row))
-        await self._find(findings, Subject(findings.facts.domain, job.dedupe_key, errand.page_id, errand.snapshot_id))  # fmt: skip
+        findings = ModelFindings(question, ModelPageFacts(**row))
+        await self._find(findings, Subject(findings.facts.domain, job.dedupe_key, question.page_id, question.snapshot_id))  # fmt: skip
         effects = partial(_store, findings=findings)
         failure = _failure(findings.replies)
         if failure is not None:
@@ -166,10 +166,10 @@ class ModelJobs:
 
     async def _find(self, findings: ModelFindings, subject: Subject) -> None:
         page = ArchivedPage(self._readers, self._order(findings.facts))
-        known = await model_store.earlier(self._database, findings.errand.page_id)
+        known = await model_store.earlier(self._database, findings.question.page_id)
         held = await page.still_holds(known)
         turned_away = await self._judge(findings, subject)
-        kinds = _kinds(findings.errand, turned_away)
+        kinds = _kinds(findings.question, turned_away)
         reading = AiReading()
         if self._model is not None and kinds:
             reading = await AiReader(self._model).read(page, subject, kinds)
@@ -182,10 +182,10 @@ class ModelJobs:
 
     async def _judge(self, findings: ModelFindings, subject: Subject) -> set[str]:
         """Judge the page for verticals whose flag is undecided; answers which it is not about."""
-        errand, facts, away = findings.errand, findings.facts, set[str]()
+        question, facts, away = findings.question, findings.facts, set[str]()
         if self._model is None:
             return away
-        for name in errand.judge:
+        for name in question.judge:
             applied = await verticals.find(self._database, name)
             if applied is None:
                 continue
@@ -196,13 +196,13 @@ class ModelJobs:
             if reply is not None:
                 findings.replies.append(reply)
             findings.judged.append(
-                JudgedPage(errand.page_id, errand.snapshot_id, name, flag, facts.domain_id)
+                JudgedPage(question.page_id, question.snapshot_id, name, flag, facts.domain_id)
             )
             if flag.relevant is False:
                 away.add(name)
         return away
 
-    def _order(self, facts: AskedPageFacts) -> ReadRequest:
+    def _order(self, facts: ModelPageFacts) -> ReadRequest:
         return ReadRequest(
             folder=self._archive,
             segment=facts.segment,
@@ -218,10 +218,10 @@ async def _outdated(_: Connection) -> Result:
     return dict(OUTDATED)
 
 
-def _kinds(errand: ModelQuestion, turned_away: set[str]) -> list[str]:
+def _kinds(question: ModelQuestion, turned_away: set[str]) -> list[str]:
     wanted = (
         kind
-        for vertical, kinds in errand.read.items()
+        for vertical, kinds in question.read.items()
         if vertical not in turned_away
         for kind in kinds
     )
@@ -262,8 +262,12 @@ async def _store(connection: Connection, *, findings: ModelFindings) -> Result:
 
 
 def _fault(findings: ModelFindings, reply: Reply) -> LoggedError:
-    detail = {"url": findings.facts.url, "snapshot_id": findings.errand.snapshot_id, "step": METHOD}
+    detail = {
+        "url": findings.facts.url,
+        "snapshot_id": findings.question.snapshot_id,
+        "step": METHOD,
+    }
     name = f"Model{str(reply.ending).title().replace('_', '')}"
     return LoggedError(
-        "validation", name, reply.sentence, None, findings.errand.page_id, None, detail
+        "validation", name, reply.sentence, None, findings.question.page_id, None, detail
     )

@@ -80,14 +80,14 @@ async def ask(
     if plan.version is None and not any(outcome.by_model for outcome in outcomes):
         return 0
     wanted = [
-        _job(plan, errand)
+        _job(plan, question)
         for outcome in outcomes
-        if (errand := _errand(plan, outcome, flagged.get(outcome.sighting.page_id, ())))
+        if (question := _question(plan, outcome, flagged.get(outcome.sighting.page_id, ())))
     ]
     return len(await jobs.enqueue(connection, wanted))
 
 
-def _errand(
+def _question(
     plan: AskingPlan, outcome: StoredOutcome, flagged: Sequence[Flagged]
 ) -> ModelQuestion | None:
     page, sighting = outcome.page, outcome.sighting
@@ -120,13 +120,13 @@ def _reads(plan: AskingPlan, flagged: Sequence[Flagged]) -> dict[str, list[str]]
     return {vertical: kinds for vertical, kinds in wanted.items() if kinds}
 
 
-def _job(plan: AskingPlan, errand: ModelQuestion) -> NewJob:
-    said = msgspec.json.encode(errand)
+def _job(plan: AskingPlan, question: ModelQuestion) -> NewJob:
+    said = msgspec.json.encode(question)
     # The same sight of a page is asked about once, unless something else is asked.
     mark = sha256(said + (plan.version or "").encode()).hexdigest()[:16]
     return NewJob(
         JOB_TYPE,
-        f"{JOB_TYPE}:{errand.page_id}:{errand.snapshot_id}:{mark}",
+        f"{JOB_TYPE}:{question.page_id}:{question.snapshot_id}:{mark}",
         "page",
         payload=msgspec.json.decode(said),
         prompt_version=(plan.version or "").partition(":")[0] or None,

@@ -20,15 +20,15 @@ GROWTH = 1.1  # from one such look to the next
 class PollTurn:
     """The right to look, until it is said what was found."""
 
-    def __init__(self, looking: PollGate) -> None:
-        self._looking = looking
+    def __init__(self, gate: PollGate) -> None:
+        self._gate = gate
         self._is_over = False
 
-    def found(self, taken: int, most: int) -> None:
+    def found(self, taken: int, limit: int) -> None:
         """So many were taken of as many as could have been: now another may look."""
         if not self._is_over:
             self._is_over = True
-            self._looking.go_on(taken, most)
+            self._gate.finish_turn(taken, limit)
 
 
 class PollGate:
@@ -54,11 +54,11 @@ class PollGate:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), self.rest_seconds)
 
-    def go_on(self, taken: int, most: int) -> None:
+    def finish_turn(self, taken: int, limit: int) -> None:
         """End a turn."""
-        if taken >= most:
+        if taken >= limit:
             self.rest_seconds = 0.0
-        elif 2 * taken >= most:
+        elif 2 * taken >= limit:
             self.rest_seconds = SHORTEST_REST_SECONDS
         else:
             rest = max(SHORTEST_REST_SECONDS, GROWTH * self.rest_seconds)

@@ -80,7 +80,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         self.on_hand.append(asked)
         self._input.write(asked.frame)
         if self._watch is None:
-            self._watch = self._loop.call_later(self._seconds, self._look)
+            self._watch = self._loop.call_later(self._seconds, self._check_stall)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         del fd
@@ -92,12 +92,12 @@ class ReaderHandle(asyncio.SubprocessProtocol):
             end = HEAD + int.from_bytes(received[:HEAD], "big")
             if len(received) < end:
                 break
-            self._hear(decode_answer(bytes(received[HEAD:end])))
+            self._on_answer(decode_answer(bytes(received[HEAD:end])))
             del received[:end]
         self._heard_at = time.monotonic()
         self._on_news()
 
-    def _hear(self, answer: ReadResult) -> None:
+    def _on_answer(self, answer: ReadResult) -> None:
         """An answer to the first of those on hand."""
         self._answered += 1
         future = self.on_hand.popleft().answer
@@ -108,7 +108,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         else:
             future.set_exception(UnreadableError(answer.fault))
 
-    def _look(self) -> None:
+    def _check_stall(self) -> None:
         """Whether the page that is read now takes too long. One timer serves many pages."""
         self._watch = None
         if not self.on_hand:
@@ -117,7 +117,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         most = self._seconds if has_begun else START_SECONDS
         left = max(self._progress.begun_at, self._heard_at) + most - time.monotonic()
         if left > 0:
-            self._watch = self._loop.call_later(min(left, self._seconds), self._look)
+            self._watch = self._loop.call_later(min(left, self._seconds), self._check_stall)
             return
         act = "Reading the page" if has_begun else "Starting a process to read the page"
         self._fault = f"{act} takes over {most:g} s."

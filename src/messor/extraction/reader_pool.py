@@ -57,7 +57,7 @@ class ReaderPool:
         new_future = asyncio.get_running_loop().create_future
         asked = [PendingRead(framed(order), new_future()) for order in orders]
         self._waiting += asked
-        self._go_on()
+        self._dispatch()
         self._start()
         return [each.answer for each in asked]
 
@@ -84,12 +84,12 @@ class ReaderPool:
         for child in children:
             await child.ended.wait()
 
-    def _go_on(self) -> None:
+    def _dispatch(self) -> None:
         """Give waiting orders to those who have least to do."""
         while self._waiting and not self._is_closed:
             well = [child for child in self._children if child.is_well]
-            child = min(well, key=_burden, default=None)
-            if child is None or _burden(child) >= ON_HAND:
+            child = min(well, key=_load, default=None)
+            if child is None or _load(child) >= ON_HAND:
                 break
             asked = self._waiting.popleft()
             if not asked.answer.done():
@@ -97,7 +97,7 @@ class ReaderPool:
 
     def _start(self) -> None:
         """Start processes until there is one for each order, or as many as there may be."""
-        orders = len(self._waiting) + sum(map(_burden, self._children))
+        orders = len(self._waiting) + sum(map(_load, self._children))
         there = len(self._children) + len(self._starting)
         for _ in range(min(self.count, orders) - there if not self._is_closed else 0):
             starting = asyncio.get_running_loop().create_task(self._begin())
@@ -108,13 +108,13 @@ class ReaderPool:
         try:
             child = await self._started()
         except OSError as error:
-            self._despair(error)
+            self._fail_waiting(error)
             return
         if child.ended.is_set():
-            self._despair(UnreadableError("The reading process ended at its start."))
+            self._fail_waiting(UnreadableError("The reading process ended at its start."))
             return
         self._children.append(child)
-        self._go_on()
+        self._dispatch()
 
     async def _started(self) -> ReaderHandle:
         with TemporaryFile() as file:
@@ -122,7 +122,7 @@ class ReaderPool:
             shared, progress = file.fileno(), ReaderProgress(file.fileno())
             _, child = await asyncio.get_running_loop().subprocess_exec(
                 lambda: ReaderHandle(
-                    progress, self._seconds, on_news=self._go_on, on_end=self._lose
+                    progress, self._seconds, on_news=self._dispatch, on_end=self._on_exit
                 ),
                 *(
                     sys.executable,
@@ -136,23 +136,23 @@ class ReaderPool:
             )
         return child
 
-    def _despair(self, error: Exception) -> None:
+    def _fail_waiting(self, error: Exception) -> None:
         """No process can be had; those that are there go on."""
         while self._waiting and not self._children:
             asked = self._waiting.popleft()
             if not asked.answer.done():
                 asked.answer.set_exception(error)
 
-    def _lose(self, child: ReaderHandle, left: Sequence[PendingRead]) -> None:
+    def _on_exit(self, child: ReaderHandle, left: Sequence[PendingRead]) -> None:
         """A process has ended; what it had on hand and is not to blame comes first again."""
         if child in self._children:
             self._children.remove(child)
         self._waiting.extendleft(reversed(left))
-        self._go_on()
+        self._dispatch()
         self._start()
 
 
-def _burden(child: ReaderHandle) -> int:
+def _load(child: ReaderHandle) -> int:
     return len(child.on_hand)
 
 

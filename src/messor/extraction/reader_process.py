@@ -20,7 +20,7 @@ from io import BufferedWriter
 
 import msgspec
 
-from messor.ai.shown import PageOnHand
+from messor.ai.model_page import LocalModelPage
 from messor.archive.hashes import MAX_JUDGED, content_hash
 from messor.archive.segments import OpenSegment
 from messor.archive.snapshot_content import read_body
@@ -72,8 +72,8 @@ def read(order: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
             return ReadResult(recalled=held)
         if order.reread:
             return ReadResult(content_hashes=_content_hashes(body, text, order))
-        if order.show is not None or order.prove is not None:
-            return _asked(order, PageOnHand(PageView.of(text, order.url, may_die=True)))
+        if order.get_input is not None or order.prove is not None:
+            return _asked(order, LocalModelPage(PageView.of(text, order.url, may_die=True)))
         extraction = read_records(
             text,
             order.url,
@@ -116,10 +116,12 @@ def _image(body: bytes) -> ReadResult:
     return ReadResult(image=found)
 
 
-def _asked(order: ReadRequest, page: PageOnHand) -> ReadResult:
+def _asked(order: ReadRequest, page: LocalModelPage) -> ReadResult:
     """What concerns a model."""
-    if order.show is not None:
-        return ReadResult(shown=page.show_now(order.show.size, order.show.most))
+    if order.get_input is not None:
+        return ReadResult(
+            model_input=page.input_now(order.get_input.size, order.get_input.max_chunks)
+        )
     assert order.prove is not None
     return ReadResult(proof=page.prove_now(order.prove.version, order.prove.answer))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from messor.ai.shown import ProvenAnswer, ShownText
+from messor.ai.model_page import ModelInput, ProvenAnswer
 from messor.errors import MessorError
 from messor.parsers.page_findings import FoundPage
 from messor.records.image_rows import FoundImage
@@ -28,11 +28,11 @@ class UnreadableError(MessorError):
     retryable = True
 
 
-class Show(msgspec.Struct, frozen=True):
+class GetInput(msgspec.Struct, frozen=True):
     """What a model may be shown is wanted: so many pieces of so many characters."""
 
     size: int
-    most: int
+    max_chunks: int
 
 
 class Prove(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ class ReadRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     ranking: bytes | None = None  # a learnt order of values, as JSON
     kinds: frozenset[str] | None = None  # of records that are read; None: all
     generic: bool = False
-    show: Show | None = None
+    get_input: GetInput | None = None
     prove: Prove | None = None
     recall: Recall | None = None
     reread: bool = False  # only what its text hashes to is wanted
@@ -80,7 +80,7 @@ class ReadResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was made of a page, or why nothing could be."""
 
     page: FoundPage | None = None
-    shown: ShownText | None = None
+    model_input: ModelInput | None = None
     proof: ProvenAnswer | None = None
     recalled: list[bool] | None = None
     content_hashes: ContentHashes | None = None

@@ -21,7 +21,7 @@ from messor.content.records import Record
 from messor.content.validation import Rejected, validated
 from messor.content.view import PageView
 from messor.parsers import Parser, Parsers, Selective
-from messor.parsers.answers import answered, is_ours
+from messor.parsers.output_check import checked_records, is_ours
 from messor.parsers.registry import Pins, UnknownParserError
 from messor.web.html import TooComplexError
 
@@ -203,7 +203,7 @@ class _Readers:
         selective = None if self._kinds is None else _selective(parser)
         page = self._page
         answer = parser.parse(page) if selective is None else selective.parse_only(page, wanted)
-        return answer if is_ours(parser) else answered(parser, answer, MAX_RECORDS)
+        return answer if is_ours(parser) else checked_records(parser, answer, MAX_RECORDS)
 
     def _settle_type(self) -> None:
         """A page on which a product was found for sure is a product's, and as surely."""

@@ -14,8 +14,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from messor.errors import UsageError
-from messor.parsers.answers import is_ours, misfit
 from messor.parsers.builtin import BUILTIN
+from messor.parsers.output_check import is_ours, protocol_error
 from messor.parsers.protocol import Parser
 
 GROUP = "messor.parsers"
@@ -56,7 +56,7 @@ class Parsers:
     def add(self, parser: Parser) -> None:
         """Take a parser in; two different ones of one name and version cannot be told apart."""
         self._chosen.clear()
-        if (wrong := misfit(parser)) is not None:
+        if (wrong := protocol_error(parser)) is not None:
             raise UsageError(f"{type(parser).__qualname__} is not a parser: {wrong}.")
         key = parser.name, parser.version
         other = self._known.setdefault(key, parser)

@@ -145,11 +145,11 @@ async def store(connection: Connection, outcomes: Sequence[StoredOutcome]) -> li
     return [
         PriceChange(each.sighting, row["id"], row["old_price"], row["price"], row["currency"])
         for each in products
-        if _is_dearer_or_cheaper(row := rows[each.sighting.page_id])
+        if _has_new_price(row := rows[each.sighting.page_id])
     ]
 
 
-def _is_dearer_or_cheaper(row: Any) -> bool:
+def _has_new_price(row: Any) -> bool:
     old, new = row["old_price"], row["price"]
     return old is not None and new is not None and old != new
 

@@ -177,7 +177,7 @@ async def records(
     source: Source, wanted: RecordFilter, *, before: int | None = None, limit: int = 50
 ) -> RecordSlice:
     """Records from the newest on; `before` is what the answer before reached."""
-    asked = _Asked(wanted, before)
+    asked = _RecordQuery(wanted, before)
     stretch = f"SELECT * FROM messor.records r WHERE {asked.served} ORDER BY {asked.order}"
     if asked.others:
         stretch += f" LIMIT {STRETCH}"
@@ -197,7 +197,7 @@ async def records(
     return RecordSlice(rows, await source.fetchval(edge, *asked.values[: asked.served_values]))
 
 
-class _Asked:
+class _RecordQuery:
     """A list as SQL: what an index serves, in its order, and the other conditions.
 
     An index is entered by comparing rows, not by "=": for what equals a parameter the planner may

@@ -1,4 +1,4 @@
-"""Phrases by which buttons and links ask for something, by action and language: data.
+"""Call-to-action phrases of buttons and links, by action and language: data.
 
 All are folded: lower case, no accents.
 """

@@ -29,12 +29,12 @@ _CODE = re.compile(r"urrency[\w-]{0,10}[\"']?\s{0,3}[:=,]\s{0,3}[\"']([A-Z]{3})[
 class Offer(msgspec.Struct, frozen=True):
     """A value that a page offers for a field: all that say it, and how sure they are together."""
 
-    said: list[EvidencedField]
+    candidates: list[EvidencedField]
     score: float
 
     @property
     def value(self) -> Any:
-        return self.said[0].value
+        return self.candidates[0].value
 
 
 def chosen_fields(pool: CandidatePool, ranking: Ranking | None = None) -> dict[str, EvidencedField]:
@@ -75,7 +75,7 @@ def offered(pool: CandidatePool, name: str) -> list[Offer]:
     groups: dict[str, list[EvidencedField]] = {}
     for made in numbers:
         groups.setdefault(_key(made.value), []).append(made)
-    return [Offer(said, _number_score(said, pool.page.url)) for said in groups.values()]
+    return [Offer(group, _number_score(group, pool.page.url)) for group in groups.values()]
 
 
 def agreed(candidates: list[EvidencedField]) -> EvidencedField | None:
@@ -97,7 +97,9 @@ def preferred(name: str, offers: list[Offer], ranking: Ranking | None) -> int | 
 def described(offers: list[Offer]) -> list[dict[str, float]]:
     """What a ranking goes by."""
     return [
-        features_of(offer.score, [said.evidence.source for said in offer.said], place, len(offers))
+        features_of(
+            offer.score, [each.evidence.source for each in offer.candidates], place, len(offers)
+        )
         for place, offer in enumerate(offers)
     ]
 
@@ -106,7 +108,7 @@ def _offers(candidates: list[EvidencedField]) -> list[Offer]:
     groups: dict[Hashable, list[EvidencedField]] = {}
     for made in candidates:
         groups.setdefault(made.value, []).append(made)
-    return [Offer(said, _support(said)) for said in groups.values()]
+    return [Offer(group, _support(group)) for group in groups.values()]
 
 
 def _alone(only: EvidencedField) -> EvidencedField:
@@ -117,21 +119,21 @@ def _alone(only: EvidencedField) -> EvidencedField:
     return EvidencedField(only.value, sureness, only.evidence)
 
 
-def _support(said: list[EvidencedField]) -> float:
+def _support(group: list[EvidencedField]) -> float:
     """Sources that say the same support each other."""
-    if len(said) == 1:
-        return 1.0 - (1.0 - min(said[0].confidence, 0.99))
+    if len(group) == 1:
+        return 1.0 - (1.0 - min(group[0].confidence, 0.99))
     doubt = 1.0
-    for sureness in _by_source(said).values():
+    for sureness in _by_source(group).values():
         doubt *= 1.0 - min(sureness, 0.99)
     return 1.0 - doubt
 
 
-def _number_score(said: list[EvidencedField], url: str) -> float:
+def _number_score(group: list[EvidencedField], url: str) -> float:
     """How sure an article number is: numbers are compared by their letters and digits alone."""
-    sources = _by_source(said)
+    sources = _by_source(group)
     best = max(sources.values())
-    if "text" in sources and len(key := _key(said[0].value)) >= 5 and key in _key(url):
+    if "text" in sources and len(key := _key(group[0].value)) >= 5 and key in _key(url):
         best = max(best, sources["text"] + 0.2)
     elif len(sources) == 1 and next(iter(sources)) in _PUBLISHED:
         best *= 0.85
@@ -152,11 +154,11 @@ def _by_source(group: list[EvidencedField]) -> dict[str, float]:
 
 def _backed(offer: Offer) -> EvidencedField:
     """The value with its best evidence: sure, and short where several are as sure."""
-    if len(offer.said) == 1:
-        best = offer.said[0]
+    if len(offer.candidates) == 1:
+        best = offer.candidates[0]
         return EvidencedField(best.value, round(offer.score, 3), best.evidence)
-    enough = max([made.confidence for made in offer.said]) - 0.1
-    good = [made for made in offer.said if made.confidence >= enough]
+    enough = max([made.confidence for made in offer.candidates]) - 0.1
+    good = [made for made in offer.candidates if made.confidence >= enough]
     best = min(good, key=_length)
     return EvidencedField(best.value, round(offer.score, 3), best.evidence)
 

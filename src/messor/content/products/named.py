@@ -9,8 +9,8 @@ from itertools import repeat
 
 from turbohtml import Document, Element
 
-from messor.content.products.crowds import crowd_of
-from messor.content.products.memory import Memory, kinds_in
+from messor.content.products.repeated_classes import repeated_classes_of
+from messor.content.products.text_cache import TextCache, kinds_in
 from messor.content.products.words import (
     BRAND_NAMES,
     BUTTON_NAMES,
@@ -49,24 +49,24 @@ class Parts:
         self, document: Document, site: str = "", *, prices: bool = True, long: bool = True
     ) -> None:
         self._document = document
-        crowd = crowd_of(site, prices=prices)
+        repeated = repeated_classes_of(site, prices=prices)
         elements: list[Element] = []
-        if long or crowd is None or not crowd.others:
+        if long or repeated is None or not repeated.others:
             elements = document.select("[class],[id]")[:MAX_ELEMENTS]
             if not _MANY < len(elements) < MAX_ELEMENTS:
-                crowd = None
-        if crowd is not None and crowd.others:
-            elements = document.select(crowd.others)
+                repeated = None
+        if repeated is not None and repeated.others:
+            elements = document.select(repeated.others)
         self._elements = elements
         # One call for all of them: a page has hundreds.
         self._classes = list(map(Element.attr, elements, repeat("class")))
         noted = document.select("button,input,[id]")  # in one walk
         ids = {element: own for element in noted if (own := element.attr("id"))}
         names = {*self._classes, *ids.values()}
-        self._telling = _NAMES.told({name for name in names if name is not None})
-        if crowd is not None and len(elements) > _OFTEN * len(names):
-            crowd.learn(self._classes, self._telling)
-        self._ids = {element: own for element, own in ids.items() if own in self._telling}
+        self._kinds_by_name = _NAMES.lookup({name for name in names if name is not None})
+        if repeated is not None and len(elements) > _OFTEN * len(names):
+            repeated.learn(self._classes, self._kinds_by_name)
+        self._ids = {element: own for element, own in ids.items() if own in self._kinds_by_name}
         self._marked = _marked(document)
         self._has_prices = prices
         self.stocks: list[Element] = []  # notes on stock
@@ -100,33 +100,35 @@ class Parts:
 
     def _named(self, kinds: AbstractSet[str]) -> list[tuple[Element, str]]:
         """Elements whose class or id tells one of these kinds, with all that they tell."""
-        told: dict[str | None, str] = {
-            name: tells for name, tells in self._telling.items() if not kinds.isdisjoint(tells)
+        matching: dict[str | None, str] = {
+            name: found
+            for name, found in self._kinds_by_name.items()
+            if not kinds.isdisjoint(found)
         }
         pairs = zip(self._elements, self._classes, strict=True)
-        ids = {element: own for element, own in self._ids.items() if own in told}
+        ids = {element: own for element, own in self._ids.items() if own in matching}
         if not ids:
-            return [(element, told[given]) for element, given in pairs if given in told]
+            return [(element, matching[given]) for element, given in pairs if given in matching]
         return [
-            (element, self._both(given or "", ids[element]) if element in ids else told[given])
+            (element, self._both(given or "", ids[element]) if element in ids else matching[given])
             for element, given in pairs
-            if element in ids or given in told
+            if element in ids or given in matching
         ]
 
     def _both(self, given: str, own: str) -> str:
         """What a class and an id tell together: no word reaches from one into the other."""
         if len(given) + len(own) >= MAX_NAMES:
             return part_of(f"{given} {own}")
-        return "".join({*self._telling.get(given, ""), *self._telling[own]})
+        return "".join({*self._kinds_by_name.get(given, ""), *self._kinds_by_name[own]})
 
 
-def _told(names: Collection[str]) -> dict[str, str]:
-    """What each of many names tells."""
+def _classify(names: Collection[str]) -> dict[str, str]:
+    """What each of many names found."""
     kinds = kinds_in([name[:MAX_NAMES].lower() for name in names], _KINDS)
-    return {name: tells for name, tells in zip(names, kinds, strict=True) if tells}
+    return {name: found for name, found in zip(names, kinds, strict=True) if found}
 
 
-_NAMES = Memory(_told)
+_NAMES = TextCache(_classify)
 
 
 def _marked(document: Document) -> list[tuple[Element, str]]:

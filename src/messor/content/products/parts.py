@@ -16,7 +16,7 @@ from messor.content.products.things import PublishedThing
 
 MAX_PARTS = 50
 MAX_IMAGES = 20
-MAX_SHOWN = 200
+MAX_IMG_ELEMENTS = 200
 _ALIKE = 0.6  # of the words of a name, so that a text is its
 _TELLING = 7  # characters of a file's name that is nobody else's
 _IMAGE = re.compile(r"^#|\.(?:jpe?g|png|webp|avif|gif)(?:[?#]|$)", re.IGNORECASE)
@@ -92,14 +92,16 @@ def read_images(pool: CandidatePool, title: frozenset[str]) -> list[dict[str, Ev
 
     Where none is published, those are its own that the page calls by its name.
     """
-    shown = pool.page.document.select("img[alt]")[:MAX_SHOWN]
+    elements = pool.page.document.select("img[alt]")[:MAX_IMG_ELEMENTS]
     if not pool.found["image"]:
-        for element in _named_after(shown, title):
+        for element in _named_after(elements, title):
             quote = pool.page.attribute(element, _place(element))
             pool.add("image", "html", quote, 0.5, path="img")
     unique = {made.value: made for made in reversed(pool.found["image"])}
     images = [{"url": made} for made in list(reversed(unique.values()))[:MAX_IMAGES]]
-    by_file = {_file(element.attr(_place(element)) or ""): element for element in reversed(shown)}
+    by_file = {
+        _file(element.attr(_place(element)) or ""): element for element in reversed(elements)
+    }
     for image in images:
         beside = by_file.get(_file(image["url"].value))
         if beside is not None and any(map(str.isalpha, beside.attr("alt") or "")):
@@ -110,11 +112,11 @@ def read_images(pool: CandidatePool, title: frozenset[str]) -> list[dict[str, Ev
     return images
 
 
-def _named_after(shown: list[Element], title: frozenset[str]) -> list[Element]:
+def _named_after(elements: list[Element], title: frozenset[str]) -> list[Element]:
     """The images with the first text that names the product; a link leads from others to theirs."""
     named = ""
     found = []
-    for element in shown:
+    for element in elements:
         alt = element.attr("alt") or ""
         if not alt or (alt != named and (named or not _names(words_of(alt), title))):
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from messor.content.evidence import EvidencedField
-from messor.content.products.asked import add_price, read_asked
+from messor.content.products.offer_prices import add_price, read_offer_price
 from messor.content.products.pool import CandidatePool
 from messor.content.products.things import PublishedThing, offers_of
 from messor.content.structured.meta import Meta
@@ -67,9 +67,9 @@ def read_offer(
     pool: CandidatePool, offer: PublishedThing, confidence: float
 ) -> EvidencedField | None:
     """Take an offer's price, currency and stock into the pool; answers the price."""
-    price = read_asked(pool, offer, confidence)
+    price = read_offer_price(pool, offer, confidence)
     for each in offer.things("priceSpecification"):
-        specified = read_asked(pool, each, confidence)
+        specified = read_offer_price(pool, each, confidence)
         price = price or specified
     _add_terms(pool, offer, confidence, _TERMS)
     return price

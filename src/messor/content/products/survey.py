@@ -13,14 +13,14 @@ from turbohtml import Element, Node
 
 from messor.content.page import ParsedPage
 from messor.content.products.headings import Named, heading_of
-from messor.content.products.named import LONG, Parts
-from messor.content.products.spoken import (
+from messor.content.products.line_types import (
     OTHER,
     STOCK,
-    speaking_behind,
-    spoken_at_all,
-    spoken_of,
+    all_line_types,
+    labels_and_reviews,
+    stock_notes_and_others,
 )
+from messor.content.products.named import LONG, Parts
 from messor.content.products.texts import Line, Texts
 from messor.content.products.words import ELSEWHERE, OFF_STAGE, OLD_PRICE
 from messor.core.lazy import lazy
@@ -47,8 +47,8 @@ class Survey:
         self._titles = titles
         self._verdicts: dict[Element, tuple[bool, bool, bool]] = {}
         # Found when they are asked for, or together.
-        self._spoken: dict[str, str] | None = None
-        self._behind: dict[str, str] | None = None
+        self._labelled: dict[str, str] | None = None
+        self._noted_texts: dict[str, str] | None = None
 
     @property
     def _site(self) -> str:
@@ -101,7 +101,7 @@ class Survey:
         return self._before_others(self.after(1 + WINDOW)[1:])
 
     def _before_others(self, lines: list[Line]) -> list[Line]:
-        heads = {text.strip() for text, kinds in self._speaking.items() if OTHER in kinds}
+        heads = {text.strip() for text, kinds in self._stock_and_others.items() if OTHER in kinds}
         if not heads:
             return lines
         return list(takewhile(lambda line: line[0] not in heads, lines))
@@ -109,7 +109,7 @@ class Survey:
     @lazy
     def others_at(self) -> int | None:
         """Where in the source a heading begins a list of other products, None where none is near."""
-        heads = {text.strip() for text, kinds in self._speaking.items() if OTHER in kinds}
+        heads = {text.strip() for text, kinds in self._stock_and_others.items() if OTHER in kinds}
         for text, node in self.after(1 + WINDOW)[1:] if heads else ():
             holder = node.parent
             if text in heads and isinstance(holder, Element) and holder.tag in _HEADS:
@@ -155,40 +155,42 @@ class Survey:
 
     @property
     def _noted(self) -> list[str]:
-        return [text for text, kinds in self._speaking.items() if STOCK in kinds]
+        return [text for text, kinds in self._stock_and_others.items() if STOCK in kinds]
 
     @property
     def _steps(self) -> tuple[int, ...]:
         return _STEPS if self._is_small else _STEPS[-1:]
 
     @property
-    def spoken(self) -> dict[str, str]:
+    def labelled(self) -> dict[str, str]:
         """The page's lines that say a label or tell of reviews, and what."""
-        if self._spoken is None:
-            self._spoken = spoken_of(self.texts.said)
-        return self._spoken
+        if self._labelled is None:
+            self._labelled = labels_and_reviews(self.texts.distinct)
+        return self._labelled
 
     @property
-    def _speaking(self) -> dict[str, str]:
+    def _stock_and_others(self) -> dict[str, str]:
         """The texts that are notes on stock, or head a list of other products.
 
         Those of a small page all are asked, so that it need not be read to the window's end.
         """
-        if self._behind is None:
+        if self._noted_texts is None:
             if self._is_small:
-                self._behind = speaking_behind(self.texts.said)
+                self._noted_texts = stock_notes_and_others(self.texts.distinct)
             else:
-                self._behind = speaking_behind({text for text, _ in self.after(1 + WINDOW)[1:]})
-        return self._behind
+                self._noted_texts = stock_notes_and_others(
+                    {text for text, _ in self.after(1 + WINDOW)[1:]}
+                )
+        return self._noted_texts
 
     def expect_notes(self) -> None:
         """Labels and notes both will be asked for: a small page's texts are looked up for both."""
         if self._is_small:
-            self._spoken, self._behind = spoken_at_all(self.texts.said)
+            self._labelled, self._noted_texts = all_line_types(self.texts.distinct)
 
     @property
     def _is_small(self) -> bool:
-        return len(self.texts.said) <= _SMALL
+        return len(self.texts.distinct) <= _SMALL
 
     def verdict(self, element: Element) -> tuple[bool, bool, bool]:
         """What an element's names speak of, as `judged` says; many parts have the same ancestors."""

@@ -50,7 +50,7 @@ class Texts:
         return [] if self._body is None else list(self._body.strings)
 
     @lazy
-    def said(self) -> AbstractSet[str]:
+    def distinct(self) -> AbstractSet[str]:
         """The short texts, each once, seen or not; they may have some white space around them."""
         short = [
             text
@@ -142,11 +142,11 @@ class Texts:
     def mention(self, words: tuple[str, ...]) -> bool:
         """Whether a line has one of these words, which are in lower case."""
         low = "\n".join([text for text in self._stripped if len(text) <= MAX_LINE]).lower()
-        said = [word for word in words if word in low]
-        if not said:
+        present = [word for word in words if word in low]
+        if not present:
             return False
         return any(
-            mentions(text.lower(), said) and self.is_seen(place)
+            mentions(text.lower(), present) and self.is_seen(place)
             for place, text in enumerate(self.all)
         )
 

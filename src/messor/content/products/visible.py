@@ -12,9 +12,9 @@ from turbohtml import Element
 from messor.content.money import parse_price
 from messor.content.plain import one_space
 from messor.content.products import labels
+from messor.content.products.line_types import AROUND_LABEL, RATING, REVIEW_COUNT, SPLIT
 from messor.content.products.normalise import availability
 from messor.content.products.pool import MAX_CANDIDATES, CandidatePool
-from messor.content.products.spoken import AROUND_LABEL, RATING, REVIEW_COUNT, SPLIT
 from messor.content.products.survey import Survey, is_elsewhere, is_off_stage, kin_of, path_of
 from messor.content.products.texts import Line
 from messor.content.products.words import OLD_BEGINNING, OLD_LABELS, mentions
@@ -180,7 +180,7 @@ _LABELS = (
 def read_labels(pool: CandidatePool, found: Survey) -> None:
     """What stands behind labels such as "SKU:", in the same text or in the next."""
     texts = found.texts
-    named = {line: what for line, what in found.spoken.items() if what in labels.ANY}
+    named = {line: what for line, what in found.labelled.items() if what in labels.ANY}
     for place, label in _places(texts.all, named) if named else ():
         if not texts.is_seen(place):
             continue
@@ -227,10 +227,10 @@ def read_brands(pool: CandidatePool, found: Survey) -> None:
 
 def read_reviews(pool: CandidatePool, found: Survey) -> None:
     """Ratings and their number in the lines around the heading."""
-    told = {line: _REVIEWED[what] for line, what in found.spoken.items() if what in _REVIEWED}
-    for text, _ in (*found.before, *found.after(_BEHIND)) if told else ():
-        if text in told and _is_there(found, text):
-            name, confidence = told[text]
+    reviews = {line: _REVIEWED[what] for line, what in found.labelled.items() if what in _REVIEWED}
+    for text, _ in (*found.before, *found.after(_BEHIND)) if reviews else ():
+        if text in reviews and _is_there(found, text):
+            name, confidence = reviews[text]
             pool.add(name, "line", text, confidence)
 
 

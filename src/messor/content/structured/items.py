@@ -128,16 +128,16 @@ def flat_json(items: list[StructuredItem]) -> list[dict[str, Any]]:
     numbers = {id(item): number for number, item in enumerate(numbered, 1)}
     found: list[dict[str, Any]] = []
     for item in numbered:
-        shown = as_json(StructuredItem(item.types, item.id, item.element))
-        shown["iid"] = numbers[id(item)]
-        shown["properties"] = {
+        flat = as_json(StructuredItem(item.types, item.id, item.element))
+        flat["iid"] = numbers[id(item)]
+        flat["properties"] = {
             name: [
                 value.text if isinstance(value, Value) else {"iid_ref": numbers[id(value)]}
                 for value in values
             ]
             for name, values in item.properties.items()
         }
-        found.append(shown)
+        found.append(flat)
     return found
 
 

@@ -12,43 +12,43 @@ from collections.abc import Set as AbstractSet
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-Told = TypeVar("Told")
+Meaning = TypeVar("Meaning")
 # What each of some texts tells; those that tell nothing are left out.
-Tell = Callable[[Collection[str]], Mapping[str, Told]]
+Classify = Callable[[Collection[str]], Mapping[str, Meaning]]
 
 _MAX_KNOWN = 16_384
 _LONGEST = 400
 
 
-class Memory(Generic[Told]):
+class TextCache(Generic[Meaning]):
     """The texts that were looked at, and what those tell that tell anything."""
 
-    def __init__(self, tell: Tell[Told], longest: int = _LONGEST) -> None:
-        self._tell = tell
+    def __init__(self, classify: Classify[Meaning], longest: int = _LONGEST) -> None:
+        self._classify = classify
         self._longest = longest  # what is longer is looked at each time
-        self._held: tuple[set[str], dict[str, Told]] = set(), {}
+        self._held: tuple[set[str], dict[str, Meaning]] = set(), {}
 
-    def told(self, texts: AbstractSet[str]) -> dict[str, Told]:
+    def lookup(self, texts: AbstractSet[str]) -> dict[str, Meaning]:
         """The texts that tell something, and what."""
-        known, told = self._held
-        found = {text: told[text] for text in told.keys() & texts}
+        known, meanings = self._held
+        found = {text: meanings[text] for text in meanings.keys() & texts}
         fresh = texts - known
         if fresh:
-            news = self._tell(fresh)
-            self._remember(fresh, news)
-            found.update(news)
+            new = self._classify(fresh)
+            self._remember(fresh, new)
+            found.update(new)
         return found
 
-    def _remember(self, fresh: AbstractSet[str], news: Mapping[str, Told]) -> None:
+    def _remember(self, fresh: AbstractSet[str], new: Mapping[str, Meaning]) -> None:
         short = fresh
         longest = self._longest
         if max(map(len, fresh)) > longest:
             short = {text for text in fresh if len(text) <= longest}
-        known, told = self._held
+        known, meanings = self._held
         if len(known) + len(short) > _MAX_KNOWN:  # others may be reading the old ones
-            known, told = self._held = set(), {}
+            known, meanings = self._held = set(), {}
         if len(short) <= _MAX_KNOWN:
-            told.update({text: news[text] for text in news.keys() & short})
+            meanings.update({text: new[text] for text in new.keys() & short})
             known.update(short)
 
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_ -]{0,59}")  # needs no escaping in a selector
 _LONGEST_SITE = 100
 _MAX_SITES = 512
-_MOST = 6  # classes of a site; to look for each takes time, too
-_SHARE = 16  # of the elements of a page, one of them makes up at least one in so many
+_MAX_CLASSES = 6  # classes of a site; to look for each takes time, too
+_SHARE = 16  # of the elements of a page, one of them makes up at minimum one in so many
 _TRIES = 4  # pages of a site that are learnt from
 
 
@@ -29,32 +29,32 @@ class RepeatedClasses:
         self._classes: list[str] = []
         self._tries = 0
 
-    def learn(self, classes: Sequence[str | None], telling: Mapping[str, str]) -> None:
+    def learn(self, classes: Sequence[str | None], kinds: Mapping[str, str]) -> None:
         """Take in what the elements of a page have for a class; some of the classes tell something."""
-        if self._tries >= _TRIES or len(self._classes) >= _MOST:
+        if self._tries >= _TRIES or len(self._classes) >= _MAX_CLASSES:
             return
         self._tries += 1
-        least = len(classes) / _SHARE
-        for name, times in Counter(classes).most_common(_MOST - len(self._classes)):
-            if name is None or times < least or not _PLAIN.fullmatch(name):
+        minimum = len(classes) / _SHARE
+        for name, times in Counter(classes).most_common(_MAX_CLASSES - len(self._classes)):
+            if name is None or times < minimum or not _PLAIN.fullmatch(name):
                 continue
-            if self._unwanted.issuperset(telling.get(name, "")):
+            if self._unwanted.issuperset(kinds.get(name, "")):
                 self._classes.append(name)
         if self._classes:
             left_out = ",".join([f'[class="{name}"]' for name in self._classes])
             self.others = f"[class]:not({left_out}),[id]"
 
 
-_CROWDS: dict[tuple[str, bool], RepeatedClasses] = {}
+_BY_SITE: dict[tuple[str, bool], RepeatedClasses] = {}
 
 
-def crowd_of(site: str, *, prices: bool) -> RepeatedClasses | None:
+def repeated_classes_of(site: str, *, prices: bool) -> RepeatedClasses | None:
     """What is known of a site; where prices are not wanted, those that tell one are left out, too."""
     if not site or len(site) > _LONGEST_SITE:
         return None
-    known = _CROWDS.get((site, prices))
+    known = _BY_SITE.get((site, prices))
     if known is None:
-        if len(_CROWDS) >= _MAX_SITES:
-            _CROWDS.clear()
-        known = _CROWDS[site, prices] = RepeatedClasses("" if prices else "p")
+        if len(_BY_SITE) >= _MAX_SITES:
+            _BY_SITE.clear()
+        known = _BY_SITE[site, prices] = RepeatedClasses("" if prices else "p")
     return known

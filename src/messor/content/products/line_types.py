@@ -14,8 +14,8 @@ from collections.abc import Set as AbstractSet
 
 from messor.content.plain import one_space
 from messor.content.products import labels
-from messor.content.products.memory import Memory, kinds_in
 from messor.content.products.normalise import availability
+from messor.content.products.text_cache import TextCache, kinds_in
 from messor.content.products.words import IN_STOCK, OTHERS, OUT_OF_STOCK, STATES
 
 MAX_LABELLED = 120
@@ -53,38 +53,39 @@ _REVIEWS = re.compile(
 )
 
 
-def spoken_of(texts: AbstractSet[str]) -> dict[str, str]:
+def labels_and_reviews(texts: AbstractSet[str]) -> dict[str, str]:
     """What lines say: a label that they begin with, or the field of reviews that they tell.
 
     The texts may have white space around them, the lines that say something have none.
     """
-    told = _LABELS_AND_REVIEWS.told(texts)
-    return {text.strip(): what for text, what in told.items()}
+    types = _LABELS_AND_REVIEWS.lookup(texts)
+    return {text.strip(): what for text, what in types.items()}
 
 
-def speaking_behind(texts: AbstractSet[str]) -> dict[str, str]:
+def stock_notes_and_others(texts: AbstractSet[str]) -> dict[str, str]:
     """Those texts that are notes on STOCK or head a list of OTHER products, or both.
 
     What they say is that of their lines: they may have white space around them.
     """
-    return _STOCK_AND_OTHERS.told(texts)
+    return _STOCK_AND_OTHERS.lookup(texts)
 
 
-def spoken_at_all(texts: AbstractSet[str]) -> tuple[dict[str, str], dict[str, str]]:
+def all_line_types(texts: AbstractSet[str]) -> tuple[dict[str, str], dict[str, str]]:
     """What both of them say of the same texts, which are looked up once."""
-    told = _ANYTHING.told(texts)
-    spoken = {text.strip(): said for text, (said, _) in told.items() if said}
-    return spoken, {text: kinds for text, (_, kinds) in told.items() if kinds}
+    types = _ALL.lookup(texts)
+    labelled = {text.strip(): label for text, (label, _) in types.items() if label}
+    return labelled, {text: kinds for text, (_, kinds) in types.items() if kinds}
 
 
-def _tell_anything(texts: Collection[str]) -> dict[str, tuple[str, str]]:
-    spoken, behind = _tell_labels_and_reviews(texts), _tell_stock_and_others(texts)
+def _classify_all(texts: Collection[str]) -> dict[str, tuple[str, str]]:
+    labelled, noted = _classify_labels_and_reviews(texts), _classify_stock_and_others(texts)
     return {
-        text: (spoken.get(text, ""), behind.get(text, "")) for text in spoken.keys() | behind.keys()
+        text: (labelled.get(text, ""), noted.get(text, ""))
+        for text in labelled.keys() | noted.keys()
     }
 
 
-def _tell_labels_and_reviews(texts: Collection[str]) -> dict[str, str]:
+def _classify_labels_and_reviews(texts: Collection[str]) -> dict[str, str]:
     # A label has one of a few beginnings, or a sign before it; a review begins with no letter. So
     # does a text with white space before it, of which one can tell when it is gone.
     begun = [x for x in texts if x[:3].lower() in _BEGINNINGS or not x[:1].isalpha()]
@@ -113,7 +114,7 @@ def _review_of(line: str) -> str:
     return REVIEW_COUNT if _REVIEWS.search(line) else ""
 
 
-def _tell_stock_and_others(texts: Collection[str]) -> dict[str, str]:
+def _classify_stock_and_others(texts: Collection[str]) -> dict[str, str]:
     # None is without letters, as are the prices and numbers that most pages alone have.
     lines = {
         text: line
@@ -123,11 +124,11 @@ def _tell_stock_and_others(texts: Collection[str]) -> dict[str, str]:
     if not lines:
         return {}
     stock, others = _notes_on_stock(lines.values()), _heads_of_others(lines.values())
-    speaking = stock | others
+    matching = stock | others
     return {
         text: (STOCK if line in stock else "") + (OTHER if line in others else "")
         for text, line in lines.items()
-        if line in speaking
+        if line in matching
     }
 
 
@@ -178,6 +179,6 @@ def _shortest(words: tuple[str, ...]) -> tuple[str, ...]:
 _STOCK_WORDS = _shortest((*OUT_OF_STOCK, *IN_STOCK))
 _OTHERS = _shortest(OTHERS)
 # What is longer tells nothing, unless there is much white space around it.
-_LABELS_AND_REVIEWS = Memory(_tell_labels_and_reviews, MAX_LABELLED)
-_STOCK_AND_OTHERS = Memory(_tell_stock_and_others, MAX_LABELLED)
-_ANYTHING = Memory(_tell_anything, MAX_LABELLED)
+_LABELS_AND_REVIEWS = TextCache(_classify_labels_and_reviews, MAX_LABELLED)
+_STOCK_AND_OTHERS = TextCache(_classify_stock_and_others, MAX_LABELLED)
+_ALL = TextCache(_classify_all, MAX_LABELLED)

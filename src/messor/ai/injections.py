@@ -102,14 +102,14 @@ _LOOKALIKES = str.maketrans(
 )
 
 
-def ordering_lines(lines: Sequence[str]) -> set[int]:
+def injection_lines(lines: Sequence[str]) -> set[int]:
     """The numbers of lines that speak to a machine, with those that they dictate."""
     found: set[int] = set()
     left = 0
     for number, line in enumerate(lines):
         if not line:
             continue
-        if is_order(line):
+        if is_injection(line):
             found.add(number)
             left = _REACH
         elif left:
@@ -119,7 +119,7 @@ def ordering_lines(lines: Sequence[str]) -> set[int]:
     return found
 
 
-def is_order(line: str) -> bool:
+def is_injection(line: str) -> bool:
     """Whether a line speaks to a machine, in any part of it."""
     if len(line) < _SHORT and _SIGN.isdisjoint(line):
         return False

@@ -14,8 +14,8 @@ from turbohtml import Document, Element, Node, Text
 
 from messor.content.lists import TAGS as LISTS
 from messor.content.lists import Lists
-from messor.content.shown_items import First, ItemLines
 from messor.content.spaces import has_plain_spaces
+from messor.content.visible_items import First, ItemLines
 
 MAX_LINES = 20_000
 MAX_LINE = 20_000
@@ -45,20 +45,20 @@ _DIGITS = "0123456789"
 class VisibleLines:
     """The visible text of a page, line by line."""
 
-    __slots__ = ("firsts", "stretches", "texts")
+    __slots__ = ("firsts", "region_spans", "texts")
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         # Of each line the first of the texts it is made of, or the list item that holds them.
         self.firsts: list[First] = []
         # Lines in a row within one region: its name, the first of them, and the one behind the last.
-        self.stretches: list[tuple[str, int, int]] = []
+        self.region_spans: list[tuple[str, int, int]] = []
 
     @property
     def regions(self) -> list[str]:
         """For each line nav, footer, header or aside, or nothing for the body of the page."""
         found: list[str] = []
-        for region, start, end in self.stretches:
+        for region, start, end in self.region_spans:
             found += [region] * (end - start)
         return found
 
@@ -66,7 +66,7 @@ class VisibleLines:
         """The lines outside of these regions, and where they begin, as `firsts` has it."""
         texts: list[str] = []
         firsts: list[First] = []
-        for region, start, end in self.stretches:
+        for region, start, end in self.region_spans:
             if region not in regions:
                 texts += self.texts[start:end]
                 firsts += self.firsts[start:end]
@@ -99,15 +99,15 @@ def holder_of(first: First) -> Element:
     return holder
 
 
-def read_shown(document: Document, lists: Lists) -> VisibleLines:
+def read_visible_lines(document: Document, lists: Lists) -> VisibleLines:
     """The visible text of a page, whose lists may have been read before."""
-    shown = VisibleLines()
+    visible = VisibleLines()
     body = document.find("body")
     if body is not None:
-        walk = _Walk(shown, body, lists)
+        walk = _Walk(visible, body, lists)
         walk.run()
         walk.finish()
-    return shown
+    return visible
 
 
 class _Walk:
@@ -117,10 +117,19 @@ class _Walk:
     different holders.
     """
 
-    __slots__ = ("_body", "_items", "_outer", "_parts", "_recalled", "_shown", "_turns", "_within")
+    __slots__ = (
+        "_body",
+        "_items",
+        "_outer",
+        "_parts",
+        "_recalled",
+        "_turns",
+        "_visible",
+        "_within",
+    )
 
-    def __init__(self, shown: VisibleLines, body: Element, lists: Lists) -> None:
-        self._shown = shown
+    def __init__(self, visible: VisibleLines, body: Element, lists: Lists) -> None:
+        self._visible = visible
         self._items = ItemLines(lists)
         self._body = self._within = body
         self._parts: dict[int, list[str]] = {}  # of long lines, behind their beginning
@@ -131,7 +140,7 @@ class _Walk:
 
     def run(self) -> None:  # noqa: C901, PLR0912, PLR0915 - a page's innermost loop
         """Read the lines; what changes with every node is in local names."""
-        texts, firsts = self._shown.texts, self._shown.firsts
+        texts, firsts = self._visible.texts, self._visible.firsts
         broken, apart = True, False  # whether a line begins, or a space stands before the next text
         block: Node = self._body  # the last that began of those that break lines
         # Texts right within these are in that block, too: an inline element and what is around it.
@@ -205,7 +214,7 @@ class _Walk:
 
     def _recall(self, element: Element) -> bool:
         """Add the lines of a list, or of an item, that was read before."""
-        texts, firsts = self._shown.texts, self._shown.firsts
+        texts, firsts = self._visible.texts, self._visible.firsts
         if element.tag == "li":
             if len(firsts) >= MAX_LINES:
                 return False
@@ -224,7 +233,7 @@ class _Walk:
         """Note that a region begins; the answer is what follows it, or the one around it."""
         edge = _behind(region, self._within) or edge
         self._outer.append((edge, self._turns[-1][1], self._within))
-        self._turns.append((len(self._shown.firsts), region.tag))
+        self._turns.append((len(self._visible.firsts), region.tag))
         self._within = region
         return edge
 
@@ -233,18 +242,18 @@ class _Walk:
         outer = self._outer
         while outer and outer[-1][0] is edge:
             _, region, self._within = outer.pop()
-            self._turns.append((len(self._shown.firsts), region))
+            self._turns.append((len(self._visible.firsts), region))
         return outer[-1][0] if outer else None
 
     def finish(self) -> None:
         """Put long lines together, collapse white space, and tell which lines are in which region."""
-        shown = self._shown
+        visible = self._visible
         for number, parts in self._parts.items():
-            shown.texts[number] += "".join(parts)
-        shown.texts = _collapsed(shown.texts, self._recalled)
-        self._items.remember(shown.texts, shown.firsts)
-        self._turns.append((len(shown.texts), ""))
-        shown.stretches = [
+            visible.texts[number] += "".join(parts)
+        visible.texts = _collapsed(visible.texts, self._recalled)
+        self._items.remember(visible.texts, visible.firsts)
+        self._turns.append((len(visible.texts), ""))
+        visible.region_spans = [
             (region, start, end)
             for (start, region), (end, _) in pairwise(self._turns)
             if start < end

@@ -25,7 +25,7 @@ _EITHER = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
 _AS_DECIMALS, _AS_THOUSANDS = 0.83, 0.78
 
 
-def read_asked(
+def read_offer_price(
     pool: CandidatePool, priced: PublishedThing, confidence: float
 ) -> EvidencedField | None:
     """Take the price and the currency of an offer, or of a specification, into the pool."""

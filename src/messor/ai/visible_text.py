@@ -18,11 +18,11 @@ from itertools import chain
 from turbohtml import Element
 
 from messor.ai.hidden import hidden_spans
-from messor.ai.orders import ordering_lines
+from messor.ai.injections import injection_lines
 from messor.content.plain import one_space
-from messor.content.shown import INLINE
 from messor.content.spans import SourceText
 from messor.content.view import PageView
+from messor.content.visible_lines import INLINE
 
 GAP = "\ufffc"
 MAX_PLACES = 50  # at which a text is looked at
@@ -74,7 +74,7 @@ class VisibleText:
 
     def _withhold(self) -> None:
         lines = self.text.split("\n")
-        ordering = ordering_lines([_shown(line) for line in lines])
+        ordering = injection_lines([_displayed(line) for line in lines])
         position = 0
         for number, line in enumerate(lines):
             if number in ordering:
@@ -88,8 +88,8 @@ class VisibleText:
         for line in self.text.split("\n"):
             span = (position, position + len(line))
             position += len(line) + 1
-            if span not in spans and (shown := _shown(line)):
-                found.append(shown)
+            if span not in spans and (displayed := _displayed(line)):
+                found.append(displayed)
         return found
 
     def find(self, wanted: str) -> Iterator[tuple[int, int]]:
@@ -129,7 +129,7 @@ def _is_sound(text: str) -> bool:
     return True
 
 
-def _shown(line: str) -> str:
+def _displayed(line: str) -> str:
     return one_space(line.replace(GAP, " "))
 
 

@@ -1,8 +1,7 @@
-"""Which of a field's candidates is taken.
+"""Chooses one of a field's candidates.
 
-Candidates that say the same support each other. Article numbers have rules of their own: many
-numbers on a page are somebody's, and the product's is the one that people see or that the address
-names.
+Candidates with the same value support each other. Article numbers have their own rules: a page
+contains many numbers, and the product's is the one that is visible or in the URL.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _CODE = re.compile(r"urrency[\w-]{0,10}[\"']?\s{0,3}[:=,]\s{0,3}[\"']([A-Z]{3})[
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """A value that a page offers for a field: all that say it, and how sure they are together."""
+    """A value a page offers for a field: all candidates with it, and their combined score."""
 
     candidates: list[EvidencedField]
     score: float
@@ -38,12 +37,12 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 def chosen_fields(pool: CandidatePool, ranking: Ranking | None = None) -> dict[str, EvidencedField]:
-    """One value for each field of the product, as far as the page states it."""
+    """Return one value for each field of the product that the page states."""
     fields: dict[str, EvidencedField] = {}
     for name, candidates in pool.found.items():
         if not candidates:
             continue
-        if len(candidates) == 1 and name != "sku":  # nothing to choose from, as in most fields
+        if len(candidates) == 1 and name != "sku":  # a single candidate, as for most fields
             fields[name] = _alone(candidates[0])
             continue
         offers = offered(pool, name)
@@ -66,7 +65,7 @@ def chosen_fields(pool: CandidatePool, ranking: Ranking | None = None) -> dict[s
 
 
 def offered(pool: CandidatePool, name: str) -> list[Offer]:
-    """The values found for a field, in the order they were met."""
+    """Return the values found for a field, in order of discovery."""
     if name != "sku":
         return _offers(pool.found[name])
     numbers = pool.found[name]
@@ -79,13 +78,13 @@ def offered(pool: CandidatePool, name: str) -> list[Offer]:
 
 
 def agreed(candidates: list[EvidencedField]) -> EvidencedField | None:
-    """The value the most sources are the most sure of, by its shortest good quote."""
+    """Return the value with the strongest support, with its shortest good quote."""
     best = max(_offers(candidates), key=lambda offer: offer.score, default=None)
     return None if best is None else _backed(best)
 
 
 def preferred(name: str, offers: list[Offer], ranking: Ranking | None) -> int | None:
-    """Which of them is taken: the surest, unless something else was learnt."""
+    """Return the index of the chosen offer: the highest score, unless a ranking says otherwise."""
     if len(offers) < 2:
         return 0 if offers else None
     scores = [offer.score for offer in offers]
@@ -95,7 +94,7 @@ def preferred(name: str, offers: list[Offer], ranking: Ranking | None) -> int | 
 
 
 def described(offers: list[Offer]) -> list[dict[str, float]]:
-    """What a ranking goes by."""
+    """Return the ranking features of the offers."""
     return [
         features_of(
             offer.score, [each.evidence.source for each in offer.candidates], place, len(offers)
@@ -112,7 +111,7 @@ def _offers(candidates: list[EvidencedField]) -> list[Offer]:
 
 
 def _alone(only: EvidencedField) -> EvidencedField:
-    """A value that nothing else supports; as a rule it is as sure as it was found to be."""
+    """Return an unsupported value; as a rule it keeps its confidence."""
     sureness = round(1.0 - (1.0 - min(only.confidence, 0.99)), 3)
     if sureness == only.confidence:
         return only
@@ -120,7 +119,7 @@ def _alone(only: EvidencedField) -> EvidencedField:
 
 
 def _support(group: list[EvidencedField]) -> float:
-    """Sources that say the same support each other."""
+    """Return the combined confidence of sources that agree."""
     if len(group) == 1:
         return 1.0 - (1.0 - min(group[0].confidence, 0.99))
     doubt = 1.0
@@ -130,7 +129,7 @@ def _support(group: list[EvidencedField]) -> float:
 
 
 def _number_score(group: list[EvidencedField], url: str) -> float:
-    """How sure an article number is: numbers are compared by their letters and digits alone."""
+    """Score an article number: numbers are compared by letters and digits only."""
     sources = _by_source(group)
     best = max(sources.values())
     if "text" in sources and len(key := _key(group[0].value)) >= 5 and key in _key(url):
@@ -153,7 +152,7 @@ def _by_source(group: list[EvidencedField]) -> dict[str, float]:
 
 
 def _backed(offer: Offer) -> EvidencedField:
-    """The value with its best evidence: sure, and short where several are as sure."""
+    """Return the value with its best evidence: confident, and short among equals."""
     if len(offer.candidates) == 1:
         best = offer.candidates[0]
         return EvidencedField(best.value, round(offer.score, 3), best.evidence)
@@ -170,7 +169,7 @@ def _length(made: EvidencedField) -> int:
 def _complete(
     pool: CandidatePool, fields: dict[str, EvidencedField], price: EvidencedField
 ) -> None:
-    """Read the currency from the price's own words, and that a priced thing is offered."""
+    """Add the currency from the price's text, and availability of a priced product."""
     evidence = price.evidence
     if "currency" not in fields:
         made = _currency(pool, price)
@@ -185,7 +184,7 @@ def _complete(
 
 
 def _currency(pool: CandidatePool, price: EvidencedField) -> EvidencedField | None:
-    """The currency the price is written with, else the one the page's programs name."""
+    """Return the currency the price is written with, else the one in structured data."""
     same = [made for made in pool.found["price"] if made.value == price.value]
     for made in sorted(same, key=lambda made: -made.confidence):
         found = make_field(

@@ -1,7 +1,7 @@
-"""The classes that the elements of a site's pages have in crowds, and that tell nothing.
+"""Classes that recur on the elements of a site's pages and carry no information.
 
-A list of a hundred products has three hundred elements of three classes. To leave them out where the
-page is walked takes far less time than to ask each for its class.
+A list of a hundred products has three hundred elements of three classes. Excluding them in the
+selector is far cheaper than checking the class of each.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from collections.abc import Mapping, Sequence
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_ -]{0,59}")  # needs no escaping in a selector
 _LONGEST_SITE = 100
 _MAX_SITES = 512
-_MAX_CLASSES = 6  # classes of a site; to look for each takes time, too
-_SHARE = 16  # of the elements of a page, one of them makes up at minimum one in so many
-_TRIES = 4  # pages of a site that are learnt from
+_MAX_CLASSES = 6  # per site; each one makes the selector slower
+_SHARE = 16  # a class must be on at least 1 in 16 of a page's elements
+_TRIES = 4  # pages of a site to learn from
 
 
 class RepeatedClasses:
-    """The classes that are left out of what is selected on the pages of a site."""
+    """The classes excluded from selection on the pages of a site."""
 
     __slots__ = ("_classes", "_tries", "_unwanted", "others")
 
     def __init__(self, unwanted: str) -> None:
-        self.others = ""  # selects the other elements with a class, and all with an id
-        self._unwanted = frozenset(unwanted)  # what a class may tell and be left out all the same
+        self.others = ""  # selects elements with another class, and all with an id
+        self._unwanted = frozenset(unwanted)  # kinds that do not prevent exclusion
         self._classes: list[str] = []
         self._tries = 0
 
     def learn(self, classes: Sequence[str | None], kinds: Mapping[str, str]) -> None:
-        """Take in what the elements of a page have for a class; some of the classes tell something."""
+        """Learn from the classes of a page's elements; `kinds` maps informative classes."""
         if self._tries >= _TRIES or len(self._classes) >= _MAX_CLASSES:
             return
         self._tries += 1
@@ -49,7 +49,7 @@ _BY_SITE: dict[tuple[str, bool], RepeatedClasses] = {}
 
 
 def repeated_classes_of(site: str, *, prices: bool) -> RepeatedClasses | None:
-    """What is known of a site; where prices are not wanted, those that tell one are left out, too."""
+    """Return the repeated classes of a site; without `prices`, price classes are excluded too."""
     if not site or len(site) > _LONGEST_SITE:
         return None
     known = _BY_SITE.get((site, prices))

@@ -1,7 +1,6 @@
-"""What short texts and names tell, remembered: the pages of a site repeat its menus and classes.
+"""Cache of classified short texts and names: pages of a site repeat menus and classes.
 
-Texts that are new are looked at all at once, a word being looked for in all of them at a time. What
-they may tell is left to those who ask.
+New texts are classified in one batch, each word searched in all of them at once.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from itertools import accumulate
 from typing import Generic, TypeVar
 
 Meaning = TypeVar("Meaning")
-# What each of some texts tells; those that tell nothing are left out.
+# Classifies texts; those without a meaning are left out.
 Classify = Callable[[Collection[str]], Mapping[str, Meaning]]
 
 _MAX_KNOWN = 16_384
@@ -21,15 +20,15 @@ _LONGEST = 400
 
 
 class TextCache(Generic[Meaning]):
-    """The texts that were looked at, and what those tell that tell anything."""
+    """Texts classified before, and the meanings of those that have one."""
 
     def __init__(self, classify: Classify[Meaning], longest: int = _LONGEST) -> None:
         self._classify = classify
-        self._longest = longest  # what is longer is looked at each time
+        self._longest = longest  # longer texts are classified each time
         self._held: tuple[set[str], dict[str, Meaning]] = set(), {}
 
     def lookup(self, texts: AbstractSet[str]) -> dict[str, Meaning]:
-        """The texts that tell something, and what."""
+        """Return the texts that have a meaning, with it."""
         known, meanings = self._held
         found = {text: meanings[text] for text in meanings.keys() & texts}
         fresh = texts - known
@@ -45,7 +44,7 @@ class TextCache(Generic[Meaning]):
         if max(map(len, fresh)) > longest:
             short = {text for text in fresh if len(text) <= longest}
         known, meanings = self._held
-        if len(known) + len(short) > _MAX_KNOWN:  # others may be reading the old ones
+        if len(known) + len(short) > _MAX_KNOWN:  # other threads may be reading the old ones
             known, meanings = self._held = set(), {}
         if len(short) <= _MAX_KNOWN:
             meanings.update({text: new[text] for text in new.keys() & short})
@@ -53,7 +52,7 @@ class TextCache(Generic[Meaning]):
 
 
 def kinds_in(lows: Sequence[str], words: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """For each of many texts in lower case, the kinds of the words that it has."""
+    """Return, for each lower-case text, the kinds of the words it contains."""
     if not lows:
         return []
     joined = "\n".join(lows)

@@ -1,4 +1,4 @@
-"""Reading pages with an outside model: optional, capped, and believed only where the page agrees."""
+"""Extraction with an external model: optional, capped, and accepted only where the page agrees."""
 
 from messor.ai.extract import AiReader, AiReading
 from messor.ai.ledger import Subject

@@ -1,7 +1,7 @@
-"""A page a model is asked about: what it may be shown of it, and what of an answer the page supports.
+"""A page that a model is asked about: the input for the model, and the proof of its answer.
 
-`LocalModelPage` does both where the page was parsed; a page that is parsed elsewhere, in a process that
-may die over it, is asked through the same `ModelPage`.
+`LocalModelPage` provides both for a page parsed in this process; a page parsed in another process,
+which may die of it, has the same interface `ModelPage`.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from messor.content.view import PageView
 
 @dataclass(frozen=True, slots=True)
 class ModelInput:
-    """What a model may read of a page, in pieces."""
+    """The text of a page for a model, in chunks."""
 
     chunks: list[str]
-    is_cut: bool = False  # the page was too long to be shown whole
-    withheld: int = 0  # lines that are not shown, as they speak to a machine
+    is_cut: bool = False  # the page was truncated
+    withheld: int = 0  # lines withheld as prompt injections
 
 
 @dataclass(frozen=True, slots=True)
 class ProvenAnswer:
-    """The records of an answer that the page supports, and what it does not."""
+    """The records of an answer that the page supports, and the values it does not."""
 
     records: list[Record] = field(default_factory=list)
     unverified: list[Unverified] = field(default_factory=list)
 
 
 class ModelPage(Protocol):
-    """A page as a model's reader sees it."""
+    """A page as the model reader sees it."""
 
     async def input(self, size: int, max_chunks: int) -> ModelInput:
-        """At most `max_chunks` chunks of `size` characters."""
+        """Return at most `max_chunks` chunks of `size` characters."""
 
     async def prove(self, version: str, answer: dict[str, Any]) -> ProvenAnswer:
-        """What the page says of an answer."""
+        """Return what the page supports of an answer."""
 
 
 class LocalModelPage:

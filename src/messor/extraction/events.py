@@ -1,4 +1,4 @@
-"""Events of extraction: what others want to hear of what became of records."""
+"""Events of extraction: changes of records, for subscribers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def events_of(
     *,
     method: str = "parsers",
 ) -> list[Event]:
-    """What is told; a change of the reader is none of the web."""
+    """Return the events of stored pages; changes caused by a new parser are not events."""
     told = [_completed(outcome, method) for outcome in outcomes if outcome.changes]
     for outcome in outcomes:
         if outcome.sighting.cause == "page":

@@ -1,8 +1,9 @@
-"""What a job does that puts a page to a model: the flag, the records, and what stands of earlier ones.
+"""Model jobs: ask a model about a page, then store the flag, its records and what remains of
+earlier ones.
 
-No transaction is open while a model is asked. Pages are parsed by reading processes. What came is
-stored by the job's own transaction, beside what parsers found, which it never touches; a question
-that ended without an answer takes nothing away.
+No transaction is open while a model is asked. Reader processes parse the pages. Results are stored
+in the job's own transaction, beside those of parsers, which are never touched; an unanswered
+question removes nothing.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class ModelPageFacts:
 
 @dataclass(slots=True)
 class ModelFindings:
-    """What came of a job so far."""
+    """The results of a job so far."""
 
     question: ModelQuestion
     facts: ModelPageFacts
@@ -106,7 +107,7 @@ class ModelFindings:
 
 
 class ArchivedPage:
-    """A page a model is asked about, parsed by a reading process."""
+    """A page for a model, parsed by a reader process."""
 
     def __init__(self, readers: ReaderPool, order: ReadRequest) -> None:
         self._readers = readers
@@ -125,7 +126,7 @@ class ArchivedPage:
         return proof
 
     async def still_holds(self, records: Sequence[FoundRecord]) -> list[FoundRecord]:
-        """Those records all of whose quotes stand on the page."""
+        """Return the records whose quotes are all on the page."""
         if not records:
             return []
         quotes = [model_store.quotes_of(record) for record in records]
@@ -135,7 +136,7 @@ class ArchivedPage:
 
 
 class ModelJobs:
-    """Does the jobs; without a model it only looks after what one found earlier."""
+    """Runs model jobs; without a model it only checks earlier records of one."""
 
     def __init__(
         self, database: Database, archive: Path, readers: ReaderPool, model: Model | None
@@ -149,7 +150,7 @@ class ModelJobs:
         handlers.prepares(JOB_TYPE)(self.prepare)
 
     async def prepare(self, job: Job) -> Effects:
-        """Ask, and answer what is to be stored; what must be tried again is raised."""
+        """Ask the model and return what to store; raises if the job must be retried."""
         question = msgspec.convert(job.payload, ModelQuestion, strict=False)
         row = await self._database.fetchrow(FACTS, question.page_id, question.snapshot_id)
         if row is None:
@@ -181,7 +182,7 @@ class ModelJobs:
         )
 
     async def _judge(self, findings: ModelFindings, subject: Subject) -> set[str]:
-        """Judge the page for verticals whose flag is undecided; answers which it is not about."""
+        """Judge the page for verticals whose flag is undecided; returns those it is irrelevant to."""
         question, facts, away = findings.question, findings.facts, set[str]()
         if self._model is None:
             return away
@@ -229,7 +230,7 @@ def _kinds(question: ModelQuestion, turned_away: set[str]) -> list[str]:
 
 
 def _failure(replies: Sequence[Reply]) -> JobError | None:
-    """Why a job is to be done again, or is given up; None where it is done."""
+    """Return why a job is retried or given up; None if it is done."""
     rejected = next((r for r in replies if r.ending is ReplyStatus.REJECTED), None)
     if rejected is not None:
         return JobError(rejected.sentence, category="http", retryable=False)
@@ -240,7 +241,7 @@ def _failure(replies: Sequence[Reply]) -> JobError | None:
 
 
 async def _store(connection: Connection, *, findings: ModelFindings) -> Result:
-    """Write what was found; nothing of it where the page has changed meanwhile."""
+    """Store the results; nothing if the page has changed meanwhile."""
     outcome = await model_store.store_reading(connection, findings.sighting, findings.reading)
     if outcome is None:
         return dict(OUTDATED)

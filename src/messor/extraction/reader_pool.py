@@ -1,8 +1,7 @@
-"""Readers: processes that read archived pages for their content, so that the loop need not.
+"""The reader pool: processes that parse archived pages outside the event loop.
 
-Each has several pages on hand, so that it never waits for the next one, and reads them one after
-another. It may die or stall over a page: only that page is blamed, and the others that it had on
-hand go to the next process. What comes of a page is left to whoever asked.
+Each has several pending pages, so that it never idles, and reads them in sequence. It may die or
+stall on a page: only that page is blamed, and its other pending pages go to the next process.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from messor.extraction.reader_protocol import (
 from messor.parsers.page_findings import FoundPage
 from messor.parsers.page_reading import installed_parsers
 
-SECONDS = 20.0  # for one page
-MEMORY = 2 * 1024 * 1024 * 1024  # of addresses, not of pages in use
-ON_HAND = 32  # pages of one process, those included whose answers it has not sent yet
+SECONDS = 20.0  # seconds per page
+MEMORY = 2 * 1024 * 1024 * 1024  # address space, not resident memory
+ON_HAND = 32  # pending pages per process, including answers not sent yet
 
 
 class ReaderPool:
-    """As many reading processes as there are cores, started when they are needed."""
+    """As many reader processes as cores, started on demand."""
 
     def __init__(
         self, count: int | None = None, *, seconds: float = SECONDS, memory: int = MEMORY
     ) -> None:
-        installed_parsers()  # one that cannot be loaded is told here, not by each process's end
+        installed_parsers()  # a parser that cannot be loaded fails here, not at the end of each process
         self.count = count or len(os.sched_getaffinity(0))
         self._seconds = seconds
         self._memory = memory
@@ -49,11 +48,13 @@ class ReaderPool:
 
     @property
     def pids(self) -> list[int]:
-        """Of the processes that are reading just now."""
+        """The process ids of running readers."""
         return [child.pid for child in self._children if child.on_hand]
 
     def ask(self, orders: Iterable[ReadRequest]) -> list[asyncio.Future[ReadResult]]:
-        """Have pages read; each answer is had when it comes, or UnreadableError says why not."""
+        """Queue requests; each future resolves to its answer, or raises UnreadableError with the
+        reason.
+        """
         new_future = asyncio.get_running_loop().create_future
         asked = [PendingRead(framed(order), new_future()) for order in orders]
         self._waiting += asked
@@ -62,18 +63,18 @@ class ReaderPool:
         return [each.answer for each in asked]
 
     async def answer(self, order: ReadRequest) -> ReadResult:
-        """What an order asks for; UnreadableError says why it cannot be had."""
+        """Return the answer to a request; raises UnreadableError with the reason."""
         (answer,) = self.ask([order])
         return await answer
 
     async def read(self, order: ReadRequest) -> FoundPage:
-        """What is made of a page; UnreadableError says why nothing could be."""
+        """Return the results of a page; raises UnreadableError with the reason."""
         answer = await self.answer(order)
         assert answer.page is not None
         return answer.page
 
     async def close(self) -> None:
-        """End all processes; nothing may be under way."""
+        """End all processes; no request may be pending."""
         self._is_closed = True
         for asked in self._waiting:
             asked.answer.cancel()
@@ -85,7 +86,7 @@ class ReaderPool:
             await child.ended.wait()
 
     def _dispatch(self) -> None:
-        """Give waiting orders to those who have least to do."""
+        """Dispatch waiting requests to the least loaded processes."""
         while self._waiting and not self._is_closed:
             well = [child for child in self._children if child.is_well]
             child = min(well, key=_load, default=None)
@@ -96,7 +97,7 @@ class ReaderPool:
                 child.send(asked)
 
     def _start(self) -> None:
-        """Start processes until there is one for each order, or as many as there may be."""
+        """Start processes until there is one per request, up to the maximum."""
         orders = len(self._waiting) + sum(map(_load, self._children))
         there = len(self._children) + len(self._starting)
         for _ in range(min(self.count, orders) - there if not self._is_closed else 0):
@@ -137,14 +138,14 @@ class ReaderPool:
         return child
 
     def _fail_waiting(self, error: Exception) -> None:
-        """No process can be had; those that are there go on."""
+        """Fail the waiting requests: no process can be started; running ones continue."""
         while self._waiting and not self._children:
             asked = self._waiting.popleft()
             if not asked.answer.done():
                 asked.answer.set_exception(error)
 
     def _on_exit(self, child: ReaderHandle, left: Sequence[PendingRead]) -> None:
-        """A process has ended; what it had on hand and is not to blame comes first again."""
+        """Requeue the blameless pending requests of a process that has ended, first in line."""
         if child in self._children:
             self._children.remove(child)
         self._waiting.extendleft(reversed(left))
@@ -157,7 +158,7 @@ def _load(child: ReaderHandle) -> int:
 
 
 def wanted_kinds(names: Sequence[str]) -> frozenset[str] | None:
-    """The kinds of records that are to be read, by their names; None for all, when none is named."""
+    """Return the record kinds to read by name; None for all, if none is given."""
     if not names:
         return None
     known = {kind for parser in installed_parsers() for kind in parser.kinds} | set(KINDS)

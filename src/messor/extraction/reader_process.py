@@ -1,8 +1,8 @@
-"""A reading process: takes orders from its standard input, reads the pages, and answers each.
+"""A reader process: receives requests on standard input, reads the pages, and answers each.
 
-It may die or stall over a page; what then becomes of the page is left to `readers`. It also shows a
-page's text to be put to a model, and holds a model's answer against the page. It is locked into the
-sandbox: of files it may read the archive that its orders name, and what Python loads.
+It may die or stall on a page; `reader_pool` handles that. It also prepares a page's text for a
+model and proves a model's answer against the page. It runs in the sandbox: it may read only the
+archive named in its requests, and what Python loads.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ from messor.web.encodings import decode
 from messor.web.html import read_page
 from messor.web.image_headers import image_header
 
-# Answers are sent when there are so many of them, of so many bytes, or after so long.
+# Answers are sent when there are this many, of this many bytes, or after this long.
 BUNCH = 8
 BUNCH_BYTES = 500_000
 BUNCH_SECONDS = 0.2
 
-_segment = OpenSegment()  # of the orders that came together
+_segment = OpenSegment()  # size of a read of requests
 
 
 def read(order: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
-    """Read one archived page, in this process, which may die of it.
+    """Read one archived page in this process, which may die of it.
 
-    What is archived was parsed before, with a look at how deeply it nests or in a cage.
+    Archived pages were parsed before, with a depth check or in a sandbox.
     """
     try:
         body = read_body(
@@ -91,14 +91,16 @@ def read(order: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
 
 @lru_cache(maxsize=2)
 def _ranked(ranking: bytes) -> Parsers:
-    """The parsers at hand, with products chosen by what was learnt."""
+    """Return the installed parsers, with the learned ranking of products."""
     parsers = Parsers(installed_parsers())
     parsers.add(ProductParser(Ranking.of(msgspec.json.decode(ranking))))
     return parsers
 
 
 def _content_hashes(body: bytes, text: str, order: ReadRequest) -> ContentHashes:
-    """What the path may have made of these bytes: of a refusal it reads the beginning, as it is."""
+    """Return the possible content hashes of these bytes: the crawler hashes the raw beginning of a
+    refusal.
+    """
     markdown = read_page(text, order.url, bounded=False).markdown
     beginning, _ = decode(body[:MAX_JUDGED], order.content_type)
     return ContentHashes(
@@ -117,7 +119,7 @@ def _image(body: bytes) -> ReadResult:
 
 
 def _asked(order: ReadRequest, page: LocalModelPage) -> ReadResult:
-    """What concerns a model."""
+    """Answer a model request."""
     if order.get_input is not None:
         return ReadResult(
             model_input=page.input_now(order.get_input.size, order.get_input.max_chunks)
@@ -127,7 +129,7 @@ def _asked(order: ReadRequest, page: LocalModelPage) -> ReadResult:
 
 
 class _Answers:
-    """Answers on their way out, some at a time: each wakes whoever waits for them."""
+    """Outgoing answers, sent in batches: each send wakes the receiver."""
 
     def __init__(self, target: BufferedWriter) -> None:
         self._target = target
@@ -148,14 +150,14 @@ class _Answers:
                 self._target.write(b"".join(self._waiting))
                 self._target.flush()
             except BrokenPipeError:
-                os._exit(0)  # whoever asked was killed: nobody is left to be told anything
+                os._exit(0)  # the parent was killed: nobody to report to
             self._waiting.clear()
             self._size = 0
             self._sent_at = time.monotonic()
 
 
 def _orders(source: int, before_waiting: Callable[[], None]) -> Iterator[ReadRequest]:
-    """Orders as they come."""
+    """Yield requests as they arrive."""
     received = bytearray()
     while True:
         while len(received) >= HEAD:
@@ -173,8 +175,8 @@ def _orders(source: int, before_waiting: Callable[[], None]) -> Iterator[ReadReq
 
 
 def main() -> None:
-    """Answer orders in the order in which they come, until no more can."""
-    # Ctrl-C and a service's stop reach whole groups of processes; whoever asked decides when to end.
+    """Answer requests in order until the input ends."""
+    # Ctrl-C and service stops reach whole process groups; the parent decides when to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     memory, shared = map(int, sys.argv[1:3])
@@ -185,7 +187,7 @@ def main() -> None:
     keep_freed_memory()
     progress = ReaderProgress(shared)
     answers = _Answers(os.fdopen(os.dup(1), "wb"))
-    os.dup2(2, 1)  # what a parser prints is no answer
+    os.dup2(2, 1)  # parser output must not mix with answers
     parsers = installed_parsers()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
@@ -201,7 +203,7 @@ def main() -> None:
             sandbox.enter(readable=[*sandbox.python_folders(), archive])
         elif order.folder != archive:
             answers.send()
-            return  # another process takes what is left: this one cannot open it
+            return  # another process takes the rest: this one cannot open it
         progress.begin(time.monotonic())
         answers.add(framed(read(order, parsers)))
 

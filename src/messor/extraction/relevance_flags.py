@@ -1,6 +1,6 @@
-"""Flagging: pages that were just extracted are judged for the verticals their domain belongs to.
+"""Relevance flags: judges just extracted pages for the verticals of their domain.
 
-By rules and by what reviewers taught; a model is asked later, by a job, about what stays undecided.
+By rules and by what reviewers taught; what stays undecided is asked of a model later, by a job.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from messor.parsers.page_findings import FoundPage
 from messor.records.store import StoredOutcome
 from messor.store.database import Connection
 
-ERROR = "error"  # the type of a page that says only that there is none
+ERROR = "error"  # the page type of error pages
 
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
-    """What one vertical wants of a page, and whether the page is about its topic."""
+    """A vertical's record kinds for a page, and whether the page is relevant to it."""
 
     want: Want
     flag: RelevanceFlag
@@ -35,7 +35,9 @@ class Flagging:
     async def flag(
         self, connection: Connection, outcomes: Sequence[StoredOutcome]
     ) -> dict[int, list[Flagged]]:
-        """Judge and store; answers what holds now, by page. What could not be read is left out."""
+        """Judge pages and store the flags; returns the current flags by page, without unreadable
+        pages.
+        """
         read = [(outcome, page) for outcome in outcomes if (page := _told(outcome)) is not None]
         if not read:
             return {}
@@ -56,7 +58,7 @@ class Flagging:
 
 
 def text_of(page: FoundPage) -> PageText:
-    """What is judged of a page."""
+    """Return the text of a page that is judged."""
     return PageText(str(page.metadata.get("title") or page.headline), page.main_text)
 
 

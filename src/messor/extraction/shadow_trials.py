@@ -1,8 +1,8 @@
-"""Shadowing: candidates read pages as they come in, right after their readers, and are compared.
+"""Shadow trials: candidates read incoming pages right after the current parsers, and are compared.
 
-What a candidate makes of a page is counted in its trial and stored nowhere else, in the transaction
-that stores what the live parsers found: each page counts once, whatever dies. A candidate that fails
-or ends its process costs nobody but itself; one that hangs also costs time, as long as a page may.
+A candidate's results are only counted in its trial, in the transaction that stores the current
+parsers' results: each page counts once, whatever crashes. A candidate that fails or kills its
+process only affects itself; one that hangs also costs time, up to the limit per page.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NAMES = "SELECT id, domain FROM messor.domains WHERE id = ANY ($1::uuid[])"
 
 
 class Live(NamedTuple):
-    """A page that was just read, how, and what the live parsers made of it."""
+    """A page that was just read, its request, and the current parsers' results."""
 
     domain_id: UUID
     order: ReadRequest
@@ -38,7 +38,7 @@ class Live(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What a candidate made of such a page, None when it could not be read, and the kinds that count."""
+    """A candidate's results of such a page (None if unreadable), and the kinds that count."""
 
     live: Live
     page: FoundPage | None
@@ -47,14 +47,14 @@ class _Seen(NamedTuple):
 
 @dataclass(slots=True)
 class Shadows:
-    """The candidates that shadow, with their kinds, and what they made of a batch of pages."""
+    """The running shadow trials with their kinds, and their results of a batch of pages."""
 
     kinds: dict[Shadow, frozenset[str]]
     _seen: dict[Shadow, list[_Seen]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     async def now(cls, connection: Connection) -> Shadows:
-        """Those that shadow now and whose version is installed here."""
+        """Return the running shadow trials whose version is installed here."""
         known: dict[Shadow, frozenset[str]] = {}
         for shadow in await trials.shadows(connection):
             try:
@@ -65,7 +65,7 @@ class Shadows:
         return cls(known)
 
     async def read(self, readers: ReaderPool, pages: Sequence[Live], seconds: float) -> None:
-        """Have pages read once more by those whom they concern; what takes too long does not count."""
+        """Read pages again with the candidates concerned; what takes too long does not count."""
         asked = [
             (shadow, live) for live in pages for shadow in self.kinds if _concerns(shadow, live)
         ]
@@ -88,14 +88,14 @@ class Shadows:
             self._seen[shadow].append(_Seen(live, page, kinds))
 
     async def count(self, connection: Connection) -> None:
-        """Add what was seen to the trials, in an order in which nobody waits in a circle."""
+        """Add the results to the trials, in an order that avoids deadlocks."""
         if not self._seen:
             return
         ids = {seen.live.domain_id for each in self._seen.values() for seen in each}
         names = {row["id"]: row["domain"] for row in await connection.fetch(NAMES, list(ids))}
         for shadow in sorted(self._seen, key=lambda each: each.id):
             locked = await trials.lock_shadow(connection, shadow.id)
-            if locked is None:  # a person decided meanwhile
+            if locked is None:  # decided meanwhile
                 continue
             told, most = locked
             report = ComparisonReport.of_json(told, (shadow.parser, shadow.version))
@@ -114,7 +114,7 @@ async def begin(
     most: int,
     actor: str,
 ) -> UUID:
-    """Have a candidate that is installed here shadow what reads."""
+    """Start a shadow trial of a candidate installed here."""
     installed_parsers().get(parser, version)
     blank = ComparisonReport((parser, version)).as_json()
     return await trials.begin(
@@ -123,7 +123,7 @@ async def begin(
 
 
 def _concerns(shadow: Shadow, live: Live) -> bool:
-    """Whether a candidate is to read a page that it did not just read for real."""
+    """Whether a candidate should read a page that it did not just read for real."""
     is_there = shadow.domain_id is None or shadow.domain_id == live.domain_id
     return is_there and live.order.pins.get(shadow.parser) != shadow.version
 

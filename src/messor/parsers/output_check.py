@@ -1,9 +1,8 @@
-"""What parsers of others answer, held to the protocol before anybody believes it.
+"""Checks the output of third-party parsers against the protocol.
 
-Ours keep to it by their making and by their tests. A parser of another package may answer anything;
-an answer that is none is its failure, and costs its own records alone. What it answers goes by its
-name and version, also where it had another parser read for it. Whether fields are proven by their
-page is left to `validation`.
+Built-in parsers are tested instead. A third-party parser may return anything; invalid output is its
+failure and only costs its own records. Its records carry its name and version, even if it delegated
+to another parser. `validation` checks whether the page proves the fields.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ _OURS = frozenset((AmazonParser, ProductParser, StatementParser))
 
 
 class NoAnswerError(TypeError):
-    """What a parser answered is no list of records."""
+    """A parser returned something other than a list of records."""
 
 
 def is_ours(parser: Parser) -> bool:
-    """Whether a parser came with Messor; one that is made of ours did not."""
+    """Whether a parser is built in; a subclass of a built-in one is not."""
     return type(parser) in _OURS
 
 
 def protocol_error(parser: Parser) -> str | None:
-    """What of a parser is not as the protocol has it, None when all is well."""
+    """Return how a parser violates the protocol, None if it does not."""
     for part in ("name", "version"):
         value = getattr(parser, part)
         if not isinstance(value, str) or not value or "=" in value or not value.isprintable():
@@ -45,7 +44,7 @@ def protocol_error(parser: Parser) -> str | None:
 
 
 def checked_records(parser: Parser, answer: object, limit: int) -> list[Record]:
-    """The records of an answer, at most so many; NoAnswerError says what is wrong with it."""
+    """Return at most `limit` checked records; raises NoAnswerError if the output is invalid."""
     if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
         raise NoAnswerError(f"it answered {_described(answer)}, not a list of records")
     return [_checked(parser, each) for each in islice(answer, limit)]

@@ -1,7 +1,7 @@
-"""A new parser for one domain: a package with its entry point, and a test on a page that was stored.
+"""Scaffolds a parser for one domain: a package with an entry point, and a test on a stored page.
 
-What is written passes its test as it stands: the parser starts from what the generic ones read,
-and the test holds it to that until somebody writes better.
+The generated package passes its test unchanged: the parser starts from the generic result, and the
+test expects it until the parser is improved.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def test_it_reads_what_the_page_states() -> None:
 
 
 def scaffold(folder: Path, domain: str, url: str, html: str) -> list[Path]:
-    """Write the package of a new parser below `folder`; answers its files."""
+    """Write the package of a new parser to `folder`; returns its files."""
     slug = re.sub(r"[^a-z0-9]+", "-", domain.lower()).strip("-")
     module = f"messor_parser_{slug.replace('-', '_')}"
     base, example = _start(html, url)
@@ -153,9 +153,9 @@ def scaffold(folder: Path, domain: str, url: str, html: str) -> list[Path]:
 
 
 def _start(html: str, url: str) -> tuple[str, dict[str, str]]:
-    """Which of ours a parser starts from, and an example of what places may put right.
+    """Return the built-in parser to start from, and example selectors.
 
-    A page that states no product is seldom a shop's: what else it states is begun with.
+    A page without a product is rarely a shop's: its other records are the start then.
     """
     stated = [record for record in read_records(html, url, generic=True).records if record.fields]
     if any(record.kind in PRODUCTS.kinds for record in stated) or not stated:
@@ -166,7 +166,7 @@ def _start(html: str, url: str) -> tuple[str, dict[str, str]]:
 
 
 def _expected(html: str, url: str, kinds: AbstractSet[str]) -> list[dict[str, Any]]:
-    """What is read today, for the test to hold on to."""
+    """Return the records read today, as expected by the test."""
     found = read_records(html, url, generic=True)
     return [
         {name: field.value for name, field in record.fields.items()}

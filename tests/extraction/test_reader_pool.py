@@ -115,8 +115,8 @@ def test_a_page_is_blamed_alone(
     orders = [archive.page("a"), archive.page("b"), bad, archive.page("c"), archive.page("d")]
     first, second, blamed, *others = run(_told_once(*orders))
     assert [first, second, *others] == ["a", "b", "c", "d"]
-    sentence = "Reading the page ended its process."
-    assert blamed == (sentence if how == "ends" else "Reading the page takes over 5 s.")
+    sentence = "The reader process died while reading the page."
+    assert blamed == (sentence if how == "ends" else "Reading the page took more than 5 s.")
     assert processes() == []
 
 
@@ -134,7 +134,7 @@ async def test_pages_that_end_their_process_one_after_another(
     killer = archive.killer()
     found = await told(readers, killer, killer, archive.page("a"), killer)
     assert found[2] == "a"
-    assert {found[0], found[1], found[3]} == {"Reading the page ended its process."}
+    assert {found[0], found[1], found[3]} == {"The reader process died while reading the page."}
 
 
 async def test_a_page_may_nest_as_deeply_as_its_process_survives(
@@ -147,7 +147,7 @@ async def test_a_page_may_nest_as_deeply_as_its_process_survives(
     )
     deep = archive.page("deep", DEEP["unclosed"])
     found = await told(readers, archive.page("a"), deadly, deep, shown, archive.page("b"))
-    sentence = "Reading the page ended its process."
+    sentence = "The reader process died while reading the page."
     assert found == ["a", sentence, "deep", sentence, "b"]
 
 
@@ -236,7 +236,7 @@ def test_kinds_are_known_by_name() -> None:
     assert wanted_kinds([]) is None
     assert wanted_kinds(["product", "contact"]) == frozenset(("product", "contact"))
     with pytest.raises(
-        UsageError, match=r"no kind of records is called 'prodct'; there are .*product"
+        UsageError, match=r"unknown record kind 'prodct'; available: .*product"
     ):
         wanted_kinds(["product", "prodct"])
 

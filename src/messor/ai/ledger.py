@@ -125,11 +125,11 @@ class OverCapError(Exception):
 
     def __init__(self, scope: str, key: str, cap: Cap, *, is_passing: bool) -> None:
         limits = [f"{cap.tokens} tokens"] if cap.tokens is not None else []
-        limits += [f"{cap.cost} of money"] if cap.cost is not None else []
+        limits += [f"cost of {cap.cost}"] if cap.cost is not None else []
         whose = {"job": f"job {key}", "domain": f"{key} in a month", "month": "a month"}[scope]
         self.sentence = (
             f"The model was not asked: it might exceed the {' or '.join(limits)} for {whose}"
-            f"{' while other questions are under way' if is_passing else ''}."
+            f"{' while other questions are in flight' if is_passing else ''}."
         )
         self.is_passing = is_passing  # reservations in flight may be released
         super().__init__(self.sentence)

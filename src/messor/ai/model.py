@@ -96,8 +96,8 @@ class Model:
             known = await self.ledger.known(question.input_hash(self.name))
             return known or await self._unless_left_alone(question, subject)
         except (*LOST_CONNECTION, *TRY_AGAIN) as error:
-            logger.warning("The ledger of the model cannot be used: %s", type(error).__name__)
-            return Reply(ReplyStatus.LEFT_ALONE, sentence=f"{TITLE} was not asked: no ledger now.")
+            logger.warning("The model ledger is unavailable: %s", type(error).__name__)
+            return Reply(ReplyStatus.LEFT_ALONE, sentence=f"{TITLE} was not asked: the ledger is unavailable.")
 
     async def _unless_left_alone(self, question: Question, subject: Subject) -> Reply:
         ticket = self.breaker.admit()
@@ -131,7 +131,7 @@ class Model:
             ending = ReplyStatus.LEFT_ALONE if error.is_passing else ReplyStatus.OVER_CAP
             return Reply(ending, sentence=error.sentence, wait=wait)
         if held is None:
-            said = f"{TITLE} was not asked: the same question is being put just now."
+            said = f"{TITLE} was not asked: the same question is already in flight."
             return Reply(ReplyStatus.IN_FLIGHT, sentence=said, wait=self.settings.service.timeout)
         reply = self._scrubbed(await self._called(question, messages), held)
         if reply.slow_down:

@@ -62,11 +62,11 @@ class ModelSettings:
 
     def __post_init__(self) -> None:
         if not self.model.strip():
-            raise UsageError("Say which model to ask: MESSOR_AI_MODEL")
+            raise UsageError("Set MESSOR_AI_MODEL to the name of the model.")
         if self.input_price < 0 or self.output_price < 0:
-            raise UsageError("The price of a model's tokens cannot be negative.")
+            raise UsageError("Token prices of a model cannot be negative.")
         if min(self.output_tokens, self.chunk_chars, self.chunks) < 1:
-            raise UsageError("A model needs room for an answer, for a text, and for one question.")
+            raise UsageError("Output tokens, chunk characters and chunks of a model must be at least 1.")
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> Decimal:
         spent = prompt_tokens * self.input_price + completion_tokens * self.output_price

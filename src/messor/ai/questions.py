@@ -65,7 +65,7 @@ def normaliser_of(name: str) -> str:
 def _model(kind: str) -> type[BaseModel]:
     if kind not in KINDS:
         raise UsageError(
-            f"There is no kind of record called {kind!r}; there are {', '.join(KINDS)}."
+            f"There is no kind of record called {kind!r}; available: {', '.join(KINDS)}."
         )
     if kind not in SCHEMAS:
         return ProductFields

@@ -24,7 +24,7 @@ from messor.content.view import PageView
 from messor.content.visible_lines import INLINE
 
 GAP = "\ufffc"
-MAX_PLACES = 50  # normalisation for comparison
+MAX_PLACES = 50  # maximum occurrences of a text that are checked
 MAX_WANTED = 2_000
 
 # Between two element tags: comments, tags the parser skipped, entities, invisible characters; the

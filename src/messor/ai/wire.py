@@ -99,11 +99,11 @@ def read_reply(answer: ServiceResponse, check: Check) -> Reply:
     try:
         found: Completion = answer.read(Completion)
     except (ValueError, RecursionError):
-        said = f"{TITLE} answered in a form that is not a chat completion's."
+        said = f"{TITLE} did not return a chat completion."
         return Reply(ReplyStatus.BAD_ANSWER, sentence=said, is_charged=True)
     usage = _usage(found.usage)
     if not found.choices:
-        said = f"{TITLE} gave no answer at all."
+        said = f"{TITLE} returned no choices."
         return Reply(ReplyStatus.BAD_ANSWER, sentence=said, usage=usage, is_charged=True)
     ending, value, said = _judge(found.choices[0], check)
     return Reply(ending, value, said, usage=usage, is_charged=True)
@@ -112,11 +112,11 @@ def read_reply(answer: ServiceResponse, check: Check) -> Reply:
 def _judge(choice: CompletionChoice, check: Check) -> tuple[ReplyStatus, Any, str]:
     message = choice.message
     if message.refusal:
-        return ReplyStatus.REFUSED, None, f"{TITLE} refuses: {one_line(message.refusal)}"
+        return ReplyStatus.REFUSED, None, f"{TITLE} refused: {one_line(message.refusal)}"
     if choice.finish_reason == "content_filter":
-        return ReplyStatus.REFUSED, None, f"{TITLE}'s filter withheld the answer."
+        return ReplyStatus.REFUSED, None, f"{TITLE}'s content filter withheld the answer."
     if choice.finish_reason == "length":
-        return ReplyStatus.TRUNCATED, None, f"{TITLE}'s answer is longer than allowed."
+        return ReplyStatus.TRUNCATED, None, f"{TITLE}'s answer exceeds the token limit."
     try:
         return ReplyStatus.ANSWERED, _content(message, check), ""
     except ValueError as error:
@@ -126,17 +126,17 @@ def _judge(choice: CompletionChoice, check: Check) -> tuple[ReplyStatus, Any, st
 def _content(message: Message, check: Check) -> Any:
     """Return the JSON of a message; raises ValueError that says what is wrong."""
     if message.tool_calls:
-        raise ValueError("wants to use a tool, and there is none")
+        raise ValueError("tried to use a tool, but none was offered")
     content = _bare(_text(message.content))
     if not content:
-        raise ValueError("answered with nothing")
+        raise ValueError("returned an empty answer")
     try:
         value = msgspec.json.decode(content)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError("answered with something else than JSON") from error
+        raise ValueError("did not return JSON") from error
     wrong = check(value)
     if wrong is not None:
-        raise ValueError(f"answered what does not fit: {wrong}")
+        raise ValueError(f"returned an invalid answer: {wrong}")
     return value
 
 
@@ -186,9 +186,9 @@ def _of_the_text(answer: ServiceResponse) -> str | None:
     if answer.status not in (400, 413, 422):
         return None
     if not _FILTERED.isdisjoint(_codes(error)):
-        return f"{TITLE}'s filter stops the text."
+        return f"{TITLE}'s content filter rejected the text."
     if answer.status == 413 or _TOO_LONG.search(" ".join((*_codes(error), said_by(answer.value)))):
-        return f"{TITLE} finds the text too long: a smaller MESSOR_AI_CHUNK_CHARS may help."
+        return f"{TITLE} rejected the text as too long; lower MESSOR_AI_CHUNK_CHARS."
     return None
 
 

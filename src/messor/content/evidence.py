@@ -71,7 +71,7 @@ class Normalisers:
     def add(self, name: str, normaliser: Normaliser, *, raw: bool = False) -> None:
         """Register a normaliser; a `raw` one gets the quote with its markup."""
         if self._known.setdefault(name, normaliser) is not normaliser:
-            raise ValueError(f"There is another normaliser called {name!r}.")
+            raise ValueError(f"A different normaliser called {name!r} is already registered.")
         if raw:
             self._raw.add(name)
 

@@ -132,7 +132,7 @@ class ComparisonReport:
     everywhere: FieldTallies = field(default_factory=FieldTallies)
     domains: dict[str, FieldTallies] = field(default_factory=dict)
     examples: list[dict[str, Any]] = field(default_factory=list)
-    is_kept: bool = False  # accumulates as JSON, limited to the domains that fit
+    is_kept: bool = False  # stored as JSON between pages, which limits its domains
 
     @classmethod
     def of_json(cls, data: dict[str, Any], candidate: tuple[str, str]) -> ComparisonReport:

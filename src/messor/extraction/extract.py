@@ -149,7 +149,7 @@ class Extractor:
         while not self._stop.is_set():
             if self._space is not None and (lack := self._space.said) is not None:
                 if not follow:
-                    raise UnavailableError(f"Nothing is extracted: {lack}.")
+                    raise UnavailableError(f"Extraction cannot run: {lack}.")
                 await wait(self._stop, SPACE_SECONDS)
                 continue
             try:

@@ -49,7 +49,7 @@ from messor.store.database import Connection, Database
 from messor.verticals import verticals
 
 METHOD = "model"
-OUTDATED = {"outdated": "The page has changed since, is gone, or may no longer be harvested."}
+OUTDATED = {"outdated": "The page has changed, is gone, or may no longer be crawled."}
 
 FACTS = """
 SELECT p.url, p.url_hash, h.domain_id, d.domain, s.content_type, s.status_code,

@@ -47,7 +47,7 @@ class Failing:
 
     @property
     def said(self) -> str:
-        return f"{self.parser} failed on {self.failed} of {self.pages} pages that were read"
+        return f"{self.parser} failed on {self.failed} of {self.pages} pages read"
 
 
 async def failures(

@@ -20,7 +20,7 @@ from messor.parsers.registry import Pins, is_candidate
 from messor.records.queries import Source
 
 NEWEST = 20_000  # records, or changes, scanned
-HELD = 5_000  # records scanned where some were lost; with more records, more are kept
+HELD = 5_000  # records counted where some were lost; there may be more
 DAYS = 30
 MOST_LOSSES = 10
 

@@ -22,7 +22,7 @@ from messor.extraction.reader_protocol import (
     decode_answer,
 )
 
-START_SECONDS = 120.0  # seconds for the first page to be started; a machine may be busy
+START_SECONDS = 120.0  # for the first page to be started; a machine may be busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +114,13 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         if not self.on_hand:
             return
         has_begun = self._progress.begun > 0
-        most = self._seconds if has_begun else START_SECONDS
-        left = max(self._progress.begun_at, self._heard_at) + most - time.monotonic()
+        limit = self._seconds if has_begun else START_SECONDS
+        left = max(self._progress.begun_at, self._heard_at) + limit - time.monotonic()
         if left > 0:
             self._watch = self._loop.call_later(min(left, self._seconds), self._check_stall)
             return
-        act = "Reading the page" if has_begun else "Starting a process to read the page"
-        self._fault = f"{act} takes over {most:g} s."
+        act = "Reading the page" if has_begun else "Starting a reader process"
+        self._fault = f"{act} took more than {limit:g} s."
         self.end()
 
     def end(self) -> None:
@@ -139,7 +139,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         if culprit is not None:
             answer = left.pop(culprit).answer
             if not answer.done():
-                fault = self._fault or "Reading the page ended its process."
+                fault = self._fault or "The reader process died while reading the page."
                 answer.set_exception(UnreadableError(fault))
         self._on_end(self, left)
 

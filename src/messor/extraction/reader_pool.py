@@ -26,7 +26,7 @@ from messor.extraction.reader_protocol import (
 from messor.parsers.page_findings import FoundPage
 from messor.parsers.page_reading import installed_parsers
 
-SECONDS = 20.0  # seconds per page
+SECONDS = 20.0  # per page
 MEMORY = 2 * 1024 * 1024 * 1024  # address space, not resident memory
 ON_HAND = 32  # pending pages per process, including answers not sent yet
 
@@ -112,7 +112,7 @@ class ReaderPool:
             self._fail_waiting(error)
             return
         if child.ended.is_set():
-            self._fail_waiting(UnreadableError("The reading process ended at its start."))
+            self._fail_waiting(UnreadableError("The reader process ended at startup."))
             return
         self._children.append(child)
         self._dispatch()
@@ -166,6 +166,6 @@ def wanted_kinds(names: Sequence[str]) -> frozenset[str] | None:
         if name not in known:
             have = ", ".join(sorted(known))
             raise UsageError(
-                f"MESSOR_RECORD_KINDS: no kind of records is called {name[:60]!r}; there are {have}."
+                f"MESSOR_RECORD_KINDS: unknown record kind {name[:60]!r}; available: {have}."
             )
     return frozenset(names)

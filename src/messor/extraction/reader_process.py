@@ -52,7 +52,7 @@ BUNCH = 8
 BUNCH_BYTES = 500_000
 BUNCH_SECONDS = 0.2
 
-_segment = OpenSegment()  # size of a read of requests
+_segment = OpenSegment()  # shared by consecutive requests
 
 
 def read(order: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
@@ -112,7 +112,7 @@ def _content_hashes(body: bytes, text: str, order: ReadRequest) -> ContentHashes
 def _image(body: bytes) -> ReadResult:
     header = image_header(body)
     if header is None:
-        return ReadResult(fault="The bytes are not a picture we know.")
+        return ReadResult(fault="The file is not a supported image.")
     digest = sha256(body).digest()
     found = FoundImage(header.media_type, header.width, header.height, len(body), digest)
     return ReadResult(image=found)

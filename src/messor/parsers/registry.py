@@ -74,7 +74,7 @@ class Parsers:
         versions = [parser for parser in self._known.values() if parser.name == name]
         if not versions:
             names = ", ".join(sorted({parser.name for parser in self._known.values()}))
-            raise UnknownParserError(f"There is no parser called {name!r}; there are {names}.")
+            raise UnknownParserError(f"There is no parser called {name!r}; available: {names}.")
         if version is None:
             settled = [parser for parser in versions if not is_candidate(parser.version)]
             return max(settled or versions, key=_age)
@@ -82,7 +82,7 @@ class Parsers:
             if parser.version == version:
                 return parser
         have = ", ".join(parser.version for parser in sorted(versions, key=_age))
-        raise UnknownParserError(f"There is no version {version!r} of {name}; there are {have}.")
+        raise UnknownParserError(f"There is no version {version!r} of {name}; available: {have}.")
 
     def chosen(self, *, pins: Pins | None = None, generic: bool = False) -> list[Parser]:
         """Return one version of each parser, in order of precedence."""

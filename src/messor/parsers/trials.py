@@ -115,15 +115,14 @@ async def begin(
     most: int,
     actor: str,
 ) -> UUID:
-    """Start a shadow trial that ends after `pages` compared pages."""
+    """Start a shadow trial that ends after `most` compared pages."""
     await connection.execute(ONE_BEGINS)
     open_ = await shadows(connection)
     if (parser, version, domain_id) in [(one.parser, one.version, one.domain_id) for one in open_]:
-        raise ConflictError(f"{parser} {version} is shadowing there already.")
+        raise ConflictError(f"A shadow trial of {parser} {version} is already running there.")
     if len(open_) >= MOST_SHADOWS:
         raise ConflictError(
-            f"{len(open_)} candidates are shadowing, and each reads all pages once more: "
-            "decide on one of them first."
+            f"{len(open_)} shadow trials are running, which is the maximum; decide on one first."
         )
     trial_id = new_id()
     text = msgspec.json.encode(report).decode()
@@ -180,7 +179,7 @@ async def decide(
     if row["state"] not in _FROM[state]:
         raise ConflictError(f"The trial is {row['state']}: it cannot be {state.replace('_', ' ')}.")
     if state == "promoted" and not row["pages"]:
-        raise ConflictError("The trial has compared no page yet, so nothing speaks for it.")
+        raise ConflictError("The trial has not compared any page yet, so it cannot be promoted.")
     parser, version, domain_id = row["parser"], row["version"], row["domain_id"]
     if state == "promoted":
         installed_parsers().get(parser, version)  # raises if it is no longer installed
@@ -201,6 +200,6 @@ async def _roll_back(
     if reading != version:
         now = f"{reading} is pinned" if reading else "no version is pinned"
         raise ConflictError(
-            f"{parser} {version} no longer reads there: {now} now. Only what reads can be rolled back."
+            f"{parser} {version} is no longer in use there ({now}); only the version in use can be rolled back."
         )
     await pins.lift(connection, parser, domain_id=domain_id, actor=actor)

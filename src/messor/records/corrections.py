@@ -100,33 +100,33 @@ async def correct(
 ) -> None:
     """Correct a field of a record; None means that the page does not state it."""
     row = await _record(connection, record_id, name)
-    said = None if value is None else value.strip()
-    if said == "" or len(said or "") > 4000:
-        raise UsageError("A correction has 1 to 4,000 characters.")
-    if said not in (None, row["found"]) and not _can_be(name, said):
-        raise UsageError(f"{said[:60]!r} cannot be the {name} of a product.")
+    corrected = None if value is None else value.strip()
+    if corrected == "" or len(corrected or "") > 4000:
+        raise UsageError("A correction must have 1 to 4,000 characters.")
+    if corrected not in (None, row["found"]) and not _can_be(name, corrected):
+        raise UsageError(f"{corrected[:60]!r} is not a valid product {name}.")
     await connection.execute(
         KEEP, record_id, row["snapshot_id"], row["domain_id"], row["kind"], name, row["found"],
-        said, actor,
+        corrected, actor,
     )  # fmt: skip
-    data = {"record": record_id, "field": name, "found": row["found"], "correct": said}
+    data = {"record": record_id, "field": name, "found": row["found"], "correct": corrected}
     await events.record(
         connection, [Event("record.corrected", actor, row["domain_id"], None, data)]
     )
 
 
-def _can_be(name: str, said: str) -> bool:
+def _can_be(name: str, value: str) -> bool:
     """Whether a typed field may have this value; nothing could be learned from an impossible one."""
-    if name not in STRICT or (name == "availability" and said in STATES):
+    if name not in STRICT or (name == "availability" and value in STATES):
         return True
-    return make_field("reviewer", NORMALISER_OF[name], said, confidence=1.0) is not None
+    return make_field("reviewer", NORMALISER_OF[name], value, confidence=1.0) is not None
 
 
 async def confirm(connection: Connection, record_id: int, name: str, *, actor: str) -> None:
     """Confirm a field; this is a training example too."""
     row = await _record(connection, record_id, name)
     if row["found"] is None:
-        raise ConflictError(f"The record states no {name}; say what it should be instead.")
+        raise ConflictError(f"The record has no {name} to confirm; enter the correct value instead.")
     await correct(connection, record_id, name, row["found"], actor=actor)
 
 
@@ -135,7 +135,7 @@ async def _record(connection: Connection, record_id: int, name: str) -> Any:
     if row is None:
         raise NotFoundError(f"There is no record {record_id}.")
     if row["kind"] != KIND:
-        raise UsageError(f"Record {record_id} is no product; only products learn from corrections.")
+        raise UsageError(f"Record {record_id} is not a product; only products can be corrected.")
     if name not in NORMALISER_OF:
         names = ", ".join(sorted(NORMALISER_OF))
         raise UsageError(f"A product has no field {name[:60]!r}; it has {names}.")
@@ -196,7 +196,7 @@ async def use(connection: Connection, version: int | None, *, actor: str) -> Non
         if row is None:
             raise NotFoundError(f"There is no ranking {version}.")
         if not msgspec.json.decode(row["fields"]):
-            raise ConflictError(f"Ranking {version} is better at no field; the usual order stays.")
+            raise ConflictError(f"Ranking {version} improves no field, so it cannot be used.")
         await connection.execute(USE, version)
     await events.record(
         connection, [Event("ranking.used", actor, None, None, {"version": version})]

@@ -18,7 +18,7 @@ UPDATE messor.product_images i
     AS g (page_id, path, content_hash, width, height, file_size, media_type)
  WHERE i.image_page_id = g.page_id
 """
-# Written by extraction.
+# Same path format as extraction writes.
 MOVE = """
 UPDATE messor.product_images i
    SET image_path = g.name || '@' || s.segment_offset || '+' || s.segment_length
@@ -73,5 +73,5 @@ async def image(source: Connection | Database, image_id: int) -> dict[str, Any]:
     """Return a product image with its archive location."""
     row = await source.fetchrow(FIND, image_id)
     if row is None:
-        raise NotFoundError(f"There is no picture {image_id}.")
+        raise NotFoundError(f"There is no image {image_id}.")
     return dict(row)

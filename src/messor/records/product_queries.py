@@ -88,7 +88,7 @@ class ProductFilter:
     def __post_init__(self) -> None:
         low, high = self.price_from, self.price_to
         if low is not None and high is not None and low > high:
-            raise UsageError(f"No price is from {low} to {high}: the first is the greater one.")
+            raise UsageError(f"Minimum price {low} exceeds maximum {high}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ def _value(by: ProductOrder, text: str) -> Any:
     try:
         return datetime.fromisoformat(text) if by.kind == "timestamptz" else Decimal(text)
     except (ValueError, InvalidOperation) as error:
-        raise UsageError("This list cannot be gone on with: start it anew.") from error
+        raise UsageError("The cursor is invalid; start the list from the beginning.") from error
 
 
 async def product(source: Source, product_id: int) -> FullProduct:

@@ -43,7 +43,10 @@ async def test_a_reviewer_corrects_a_field_and_the_record_stays(
     [
         ({"field": "price", "verdict": "value", "value": " "}, "1 to 4,000"),
         ({"field": "price", "verdict": "value", "value": "abc"}, "is not a valid product price"),
-        ({"field": "availability", "verdict": "value", "value": "maybe"}, "is not a valid product avail"),
+        (
+            {"field": "availability", "verdict": "value", "value": "maybe"},
+            "is not a valid product avail",
+        ),
         ({"field": "smell", "verdict": "right"}, "no field"),
         ({"field": "price", "verdict": "maybe"}, "Say what the field should be"),
         ({"field": "size", "verdict": "right"}, "states no size"),

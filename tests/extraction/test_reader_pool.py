@@ -235,9 +235,7 @@ async def test_only_kinds_that_are_wanted_are_read(archive: Archive, readers: Re
 def test_kinds_are_known_by_name() -> None:
     assert wanted_kinds([]) is None
     assert wanted_kinds(["product", "contact"]) == frozenset(("product", "contact"))
-    with pytest.raises(
-        UsageError, match=r"unknown record kind 'prodct'; available: .*product"
-    ):
+    with pytest.raises(UsageError, match=r"unknown record kind 'prodct'; available: .*product"):
         wanted_kinds(["product", "prodct"])
 
 

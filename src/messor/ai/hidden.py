@@ -36,7 +36,7 @@ _HIDING_CLASSES = frozenset(
         ".text-transparent",
     )
 )  # fmt: skip
-_TOLD = (
+_BY_ATTRIBUTE = (
     f'[hidden], [aria-hidden="true" i], [{UNSEEN_MARK}], [popover], [style], input[type="hidden" i], '
     "dialog:not([open]), details:not([open]), font[color], " + ", ".join(sorted(_HIDING_CLASSES))
 )
@@ -66,7 +66,7 @@ _PAPER = frozenset(
 # Selectors with their declarations, or neither; each character is scanned once.
 _RULE = re.compile(r"([^{}]*+)(?:\{([^{}]*+)\}|[{}]|\Z)")
 _MAX_SELECTOR, _MAX_DECLARED = 2_000, 5_000
-_MOST_SELECTORS, _MAX_OF_ONE = 50, 400  # of one rule
+_MAX_SELECTORS, _MAX_OF_ONE = 50, 400  # of one rule
 _SIMPLE = re.compile(r"(?:[a-zA-Z][a-zA-Z0-9]*)?([.#][\w-]+)")
 # At most four parts, so that matching stays cheap. Only structural pseudo-classes.
 _PART = (
@@ -94,8 +94,8 @@ def hidden_spans(document: Document, source: SourceText) -> list[tuple[int, int]
     for selector in list(sheet.hides)[:MAX_SELECTORS]:
         found += _selected(document, selector)
     white = ", ".join([name for name, ink in sheet.inks.items() if ink in _PAPER][:MAX_SELECTORS])
-    told = document.select(_TOLD) + (_selected(document, white) if white else [])
-    found += [each for each in told if _is_hidden(each, sheet)]
+    candidates = document.select(_BY_ATTRIBUTE) + (_selected(document, white) if white else [])
+    found += [each for each in candidates if _is_hidden(each, sheet)]
     spans = {span for element in found if (span := _span(element, source)) is not None}
     return sorted(spans)
 
@@ -145,7 +145,7 @@ def _selectors(prelude: str, outer: list[str]) -> list[str]:
         for each in own
         for around in outer
     )
-    found = list(islice(joined, _MOST_SELECTORS)) if outer else own[:_MOST_SELECTORS]
+    found = list(islice(joined, _MAX_SELECTORS)) if outer else own[:_MAX_SELECTORS]
     return [each for each in found if len(each) <= _MAX_OF_ONE]
 
 
@@ -184,8 +184,14 @@ def _has_ground(declared: str) -> bool:
     match = _GROUND.search(declared)
     if match is None:
         return False
-    said = match[1].strip()
-    return said.split()[0] not in _PAPER | {"none", "transparent", "inherit", "initial", "unset"}
+    background = match[1].strip()
+    return background.split()[0] not in _PAPER | {
+        "none",
+        "transparent",
+        "inherit",
+        "initial",
+        "unset",
+    }
 
 
 def _names(element: Element) -> list[str]:
@@ -198,13 +204,13 @@ def _names(element: Element) -> list[str]:
 def _is_hidden(element: Element, sheet: _Sheet) -> bool:
     if element.tag in ("html", "body"):
         return False  # a page that fades in
-    if _is_told(element):
+    if _is_hidden_by_name(element):
         return True
     ways = list(resolved(plain((element.attr("style") or "")[:2_000]), sheet.variables))
     return any(map(_hides, ways)) or any(_is_faint(element, way, sheet) for way in ways)
 
 
-def _is_told(element: Element) -> bool:
+def _is_hidden_by_name(element: Element) -> bool:
     """Whether an attribute or a class name hides the element."""
     if element.tag == "details":
         return element.attr("open") is None and not _can_be_opened(element)
@@ -220,7 +226,7 @@ def _can_be_opened(details: Element) -> bool:
     summary = next(
         (each for each in details if isinstance(each, Element) and each.tag == "summary"), None
     )
-    return summary is not None and bool(one_space(summary.text)) and not _is_told(summary)
+    return summary is not None and bool(one_space(summary.text)) and not _is_hidden_by_name(summary)
 
 
 def _is_faint(element: Element, style: str, sheet: _Sheet) -> bool:

@@ -124,10 +124,10 @@ def is_injection(line: str) -> bool:
     if len(line) < _SHORT and _SIGN.isdisjoint(line):
         return False
     steps = range(0, max(len(line) - _OVERLAP, 1), _PIECE - _OVERLAP)
-    return any(_speaks_to_a_machine(_plain(line[at : at + _PIECE])) for at in steps)
+    return any(_addresses_machine(_plain(line[at : at + _PIECE])) for at in steps)
 
 
-def _speaks_to_a_machine(plain: str) -> bool:
+def _addresses_machine(plain: str) -> bool:
     if any(sign.search(plain) for sign in _ORDERS):
         return True
     return _SQUASHED.search(re.sub(r"[\W_]+", "", plain)) is not None

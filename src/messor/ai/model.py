@@ -97,19 +97,22 @@ class Model:
             return known or await self._unless_left_alone(question, subject)
         except (*LOST_CONNECTION, *TRY_AGAIN) as error:
             logger.warning("The model ledger is unavailable: %s", type(error).__name__)
-            return Reply(ReplyStatus.LEFT_ALONE, sentence=f"{TITLE} was not asked: the ledger is unavailable.")
+            return Reply(
+                ReplyStatus.LEFT_ALONE,
+                sentence=f"{TITLE} was not asked: the ledger is unavailable.",
+            )
 
     async def _unless_left_alone(self, question: Question, subject: Subject) -> Reply:
         ticket = self.breaker.admit()
         if ticket is None:
-            said = f"{TITLE} was not asked: {self.breaker.sentence}"
-            return Reply(ReplyStatus.LEFT_ALONE, sentence=said, wait=self.breaker.remaining)
+            sentence = f"{TITLE} was not asked: {self.breaker.sentence}"
+            return Reply(ReplyStatus.LEFT_ALONE, sentence=sentence, wait=self.breaker.remaining)
         try:
             held = await holds.current(self._database, USAGE)
             if held is not None:  # another worker was told to wait
                 self.breaker.hold(held.seconds, held.reason)
-                said = f"{TITLE} was not asked: {self.breaker.sentence}"
-                return Reply(ReplyStatus.LEFT_ALONE, sentence=said, wait=held.seconds)
+                sentence = f"{TITLE} was not asked: {self.breaker.sentence}"
+                return Reply(ReplyStatus.LEFT_ALONE, sentence=sentence, wait=held.seconds)
             return await self._within_caps(question, subject, ticket)
         finally:
             ticket.give_back()
@@ -117,22 +120,24 @@ class Model:
     async def _within_caps(
         self, question: Question, subject: Subject, ticket: BreakerPermit
     ) -> Reply:
-        messages, most = question.messages(), self.settings.output_tokens
+        messages, max_output = question.messages(), self.settings.output_tokens
         prompt_tokens = most_tokens(messages, question.schema)
         digest = question.input_hash(self.name)
         version = question.prompt.version
         entry = LedgerEntry(digest, question.purpose, self.name, version, subject)
         try:
             held = await self.ledger.reserve(
-                entry, prompt_tokens + most, self.settings.cost(prompt_tokens, most)
+                entry, prompt_tokens + max_output, self.settings.cost(prompt_tokens, max_output)
             )
         except OverCapError as error:
             wait = self.settings.service.timeout if error.is_passing else 0.0
             ending = ReplyStatus.LEFT_ALONE if error.is_passing else ReplyStatus.OVER_CAP
             return Reply(ending, sentence=error.sentence, wait=wait)
         if held is None:
-            said = f"{TITLE} was not asked: the same question is already in flight."
-            return Reply(ReplyStatus.IN_FLIGHT, sentence=said, wait=self.settings.service.timeout)
+            sentence = f"{TITLE} was not asked: the same question is already in flight."
+            return Reply(
+                ReplyStatus.IN_FLIGHT, sentence=sentence, wait=self.settings.service.timeout
+            )
         reply = self._scrubbed(await self._called(question, messages), held)
         if reply.slow_down:
             reply = await self._share(reply)

@@ -66,7 +66,9 @@ class ModelSettings:
         if self.input_price < 0 or self.output_price < 0:
             raise UsageError("Token prices of a model cannot be negative.")
         if min(self.output_tokens, self.chunk_chars, self.chunks) < 1:
-            raise UsageError("Output tokens, chunk characters and chunks of a model must be at least 1.")
+            raise UsageError(
+                "Output tokens, chunk characters and chunks of a model must be at least 1."
+            )
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> Decimal:
         spent = prompt_tokens * self.input_price + completion_tokens * self.output_price

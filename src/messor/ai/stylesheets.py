@@ -89,8 +89,8 @@ def variables(document: Document, texts: list[str]) -> Variables:
     for text in (*texts, *styled):
         for name, value in _VARIABLE.findall(text):
             values = found.setdefault(name.lower(), [])
-            if len(values) < _MAX_VALUES and (said := plain(value).strip()) not in values:
-                values.append(said)
+            if len(values) < _MAX_VALUES and (declared := plain(value).strip()) not in values:
+                values.append(declared)
     return found
 
 

@@ -73,13 +73,13 @@ class VisibleText:
 
     def _withhold(self) -> None:
         lines = self.text.split("\n")
-        ordering = injection_lines([_displayed(line) for line in lines])
+        injected = injection_lines([_displayed(line) for line in lines])
         position = 0
         for number, line in enumerate(lines):
-            if number in ordering:
+            if number in injected:
                 self._withheld.append((position, position + len(line)))
             position += len(line) + 1
-        self.withheld = len(ordering)
+        self.withheld = len(injected)
 
     def lines(self) -> list[str]:
         """Return the lines that may be sent to a model."""
@@ -189,8 +189,8 @@ def _pieces(source: str, begin: int, end: int) -> Iterator[tuple[str, int, int, 
         if kind is None:
             yield match[0].replace("\n", " ").replace("\r", " "), match.start(), match.end(), True
         elif kind == "entity":
-            said = html.unescape(match[0])
-            visible = said if one_space(said) or said.isspace() else ""
+            decoded = html.unescape(match[0])
+            visible = decoded if one_space(decoded) or decoded.isspace() else ""
             yield visible.replace("\n", " "), match.start(), match.end(), False
         elif kind == "smuggled":
             yield GAP, match.start(), match.end(), False

@@ -19,7 +19,7 @@ from messor.fetch.services.faults import fault_of_status, one_line, said_by
 PATH = "chat/completions"
 TITLE = "The model"
 SLOW_DOWN = 30.0  # seconds, if an overloaded endpoint gives no delay
-_MOST_TOKENS = 100_000_000  # higher counts are errors
+_MAX_TOKENS = 100_000_000  # higher counts are errors
 # What to change if an endpoint refuses a part of the request.
 _CHANGES = ("max_tokens", "temperature", "response_format")
 # Error codes that refuse one text, not the client.
@@ -88,8 +88,8 @@ class Dialect:
 
 def _refused_part(value: Any) -> str | None:
     named = _error(value).get("param")
-    said = f"{named if isinstance(named, str) else ''} {said_by(value)}"
-    return next((part for part in _CHANGES if part in said), None)
+    sentence = f"{named if isinstance(named, str) else ''} {said_by(value)}"
+    return next((part for part in _CHANGES if part in sentence), None)
 
 
 def read_reply(answer: ServiceResponse, check: Check) -> Reply:
@@ -99,14 +99,14 @@ def read_reply(answer: ServiceResponse, check: Check) -> Reply:
     try:
         found: Completion = answer.read(Completion)
     except (ValueError, RecursionError):
-        said = f"{TITLE} did not return a chat completion."
-        return Reply(ReplyStatus.BAD_ANSWER, sentence=said, is_charged=True)
+        sentence = f"{TITLE} did not return a chat completion."
+        return Reply(ReplyStatus.BAD_ANSWER, sentence=sentence, is_charged=True)
     usage = _usage(found.usage)
     if not found.choices:
-        said = f"{TITLE} returned no choices."
-        return Reply(ReplyStatus.BAD_ANSWER, sentence=said, usage=usage, is_charged=True)
-    ending, value, said = _judge(found.choices[0], check)
-    return Reply(ending, value, said, usage=usage, is_charged=True)
+        sentence = f"{TITLE} returned no choices."
+        return Reply(ReplyStatus.BAD_ANSWER, sentence=sentence, usage=usage, is_charged=True)
+    ending, value, sentence = _judge(found.choices[0], check)
+    return Reply(ending, value, sentence, usage=usage, is_charged=True)
 
 
 def _judge(choice: CompletionChoice, check: Check) -> tuple[ReplyStatus, Any, str]:
@@ -205,10 +205,10 @@ def _codes(error: dict[str, Any]) -> list[str]:
     return [code for name in ("code", "type") if isinstance(code := error.get(name), str)]
 
 
-def _usage(said: Tokens | None) -> Usage | None:
+def _usage(sentence: Tokens | None) -> Usage | None:
     """Return the endpoint's count, None if missing or implausible."""
-    if said is None or not (0 <= said.prompt_tokens <= _MOST_TOKENS):
+    if sentence is None or not (0 <= sentence.prompt_tokens <= _MAX_TOKENS):
         return None
-    if not 0 <= said.completion_tokens <= _MOST_TOKENS:
+    if not 0 <= sentence.completion_tokens <= _MAX_TOKENS:
         return None
-    return Usage(said.prompt_tokens, said.completion_tokens)
+    return Usage(sentence.prompt_tokens, sentence.completion_tokens)

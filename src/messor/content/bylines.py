@@ -58,23 +58,23 @@ def modified(page: PageView, written: list[PageItem]) -> str | None:
 def _date(page: PageView, written: list[PageItem], name: str, names: tuple[str, ...]) -> str | None:
     for item in written:
         for passage in item.texts(name):
-            if said := read_date(passage.text):
-                return said
+            if stated := read_date(passage.text):
+                return stated
     metas = page.metas
     for meta in names:
-        if meta in metas and (said := read_date(page.meta_text(meta))):
-            return said
+        if meta in metas and (stated := read_date(page.meta_text(meta))):
+            return stated
     return None
 
 
 def published(page: PageView, written: list[PageItem]) -> str | None:
     """Return when the page was published; the date in its URL is the last resort."""
-    said = _date(page, written, "datePublished", _PUBLISHED)
-    if said:
-        return said
+    stated = _date(page, written, "datePublished", _PUBLISHED)
+    if stated:
+        return stated
     for element in page.document.select(_TIMES)[:3] if page.document.find("time") else ():
-        if said := read_date(element.attr("datetime") or element.text):
-            return said
+        if stated := read_date(element.attr("datetime") or element.text):
+            return stated
     dated = _URL_DATE.search(page.path)
     return read_date("-".join(dated.groups())) if dated else None
 
@@ -100,11 +100,11 @@ def authors(page: PageView, written: list[PageItem]) -> list[str]:
 
 
 def _names(item: PageItem, role: str) -> list[str]:
-    said = [passage.text for passage in item.texts(role)]
+    stated = [passage.text for passage in item.texts(role)]
     for person in item.items(role)[:MAX_AUTHORS]:
         name = person.text("name")
-        said.extend([name.text] if name else [])
-    return [name for text in said for name in _split_names(text)]
+        stated.extend([name.text] if name else [])
+    return [name for text in stated for name in _split_names(text)]
 
 
 def _split_names(text: str) -> list[str]:

@@ -31,9 +31,9 @@ _DOT = re.compile(
 _MAX_TRIES = 500
 # Target of Cloudflare's address links; the numbers follow a # or are in an attribute.
 VEIL = "/cdn-cgi/l/email-protection"
-_VEILED = re.compile(r"(?:^|#)((?:[0-9a-fA-F]{2}){4,200})$")
+_OBFUSCATED = re.compile(r"(?:^|#)((?:[0-9a-fA-F]{2}){4,200})$")
 # Invisible text within a line. It contains no tag, so nothing is scanned twice.
-_UNSHOWN = re.compile(
+_INVISIBLE = re.compile(
     r"<(\w{1,10})\s[^<>]{0,200}?(?:display\s?:\s?none|visibility\s?:\s?hidden)[^<>]{0,200}>"
     r"[^<>]{0,200}</\1>",
     re.IGNORECASE,
@@ -102,17 +102,17 @@ def _length(written: str, domain: str) -> int:
 
 def has_hidden_text(quote: str) -> bool:
     """Whether a quote contains invisible text."""
-    return "<" in quote and _UNSHOWN.search(quote) is not None
+    return "<" in quote and _INVISIBLE.search(quote) is not None
 
 
 def read_visible_email(quote: str) -> str | None:
     """Return the first address in a piece of HTML, ignoring invisible text."""
-    return read_email(one_space(from_html(_UNSHOWN.sub("", quote))))
+    return read_email(one_space(from_html(_INVISIBLE.sub("", quote))))
 
 
 def read_obfuscated_email(text: str) -> str | None:
     """Decode an address obfuscated by Cloudflare: all numbers are XORed with the first."""
-    match = _VEILED.search(text.strip())
+    match = _OBFUSCATED.search(text.strip())
     if match is None:
         return None
     key, *mixed = bytes.fromhex(match[1])

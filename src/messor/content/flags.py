@@ -45,7 +45,7 @@ def read_flags(
 
 def _is_paid(page: PageView) -> bool:
     for item in page.items[:200]:
-        said = item.texts(_FREE)
-        if said:
-            return said[0].text.strip().lower().rpartition("/")[2] == "false"
+        stated = item.texts(_FREE)
+        if stated:
+            return stated[0].text.strip().lower().rpartition("/")[2] == "false"
     return False

@@ -131,10 +131,10 @@ def statements(text: str) -> list[str]:
         lowered = text.lower()
     if len(lowered) != len(text):
         return [text]
-    told = [match.end() for pattern in (_HOURS, _CLOSED) for match in pattern.finditer(lowered)]
+    ends = [match.end() for pattern in (_HOURS, _CLOSED) for match in pattern.finditer(lowered)]
     pieces: list[str] = []
     begin = 0
-    for end in sorted(told):
+    for end in sorted(ends):
         following = _next_day(lowered, end)
         if following is not None and begin < end <= following:
             pieces.append(text[begin:end])

@@ -79,7 +79,7 @@ class _Script:
             if colon is not None:
                 key = text
                 continue
-            literal = (key, _said(text)) if number is None else (key, number)
+            literal = (key, _decoded(text)) if number is None else (key, number)
             if literal not in known:
                 known[literal] = number or text
                 yield literal
@@ -118,12 +118,12 @@ class _Script:
     def array(self, key: str, value: list[Any], path: str) -> Passage | None:
         """Return the content of an array of texts as in the source."""
         for match in re.finditer(rf'"{re.escape(key)}"\s*+:\s*+\[([^\[\]{{}}]*+)\]', self._written):
-            if [_said(each[1]) for each in _LITERAL.finditer(match[1]) if each[1]] == value:
+            if [_decoded(each[1]) for each in _LITERAL.finditer(match[1]) if each[1]] == value:
                 return Passage("json_ld", match[1], path)
         return None
 
 
-def _said(text: str) -> str:
+def _decoded(text: str) -> str:
     if "\\" not in text:
         return text
     try:

@@ -65,8 +65,8 @@ def _bold_beginning(line: Line) -> str | None:
     if first is None or first.tag not in _BOLD:
         return None
     text = " ".join(first.text.split())
-    told = 0 < len(text) <= MAX_LABEL and len(text) < len(line.text)
-    return text if told and line.text.startswith(text) else None
+    is_label = 0 < len(text) <= MAX_LABEL and len(text) < len(line.text)
+    return text if is_label and line.text.startswith(text) else None
 
 
 def _name(text: str) -> str:

@@ -110,7 +110,7 @@ def _quote(piece: str, wanted: str) -> str:
     target = squashed(wanted)
     if not target:
         return ""
-    said: list[str] = []
+    characters: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     for match in _TOKEN.finditer(piece):
@@ -120,8 +120,8 @@ def _quote(piece: str, wanted: str) -> str:
         whole = token[0] == "&"
         for place, character in enumerate(html.unescape(token) if whole else token):
             if squashed(character):
-                said.append(character)
+                characters.append(character)
                 starts.append(start if whole else start + place)
                 ends.append(match.end() if whole else start + place + 1)
-    found = "".join(said).find(target)
+    found = "".join(characters).find(target)
     return piece[starts[found] : ends[found + len(target) - 1]] if found >= 0 else ""

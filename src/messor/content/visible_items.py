@@ -16,7 +16,7 @@ _KNOWN: dict[str, str] = {}
 _REMEMBERED = 16_384
 _REGIONS = ("<nav", "<footer", "<header", "<aside")
 # Maximum lists cached per page; caching checks their surroundings.
-_MOST_LISTS = 500
+_MAX_LISTS = 500
 
 
 class KnownList:
@@ -61,7 +61,7 @@ class ItemLines:
         items = _items(list_)
         if len(items) != len(written) or any(item.tag != "li" for item in items):
             return [], []  # possibly split in a wrong place
-        if len(self._reading) < _MOST_LISTS:
+        if len(self._reading) < _MAX_LISTS:
             self._reading.append((items, written, number))
         if any(lines):
             pairs = zip(items, lines, strict=True)

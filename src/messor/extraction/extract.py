@@ -125,7 +125,7 @@ class Extractor:
         self._progress = progress
         self._repair = patient(repair)
         self._space = space
-        self._looking = PollGate()
+        self._gate = PollGate()
         self._stop = asyncio.Event()
         self.tally = Tally()
 
@@ -164,14 +164,14 @@ class Extractor:
                     return
 
     async def _take_turn(self, follow: bool) -> int:
-        async with self._looking.turn() as turn:
+        async with self._gate.turn() as turn:
             if follow:
-                await self._looking.rest(self._stop)
+                await self._gate.rest(self._stop)
             return 0 if self._stop.is_set() else await self._step(turn)
 
     async def step(self) -> int:
         """Process one batch; returns the number of claimed rows."""
-        async with self._looking.turn() as turn:
+        async with self._gate.turn() as turn:
             return await self._step(turn)
 
     async def _step(self, turn: PollTurn) -> int:
@@ -240,14 +240,14 @@ class Extractor:
         there = self._sort(rows, batch, ranking)
         if not there:
             return []
-        answers = self._readers.ask([order for _, order in there])
+        answers = self._readers.ask([request for _, request in there])
         try:
             await asyncio.wait(answers, timeout=seconds)
         finally:
             for answer in answers:
                 answer.cancel()
         seen: list[Live] = []
-        for (row, order), answer in zip(there, answers, strict=True):
+        for (row, request), answer in zip(there, answers, strict=True):
             if answer.cancelled():  # stays in the queue
                 continue
             try:
@@ -257,7 +257,7 @@ class Extractor:
                 continue
             page = answer.result().page
             if page is not None and row.domain_id is not None and row.cause != "parser":
-                seen.append(Live(row.domain_id, order, page))
+                seen.append(Live(row.domain_id, request, page))
         return seen
 
     def _sort(
@@ -274,10 +274,10 @@ class Extractor:
             elif not self._shelf.may_hold(row.segment):
                 batch.elsewhere.append(row.id)
             else:
-                there.append((row, self._order(row, pins, ranking)))
+                there.append((row, self._request(row, pins, ranking)))
         return there
 
-    def _order(self, row: QueuedPage, pins: dict[str, str], ranking: bytes | None) -> ReadRequest:
+    def _request(self, row: QueuedPage, pins: dict[str, str], ranking: bytes | None) -> ReadRequest:
         assert row.segment is not None
         return ReadRequest(
             folder=self._archive,

@@ -109,19 +109,19 @@ class ModelFindings:
 class ArchivedPage:
     """A page for a model, parsed by a reader process."""
 
-    def __init__(self, readers: ReaderPool, order: ReadRequest) -> None:
+    def __init__(self, readers: ReaderPool, request: ReadRequest) -> None:
         self._readers = readers
-        self._order = order
+        self._request = request
 
     async def input(self, size: int, max_chunks: int) -> ModelInput:
-        order = msgspec.structs.replace(self._order, get_input=GetInput(size, max_chunks))
-        found = (await self._readers.answer(order)).model_input
+        request = msgspec.structs.replace(self._request, get_input=GetInput(size, max_chunks))
+        found = (await self._readers.answer(request)).model_input
         assert found is not None
         return found
 
     async def prove(self, version: str, answer: dict[str, Any]) -> ProvenAnswer:
-        order = msgspec.structs.replace(self._order, prove=Prove(version, answer))
-        proof = (await self._readers.answer(order)).proof
+        request = msgspec.structs.replace(self._request, prove=Prove(version, answer))
+        proof = (await self._readers.answer(request)).proof
         assert proof is not None
         return proof
 
@@ -130,8 +130,8 @@ class ArchivedPage:
         if not records:
             return []
         quotes = [model_store.quotes_of(record) for record in records]
-        order = msgspec.structs.replace(self._order, recall=Recall(quotes))
-        held = (await self._readers.answer(order)).recalled or []
+        request = msgspec.structs.replace(self._request, recall=Recall(quotes))
+        held = (await self._readers.answer(request)).recalled or []
         return [record for record, holds in zip(records, held, strict=True) if holds]
 
 
@@ -166,7 +166,7 @@ class ModelJobs:
         return effects
 
     async def _find(self, findings: ModelFindings, subject: Subject) -> None:
-        page = ArchivedPage(self._readers, self._order(findings.facts))
+        page = ArchivedPage(self._readers, self._request(findings.facts))
         known = await model_store.earlier(self._database, findings.question.page_id)
         held = await page.still_holds(known)
         turned_away = await self._judge(findings, subject)
@@ -203,7 +203,7 @@ class ModelJobs:
                 away.add(name)
         return away
 
-    def _order(self, facts: ModelPageFacts) -> ReadRequest:
+    def _request(self, facts: ModelPageFacts) -> ReadRequest:
         return ReadRequest(
             folder=self._archive,
             segment=facts.segment,

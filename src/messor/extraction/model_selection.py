@@ -121,14 +121,14 @@ def _reads(plan: AskingPlan, flagged: Sequence[Flagged]) -> dict[str, list[str]]
 
 
 def _job(plan: AskingPlan, question: ModelQuestion) -> NewJob:
-    said = msgspec.json.encode(question)
+    payload = msgspec.json.encode(question)
     # The same snapshot is asked about once, unless the question differs.
-    mark = sha256(said + (plan.version or "").encode()).hexdigest()[:16]
+    mark = sha256(payload + (plan.version or "").encode()).hexdigest()[:16]
     return NewJob(
         JOB_TYPE,
         f"{JOB_TYPE}:{question.page_id}:{question.snapshot_id}:{mark}",
         "page",
-        payload=msgspec.json.decode(said),
+        payload=msgspec.json.decode(payload),
         prompt_version=(plan.version or "").partition(":")[0] or None,
         model=plan.model,
         priority=PRIORITY,

@@ -15,7 +15,7 @@ from messor.jobs.runner import Runner, RunnerLimits
 from messor.store.database import Database
 
 CONCURRENCY = 4  # questions in flight
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 
 # Running or due jobs; those waiting for a retry do not count.
 BUSY = """
@@ -57,7 +57,7 @@ class ModelWorker:
         running = asyncio.create_task(self._runner.run())
         try:
             while await self._database.fetchval(BUSY, JOB_TYPE) and not running.done():
-                await asyncio.wait([running], timeout=LOOK_SECONDS)
+                await asyncio.wait([running], timeout=POLL_SECONDS)
             self._runner.stop()
             await running
         finally:

@@ -55,7 +55,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         self._loop = asyncio.get_running_loop()
         self._received = bytearray()
         self._answered = 0
-        self._heard_at = 0.0  # when it last answered, or was asked while idle
+        self._last_answer_at = 0.0  # when it last answered, or was asked while idle
         self._watch: asyncio.TimerHandle | None = None
         self._fault: str | None = None
         self.on_hand: deque[PendingRead] = deque()
@@ -74,11 +74,11 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         """Whether it accepts requests."""
         return self._fault is None
 
-    def send(self, asked: PendingRead) -> None:
+    def send(self, pending: PendingRead) -> None:
         if not self.on_hand:
-            self._heard_at = time.monotonic()
-        self.on_hand.append(asked)
-        self._input.write(asked.frame)
+            self._last_answer_at = time.monotonic()
+        self.on_hand.append(pending)
+        self._input.write(pending.frame)
         if self._watch is None:
             self._watch = self._loop.call_later(self._seconds, self._check_stall)
 
@@ -94,7 +94,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
                 break
             self._on_answer(decode_answer(bytes(received[HEAD:end])))
             del received[:end]
-        self._heard_at = time.monotonic()
+        self._last_answer_at = time.monotonic()
         self._on_news()
 
     def _on_answer(self, answer: ReadResult) -> None:
@@ -115,7 +115,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
             return
         has_begun = self._progress.begun > 0
         limit = self._seconds if has_begun else START_SECONDS
-        left = max(self._progress.begun_at, self._heard_at) + limit - time.monotonic()
+        left = max(self._progress.begun_at, self._last_answer_at) + limit - time.monotonic()
         if left > 0:
             self._watch = self._loop.call_later(min(left, self._seconds), self._check_stall)
             return

@@ -51,33 +51,33 @@ class ReaderPool:
         """The process ids of running readers."""
         return [child.pid for child in self._children if child.on_hand]
 
-    def ask(self, orders: Iterable[ReadRequest]) -> list[asyncio.Future[ReadResult]]:
+    def ask(self, requests: Iterable[ReadRequest]) -> list[asyncio.Future[ReadResult]]:
         """Queue requests; each future resolves to its answer, or raises UnreadableError with the
         reason.
         """
         new_future = asyncio.get_running_loop().create_future
-        asked = [PendingRead(framed(order), new_future()) for order in orders]
-        self._waiting += asked
+        pending = [PendingRead(framed(request), new_future()) for request in requests]
+        self._waiting += pending
         self._dispatch()
         self._start()
-        return [each.answer for each in asked]
+        return [each.answer for each in pending]
 
-    async def answer(self, order: ReadRequest) -> ReadResult:
+    async def answer(self, request: ReadRequest) -> ReadResult:
         """Return the answer to a request; raises UnreadableError with the reason."""
-        (answer,) = self.ask([order])
+        (answer,) = self.ask([request])
         return await answer
 
-    async def read(self, order: ReadRequest) -> FoundPage:
+    async def read(self, request: ReadRequest) -> FoundPage:
         """Return the results of a page; raises UnreadableError with the reason."""
-        answer = await self.answer(order)
+        answer = await self.answer(request)
         assert answer.page is not None
         return answer.page
 
     async def close(self) -> None:
         """End all processes; no request may be pending."""
         self._is_closed = True
-        for asked in self._waiting:
-            asked.answer.cancel()
+        for pending in self._waiting:
+            pending.answer.cancel()
         await asyncio.gather(*self._starting)
         children = list(self._children)
         for child in children:
@@ -92,15 +92,15 @@ class ReaderPool:
             child = min(well, key=_load, default=None)
             if child is None or _load(child) >= ON_HAND:
                 break
-            asked = self._waiting.popleft()
-            if not asked.answer.done():
-                child.send(asked)
+            pending = self._waiting.popleft()
+            if not pending.answer.done():
+                child.send(pending)
 
     def _start(self) -> None:
         """Start processes until there is one per request, up to the maximum."""
-        orders = len(self._waiting) + sum(map(_load, self._children))
+        requests = len(self._waiting) + sum(map(_load, self._children))
         there = len(self._children) + len(self._starting)
-        for _ in range(min(self.count, orders) - there if not self._is_closed else 0):
+        for _ in range(min(self.count, requests) - there if not self._is_closed else 0):
             starting = asyncio.get_running_loop().create_task(self._begin())
             self._starting.add(starting)
             starting.add_done_callback(self._starting.discard)
@@ -140,9 +140,9 @@ class ReaderPool:
     def _fail_waiting(self, error: Exception) -> None:
         """Fail the waiting requests: no process can be started; running ones continue."""
         while self._waiting and not self._children:
-            asked = self._waiting.popleft()
-            if not asked.answer.done():
-                asked.answer.set_exception(error)
+            pending = self._waiting.popleft()
+            if not pending.answer.done():
+                pending.answer.set_exception(error)
 
     def _on_exit(self, child: ReaderHandle, left: Sequence[PendingRead]) -> None:
         """Requeue the blameless pending requests of a process that has ended, first in line."""

@@ -35,7 +35,7 @@ from messor.extraction.reader_protocol import (
     ReaderProgress,
     ReadRequest,
     ReadResult,
-    decode_order,
+    decode_request,
     framed,
 )
 from messor.parsers import Parsers
@@ -55,38 +55,40 @@ BUNCH_SECONDS = 0.2
 _segment = OpenSegment()  # shared by consecutive requests
 
 
-def read(order: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
+def read(request: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
     """Read one archived page in this process, which may die of it.
 
     Archived pages were parsed before, with a depth check or in a sandbox.
     """
     try:
         body = read_body(
-            order.folder, order.segment, order.offset, order.length, read=_segment.read
+            request.folder, request.segment, request.offset, request.length, read=_segment.read
         )
-        if order.is_image:
+        if request.is_image:
             return _image(body)
-        text, _ = decode(body, order.content_type)
-        if order.recall is not None:
-            held = [all(quote in text for quote in quotes) for quotes in order.recall.quotes]
+        text, _ = decode(body, request.content_type)
+        if request.recall is not None:
+            held = [all(quote in text for quote in quotes) for quotes in request.recall.quotes]
             return ReadResult(recalled=held)
-        if order.reread:
-            return ReadResult(content_hashes=_content_hashes(body, text, order))
-        if order.get_input is not None or order.prove is not None:
-            return _asked(order, LocalModelPage(PageView.of(text, order.url, may_die=True)))
+        if request.reread:
+            return ReadResult(content_hashes=_content_hashes(body, text, request))
+        if request.get_input is not None or request.prove is not None:
+            return _model_answer(
+                request, LocalModelPage(PageView.of(text, request.url, may_die=True))
+            )
         extraction = read_records(
             text,
-            order.url,
-            status=order.status,
-            generic=order.generic,
-            pins=order.pins,
-            parsers=parsers if order.ranking is None else _ranked(order.ranking),
-            kinds=order.kinds,
+            request.url,
+            status=request.status,
+            generic=request.generic,
+            pins=request.pins,
+            parsers=parsers if request.ranking is None else _ranked(request.ranking),
+            kinds=request.kinds,
             may_die=True,
         )
     except MessorError as error:
         return ReadResult(fault=str(error))
-    return ReadResult(page=found_page(extraction, order.kinds))
+    return ReadResult(page=found_page(extraction, request.kinds))
 
 
 @lru_cache(maxsize=2)
@@ -97,12 +99,12 @@ def _ranked(ranking: bytes) -> Parsers:
     return parsers
 
 
-def _content_hashes(body: bytes, text: str, order: ReadRequest) -> ContentHashes:
+def _content_hashes(body: bytes, text: str, request: ReadRequest) -> ContentHashes:
     """Return the possible content hashes of these bytes: the crawler hashes the raw beginning of a
     refusal.
     """
-    markdown = read_page(text, order.url, bounded=False).markdown
-    beginning, _ = decode(body[:MAX_JUDGED], order.content_type)
+    markdown = read_page(text, request.url, bounded=False).markdown
+    beginning, _ = decode(body[:MAX_JUDGED], request.content_type)
     return ContentHashes(
         said=content_hash(markdown, None, text) if markdown else None,
         as_it_is=[content_hash(None, None, text), content_hash(None, None, beginning)],
@@ -118,14 +120,14 @@ def _image(body: bytes) -> ReadResult:
     return ReadResult(image=found)
 
 
-def _asked(order: ReadRequest, page: LocalModelPage) -> ReadResult:
+def _model_answer(request: ReadRequest, page: LocalModelPage) -> ReadResult:
     """Answer a model request."""
-    if order.get_input is not None:
+    if request.get_input is not None:
         return ReadResult(
-            model_input=page.input_now(order.get_input.size, order.get_input.max_chunks)
+            model_input=page.input_now(request.get_input.size, request.get_input.max_chunks)
         )
-    assert order.prove is not None
-    return ReadResult(proof=page.prove_now(order.prove.version, order.prove.answer))
+    assert request.prove is not None
+    return ReadResult(proof=page.prove_now(request.prove.version, request.prove.answer))
 
 
 class _Answers:
@@ -156,7 +158,7 @@ class _Answers:
             self._sent_at = time.monotonic()
 
 
-def _orders(source: int, before_waiting: Callable[[], None]) -> Iterator[ReadRequest]:
+def _requests(source: int, before_waiting: Callable[[], None]) -> Iterator[ReadRequest]:
     """Yield requests as they arrive."""
     received = bytearray()
     while True:
@@ -164,9 +166,9 @@ def _orders(source: int, before_waiting: Callable[[], None]) -> Iterator[ReadReq
             end = HEAD + int.from_bytes(received[:HEAD], "big")
             if len(received) < end:
                 break
-            order = decode_order(bytes(received[HEAD:end]))
+            request = decode_request(bytes(received[HEAD:end]))
             del received[:end]
-            yield order
+            yield request
         before_waiting()
         data = os.read(source, 65_536)
         if not data:
@@ -197,15 +199,15 @@ def main() -> None:
         _segment.close()
 
     archive = ""
-    for order in _orders(0, before_waiting):
+    for request in _requests(0, before_waiting):
         if not archive:
-            archive = order.folder
+            archive = request.folder
             sandbox.enter(readable=[*sandbox.python_folders(), archive])
-        elif order.folder != archive:
+        elif request.folder != archive:
             answers.send()
             return  # another process takes the rest: this one cannot open it
         progress.begin(time.monotonic())
-        answers.add(framed(read(order, parsers)))
+        answers.add(framed(read(request, parsers)))
 
 
 if __name__ == "__main__":

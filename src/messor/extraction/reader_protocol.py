@@ -89,7 +89,7 @@ class ReadResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _encode = msgspec.msgpack.Encoder().encode
-decode_order = msgspec.msgpack.Decoder(ReadRequest).decode
+decode_request = msgspec.msgpack.Decoder(ReadRequest).decode
 decode_answer = msgspec.msgpack.Decoder(ReadResult).decode
 
 

@@ -38,20 +38,20 @@ class Flagging:
         """Judge pages and store the flags; returns the current flags by page, without unreadable
         pages.
         """
-        read = [(outcome, page) for outcome in outcomes if (page := _told(outcome)) is not None]
+        read = [(outcome, page) for outcome in outcomes if (page := _readable(outcome)) is not None]
         if not read:
             return {}
         domains = {outcome.sighting.domain_id for outcome, _ in read}
         wants = await self._topics.of_domains(connection, domains)
-        asked = [
+        wanted = [
             (outcome, page, want)
             for outcome, page in read
             for want in wants.get(outcome.sighting.domain_id, ())
         ]
-        judged = [_judged(outcome, page, want) for outcome, page, want in asked]
+        judged = [_judged(outcome, page, want) for outcome, page, want in wanted]
         found: dict[int, list[Flagged]] = {}
         for (outcome, _, want), flag in zip(
-            asked, await keep_flags(connection, judged), strict=True
+            wanted, await keep_flags(connection, judged), strict=True
         ):
             found.setdefault(outcome.sighting.page_id, []).append(Flagged(want, flag))
         return found
@@ -62,7 +62,7 @@ def text_of(page: FoundPage) -> PageText:
     return PageText(str(page.metadata.get("title") or page.headline), page.main_text)
 
 
-def _told(outcome: StoredOutcome) -> FoundPage | None:
+def _readable(outcome: StoredOutcome) -> FoundPage | None:
     page = outcome.page
     return page if page is not None and page.is_read and page.page_type != ERROR else None
 

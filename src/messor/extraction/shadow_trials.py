@@ -33,7 +33,7 @@ class Live(NamedTuple):
     """A page that was just read, its request, and the current parsers' results."""
 
     domain_id: UUID
-    order: ReadRequest
+    request: ReadRequest
     page: FoundPage
 
 
@@ -66,18 +66,18 @@ class Shadows:
 
     async def read(self, readers: ReaderPool, pages: Sequence[Live], seconds: float) -> None:
         """Read pages again with the candidates concerned; what takes too long does not count."""
-        asked = [
+        pairs = [
             (shadow, live) for live in pages for shadow in self.kinds if _concerns(shadow, live)
         ]
-        if not asked:
+        if not pairs:
             return
-        answers = readers.ask([_order(*each) for each in asked])
+        answers = readers.ask([_request(*each) for each in pairs])
         try:
             await asyncio.wait(answers, timeout=max(seconds, 0.0))
         finally:
             for answer in answers:
                 answer.cancel()
-        for (shadow, live), answer in zip(asked, answers, strict=True):
+        for (shadow, live), answer in zip(pairs, answers, strict=True):
             kinds = frozenset(filter(live.page.has_asked_for, self.kinds[shadow]))
             if answer.cancelled() or not kinds:
                 continue
@@ -97,8 +97,8 @@ class Shadows:
             locked = await trials.lock_shadow(connection, shadow.id)
             if locked is None:  # decided meanwhile
                 continue
-            told, most = locked
-            report = ComparisonReport.of_json(told, (shadow.parser, shadow.version))
+            data, most = locked
+            report = ComparisonReport.of_json(data, (shadow.parser, shadow.version))
             for seen in self._seen[shadow]:
                 if seen.live.domain_id in names and report.pages < most:
                     _add(report, names[seen.live.domain_id], seen)
@@ -125,12 +125,12 @@ async def begin(
 def _concerns(shadow: Shadow, live: Live) -> bool:
     """Whether a candidate should read a page that it did not just read for real."""
     is_there = shadow.domain_id is None or shadow.domain_id == live.domain_id
-    return is_there and live.order.pins.get(shadow.parser) != shadow.version
+    return is_there and live.request.pins.get(shadow.parser) != shadow.version
 
 
-def _order(shadow: Shadow, live: Live) -> ReadRequest:
-    pins = {**live.order.pins, shadow.parser: shadow.version}
-    return msgspec.structs.replace(live.order, pins=pins)
+def _request(shadow: Shadow, live: Live) -> ReadRequest:
+    pins = {**live.request.pins, shadow.parser: shadow.version}
+    return msgspec.structs.replace(live.request, pins=pins)
 
 
 def _add(report: ComparisonReport, domain: str, seen: _Seen) -> None:
@@ -139,5 +139,5 @@ def _add(report: ComparisonReport, domain: str, seen: _Seen) -> None:
         return
     page = seen.live.page
     records = {(each.kind, each.identity): each.data for each in page.records}
-    stored = StoredPage(domain, seen.live.order.url, records, page.rejected)
+    stored = StoredPage(domain, seen.live.request.url, records, page.rejected)
     report.add(stored, seen.page, seen.kinds)

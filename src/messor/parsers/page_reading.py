@@ -171,9 +171,9 @@ class _Readers:
 
     def _read_records(self, readers: list[Parser]) -> None:
         """Read each kind with the first parser that finds any."""
-        found, told = self._found, set[str]()
+        found, settled = self._found, set[str]()
         for parser in readers:
-            open_kinds = parser.kinds - told
+            open_kinds = parser.kinds - settled
             wanted = self._wanted(open_kinds)
             records = self._parsed(parser, wanted) if wanted else []
             if records is None:
@@ -181,8 +181,8 @@ class _Readers:
                 continue
             stated = [record for record in records if record.kind in open_kinds]
             if stated and not parser.is_generic:
-                told |= parser.kinds
-            told |= {record.kind for record in stated}
+                settled |= parser.kinds
+            settled |= {record.kind for record in stated}
             # Built-in parsers always quote the page; fields of third-party ones are checked against
             # it.
             decoded = None if is_ours(parser) else self._page.source.text
@@ -191,7 +191,7 @@ class _Readers:
             )
             found.records += good[: MAX_RECORDS - len(found.records)]
             found.rejected += rejected
-        found.unread -= told
+        found.unread -= settled
 
     def _parsed(self, parser: Parser, wanted: AbstractSet[str]) -> list[Record] | None:
         """Return a parser's records, None if it failed; only requested kinds where it can select."""

@@ -161,8 +161,8 @@ def _start(html: str, url: str) -> tuple[str, dict[str, str]]:
     if any(record.kind in PRODUCTS.kinds for record in stated) or not stated:
         return "PRODUCTS", {"kind": "product", "field": "price", "normaliser": "shown_amount"}
     name, field = next(iter(stated[0].fields.items()))
-    said = {"kind": stated[0].kind, "field": name, "normaliser": field.evidence.normaliser}
-    return "STATEMENTS", said
+    example = {"kind": stated[0].kind, "field": name, "normaliser": field.evidence.normaliser}
+    return "STATEMENTS", example
 
 
 def _expected(html: str, url: str, kinds: AbstractSet[str]) -> list[dict[str, Any]]:

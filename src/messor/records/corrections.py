@@ -126,7 +126,9 @@ async def confirm(connection: Connection, record_id: int, name: str, *, actor: s
     """Confirm a field; this is a training example too."""
     row = await _record(connection, record_id, name)
     if row["found"] is None:
-        raise ConflictError(f"The record has no {name} to confirm; enter the correct value instead.")
+        raise ConflictError(
+            f"The record has no {name} to confirm; enter the correct value instead."
+        )
     await correct(connection, record_id, name, row["found"], actor=actor)
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from messor.content.schemas.products import Availability
 from messor.errors import NotFoundError, UsageError
-from messor.records.queries import LARGEST, STRETCH, Source
+from messor.records.queries import LARGEST, MAX_SCANNED, Source
 
 AVAILABILITIES: tuple[str, ...] = get_args(Availability)
 MOST_IMAGES = 100
@@ -170,12 +170,12 @@ async def products(
     """Return products in an order; `after` is the cursor of the previous answer."""
     by = ORDERS[order]
     inner, outer, args, served = _filters(wanted, by, after)
-    stretch = f"SELECT * FROM messor.products q WHERE {inner} ORDER BY {by.sql}"
+    part = f"SELECT * FROM messor.products q WHERE {inner} ORDER BY {by.sql}"
     if outer:
-        stretch += f" LIMIT {STRETCH}"
+        part += f" LIMIT {MAX_SCANNED}"
     sql = f"""
     SELECT {_ROW}
-      FROM (SELECT * FROM ({stretch}) q WHERE {outer or "true"}
+      FROM (SELECT * FROM ({part}) q WHERE {outer or "true"}
              ORDER BY {by.sql} LIMIT {limit + 1}) q
       JOIN messor.domains d ON d.id = q.domain_id ORDER BY {by.sql}"""
     rows = [Product(**row) for row in await source.fetch(sql, *args)]
@@ -184,7 +184,7 @@ async def products(
     if not outer:
         return ProductSlice(rows, None)
     edge = f"""SELECT q.id, q.{by.column} AS value FROM messor.products q WHERE {inner}
-                ORDER BY {by.sql} OFFSET {STRETCH - 1} LIMIT 1"""
+                ORDER BY {by.sql} OFFSET {MAX_SCANNED - 1} LIMIT 1"""
     last = await source.fetchrow(edge, *args[:served])
     return ProductSlice(rows, None if last is None else (_text(last["value"]), last["id"]))
 

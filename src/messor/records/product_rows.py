@@ -198,12 +198,14 @@ async def _store_images(
     connection: Connection, products: Sequence[_Product], rows: dict[int, Any]
 ) -> None:
     """Store the images of products whose pages were read for images."""
-    asked = [each for each in products if each.page.has_asked_for(IMAGE)]
-    ids = [rows[each.sighting.page_id]["id"] for each in asked]
-    images = [row for each, found in zip(asked, ids, strict=True) for row in _images(each, found)]
+    with_images = [each for each in products if each.page.has_asked_for(IMAGE)]
+    ids = [rows[each.sighting.page_id]["id"] for each in with_images]
+    images = [
+        row for each, found in zip(with_images, ids, strict=True) for row in _images(each, found)
+    ]
     known = [
         found
-        for each, found in zip(asked, ids, strict=True)
+        for each, found in zip(with_images, ids, strict=True)
         if rows[each.sighting.page_id]["was_known"]
     ]
     if images or known:

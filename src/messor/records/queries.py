@@ -18,7 +18,7 @@ from messor.errors import NotFoundError
 from messor.store.database import Connection, Database
 
 LARGEST = 2**63 - 1
-STRETCH = 10_000  # rows scanned per request
+MAX_SCANNED = 10_000  # rows scanned per request
 COUNTED = 10_000  # records counted per kind; beyond, "at least"
 SAMPLE = 500  # newest records of a kind used to list its parsers
 MOST_PARTS = 200
@@ -177,24 +177,24 @@ async def records(
     source: Source, wanted: RecordFilter, *, before: int | None = None, limit: int = 50
 ) -> RecordSlice:
     """Return records, newest first; `before` is the cursor of the previous answer."""
-    asked = _RecordQuery(wanted, before)
-    stretch = f"SELECT * FROM messor.records r WHERE {asked.served} ORDER BY {asked.order}"
-    if asked.others:
-        stretch += f" LIMIT {STRETCH}"
+    query = _RecordQuery(wanted, before)
+    part = f"SELECT * FROM messor.records r WHERE {query.served} ORDER BY {query.order}"
+    if query.others:
+        part += f" LIMIT {MAX_SCANNED}"
     sql = f"""
     SELECT {_ROW}
-      FROM (SELECT * FROM ({stretch}) r WHERE {asked.others or "true"}
-             ORDER BY {asked.order} LIMIT {limit + 1}) r
+      FROM (SELECT * FROM ({part}) r WHERE {query.others or "true"}
+             ORDER BY {query.order} LIMIT {limit + 1}) r
       JOIN messor.domains d ON d.id = r.domain_id JOIN messor.pages p ON p.id = r.page_id
      ORDER BY r.id DESC"""
-    rows = [ListedRecord(**_plain(row)) for row in await source.fetch(sql, *asked.values)]
+    rows = [ListedRecord(**_plain(row)) for row in await source.fetch(sql, *query.values)]
     if len(rows) > limit:
         return RecordSlice(rows[:limit], rows[limit - 1].id)
-    if not asked.others:
+    if not query.others:
         return RecordSlice(rows, None)
-    edge = f"""SELECT r.id FROM messor.records r WHERE {asked.served}
-                ORDER BY {asked.order} OFFSET {STRETCH - 1} LIMIT 1"""
-    return RecordSlice(rows, await source.fetchval(edge, *asked.values[: asked.served_values]))
+    edge = f"""SELECT r.id FROM messor.records r WHERE {query.served}
+                ORDER BY {query.order} OFFSET {MAX_SCANNED - 1} LIMIT 1"""
+    return RecordSlice(rows, await source.fetchval(edge, *query.values[: query.served_values]))
 
 
 class _RecordQuery:

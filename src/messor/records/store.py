@@ -282,17 +282,17 @@ async def _describe(connection: Connection, outcomes: Sequence[StoredOutcome]) -
     read = [(o.sighting, o.page, o.changes.standing) for o in outcomes if o.page is not None]
     if not read:
         return
-    told = [page if page.is_read else None for _, page, _ in read]
+    readable = [page if page.is_read else None for _, page, _ in read]
     await connection.execute(
         DESCRIBE,
         [sighting.page_id for sighting, _, _ in read],
         [sighting.snapshot_id for sighting, _, _ in read],
         [sighting.domain_id for sighting, _, _ in read],
-        [page and page.page_type for page in told],
-        [page and page.page_type_confidence for page in told],
-        [page and page.headline for page in told],
-        [page and page.main_text for page in told],
-        [page and page.markdown for page in told],
+        [page and page.page_type for page in readable],
+        [page and page.page_type_confidence for page in readable],
+        [page and page.headline for page in readable],
+        [page and page.main_text for page in readable],
+        [page and page.markdown for page in readable],
         [page.metadata_json for _, page, _ in read],
         [page.flags_json for _, page, _ in read],
         [page.warnings_json for _, page, _ in read],

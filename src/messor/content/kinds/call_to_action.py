@@ -28,7 +28,7 @@ _BUTTONS = (
     "button", 'input[type="submit"]', 'input[type="button"]', 'div[role="button"]',
     'span[role="button"]', 'a[role="button"]', 'li[role="button"]', 'label[role="button"]',
 )  # fmt: skip
-_LOOK = re.compile(r"btn|button|cta", re.IGNORECASE)
+_MAX_BUTTONS = re.compile(r"btn|button|cta", re.IGNORECASE)
 _ENTRIES = frozenset(("contact", "learn_more"))
 _TRIM = " .!?\u2192\u00bb\u203a>\u25b6\u25ba*|\u2022-\u2013:\u2026"
 
@@ -63,7 +63,7 @@ def find(page: PageView) -> list[Record]:
     for label, element in (*links, *_buttons(page)):
         key = (one_space(fold(label)), element.attr("href") or "")
         action = None if key in seen else read_action(label)
-        if action is None or not _asks(element, action):
+        if action is None or not _is_call(element, action):
             continue
         seen.add(key)
         record = _made(page, element)
@@ -98,9 +98,9 @@ def _may_be(label: str) -> bool:
     return bool(words) and fold(words[0]).strip(_TRIM) in _FIRST
 
 
-def _asks(element: Element, action: str) -> bool:
+def _is_call(element: Element, action: str) -> bool:
     """Whether an element is a call to action, not just a menu entry with the same text."""
-    if element.tag != "a" or _LOOK.search(element.attr("class") or ""):
+    if element.tag != "a" or _MAX_BUTTONS.search(element.attr("class") or ""):
         return True
     return (
         action not in _ENTRIES and element.closest("nav, footer, header, [role=navigation]") is None
@@ -111,7 +111,7 @@ def _made(page: PageView, element: Element) -> Record | None:
     is_input = element.tag == "input"
     label = page.attribute(element, "value") if is_input else page.inside(element)
     linked = element.tag == "a"
-    sure = LINKED if not linked or _LOOK.search(element.attr("class") or "") else VISIBLE
+    sure = LINKED if not linked or _MAX_BUTTONS.search(element.attr("class") or "") else VISIBLE
     return make(
         KIND,
         {

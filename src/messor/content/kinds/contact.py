@@ -39,10 +39,10 @@ def _news(records: list[Record]) -> list[Record]:
     seen: set[tuple[str, str]] = set()
     kept = []
     for record in records:
-        told = {(name, str(each.value)) for name, each in record.fields.items()}
-        if not {each for each in told if each[0] != "phone_text" or len(told) == 1} <= seen:
+        values = {(name, str(each.value)) for name, each in record.fields.items()}
+        if not {each for each in values if each[0] != "phone_text" or len(values) == 1} <= seen:
             kept.append(record)
-            seen |= told
+            seen |= values
     return kept
 
 

@@ -70,8 +70,10 @@ def _visible(page: PageView) -> Record | None:
     title = next((line for line in page.lines if line.level == 1), None)
     if title is None:
         return None
-    told = labels(page)
-    start = next((label for label in told if label.name in _WHEN and read_date(label.text)), None)
+    found_labels = labels(page)
+    start = next(
+        (label for label in found_labels if label.name in _WHEN and read_date(label.text)), None
+    )
     marked = page.document.select_one("time[datetime]")
     begins: EvidencedField | None = None
     if start is not None:
@@ -83,18 +85,18 @@ def _visible(page: PageView) -> Record | None:
         {
             "name": page.passage(title).field("text", STATED),
             "start": begins,
-            "end": _labelled(page, told, _UNTIL, "moment"),
-            "location": _labelled(page, told, _WHERE, "text"),
-            "organiser": _labelled(page, told, _BY, "text"),
+            "end": _labelled(page, found_labels, _UNTIL, "moment"),
+            "location": _labelled(page, found_labels, _WHERE, "text"),
+            "organiser": _labelled(page, found_labels, _BY, "text"),
         },
         needs=("name", "start"),
     )
 
 
 def _labelled(
-    page: PageView, told: list[Label], names: frozenset[str], normaliser: str
+    page: PageView, found_labels: list[Label], names: frozenset[str], normaliser: str
 ) -> EvidencedField | None:
-    for label in told:
+    for label in found_labels:
         if label.name in names and len(label.text) < 200:
             return label.passage(page).field(normaliser, VISIBLE)
     return None

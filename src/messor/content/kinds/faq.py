@@ -37,11 +37,11 @@ def _visible(page: PageView) -> list[Record]:
         return []
     kind = page_type(page).name
     unfolds = kind == "faq"
-    asked = [line for line in page.lines if _asks(line) or (unfolds and _unfolds(line))]
-    if len(asked) < (2 if kind == "faq" else _ENOUGH) or kind in ("article", "search", "login"):
+    questions = [line for line in page.lines if _is_question(line) or (unfolds and _unfolds(line))]
+    if len(questions) < (2 if kind == "faq" else _ENOUGH) or kind in ("article", "search", "login"):
         return []
     found = []
-    for line in asked[:MAX_QUESTIONS]:
+    for line in questions[:MAX_QUESTIONS]:
         answer = _answer(page, line)
         if answer:
             fields = {
@@ -53,7 +53,7 @@ def _visible(page: PageView) -> list[Record]:
     return made if len(made) >= (2 if kind == "faq" else _ENOUGH) else []
 
 
-def _asks(line: Line) -> bool:
+def _is_question(line: Line) -> bool:
     return (
         10 <= len(line.text) <= _MAX_QUESTION
         and line.text[-1] in QUESTION_MARKS
@@ -77,7 +77,7 @@ def _answer(page: PageView, line: Line) -> list[Line]:
     """Return the lines up to the next question or heading."""
     found: list[Line] = []
     for following in page.lines[line.number + 1 : line.number + 1 + _MAX_ANSWER_LINES]:
-        if following.level or _asks(following) or following.region != line.region:
+        if following.level or _is_question(following) or following.region != line.region:
             break
         if following.element.tag in ("dt", "summary"):
             break

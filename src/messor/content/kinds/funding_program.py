@@ -63,12 +63,12 @@ def _visible(page: PageView) -> Record | None:
     heading = next((line for line in page.lines if line.level == 1), None)
     if heading is None or not _is_about_funding(page, heading):
         return None
-    told = labels(page)
+    found_labels = labels(page)
     found: dict[str, EvidencedField | None] = {
-        "funder": labelled(page, told, FUNDER, "text"),
-        "deadline": labelled(page, told, CLOSES, "day"),
-        "eligibility": _eligibility(page, told),
-        "region": labelled(page, told, REGION, "text"),
+        "funder": labelled(page, found_labels, FUNDER, "text"),
+        "deadline": labelled(page, found_labels, CLOSES, "day"),
+        "eligibility": _eligibility(page, found_labels),
+        "region": labelled(page, found_labels, REGION, "text"),
         **_amount(page),
     }
     if sum(field is not None for name, field in found.items() if name != "currency") < 2:
@@ -78,9 +78,9 @@ def _visible(page: PageView) -> Record | None:
     )
 
 
-def _eligibility(page: PageView, told: list[Label]) -> EvidencedField | None:
+def _eligibility(page: PageView, found_labels: list[Label]) -> EvidencedField | None:
     """Return who may apply: the text after a label, or all items of a list."""
-    for label in told:
+    for label in found_labels:
         if ELIGIBLE.fullmatch(label.name) and len(label.text) <= _MAX_ITEM:
             last, items = label.line, label.line.element.parent
             if label.line.element.tag == "li":

@@ -32,7 +32,7 @@ _HALVES = ("am", "AM", "Am", "pm", "PM", "Pm", "a.m", "A.M", "p.m", "P.M", "uhr"
 
 def hints_of(text: str) -> int:
     """Return the hints of a line."""
-    return _known(text) if len(text) <= _REMEMBERED else _look(text)
+    return _cached(text) if len(text) <= _REMEMBERED else _compute(text)
 
 
 def page_hints(page: PageView) -> list[int]:
@@ -55,11 +55,11 @@ def times_of(page: PageView) -> int:
 
 
 @lru_cache(maxsize=16_384)
-def _known(text: str) -> int:
-    return _look(text)
+def _cached(text: str) -> int:
+    return _compute(text)
 
 
-def _look(text: str) -> int:
+def _compute(text: str) -> int:
     found = EMAIL if may_have(text) else 0
     if not _DIGIT.search(text):
         return found

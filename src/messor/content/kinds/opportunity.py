@@ -79,9 +79,9 @@ def _visible(page: PageView) -> Record | None:
     heading = next((line for line in page.lines if line.level == 1), None)
     if heading is None or read_kind(heading.text) is None or not _APPLY.search(page.folded):
         return None
-    told = labels(page)
-    deadline = labelled(page, told, CLOSES, "day")
-    place = labelled(page, told, PLACE, "text")
+    found_labels = labels(page)
+    deadline = labelled(page, found_labels, CLOSES, "day")
+    place = labelled(page, found_labels, PLACE, "text")
     if deadline is None and place is None:
         return None
     return make(
@@ -89,7 +89,7 @@ def _visible(page: PageView) -> Record | None:
         {
             "title": page.passage(heading).field("text", STATED),
             "type": page.passage(heading).field("opportunity", VISIBLE),
-            "organisation": labelled(page, told, WHO, "text"),
+            "organisation": labelled(page, found_labels, WHO, "text"),
             "location": place,
             "deadline": deadline,
             "url": _apply_link(page),
@@ -99,10 +99,10 @@ def _visible(page: PageView) -> Record | None:
 
 
 def labelled(
-    page: PageView, told: list[Label], names: re.Pattern[str], normaliser: str
+    page: PageView, found_labels: list[Label], names: re.Pattern[str], normaliser: str
 ) -> EvidencedField | None:
     """Return the field of the first statement whose label matches and whose text yields a value."""
-    for label in told:
+    for label in found_labels:
         if names.fullmatch(label.name) and len(label.text) <= 400:
             field = label.passage(page).field(normaliser, VISIBLE)
             if field is not None:

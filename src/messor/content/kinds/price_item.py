@@ -139,8 +139,8 @@ def _beside(waiting: list[Line], line: Line, price: str) -> _Row | None:
     near = near or [each for each in waiting if _belongs(each, line)]
     if not near or not _is_name(near[0].text):
         return None
-    told = near[1] if len(near) > 1 and len(near[1].text) <= _MAX_LINE else None
-    return _Row((near[0], near[0].text.rstrip(_TRIM)), (line, price), told)
+    description = near[1] if len(near) > 1 and len(near[1].text) <= _MAX_LINE else None
+    return _Row((near[0], near[0].text.rstrip(_TRIM)), (line, price), description)
 
 
 def _price(line: Line, *, bare: bool) -> str | None:
@@ -193,7 +193,7 @@ def _belongs(name: Line, price: Line) -> bool:
 def _made(page: PageView, row: _Row) -> Record | None:
     line, name = row.name
     priced, price = row.price
-    told = row.description
+    description = row.description
     passage: Passage = page.passage(priced, price)
     in_parts = _CENTS_APART.search(passage.quote) is not None
     heading = _section(page, line)
@@ -202,7 +202,9 @@ def _made(page: PageView, row: _Row) -> Record | None:
         KIND,
         {
             "name": page.passage(line, name).field("text", VISIBLE),
-            "description": field_of(page.passage(told) if told else None, "long_text", VISIBLE),
+            "description": field_of(
+                page.passage(description) if description else None, "long_text", VISIBLE
+            ),
             "price": passage.field("shown_amount" if in_parts else "money_amount", VISIBLE),
             "currency": passage.field("money_currency", VISIBLE),
             "unit": page.passage(priced).field("unit", VISIBLE) if unit else None,

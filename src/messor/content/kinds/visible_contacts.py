@@ -111,9 +111,9 @@ def _is_of(page: PageView, group: _Group, line: int) -> bool:
 def _finds(page: PageView) -> list[_Find]:
     found: list[_Find] = []
     country = country_of(page)
-    told = _linked(page, country, found)
+    known = _linked(page, country, found)
     if VEIL in page.source.text:
-        _read_obfuscated(page, told, found)
+        _read_obfuscated(page, known, found)
     tries = 0
     hinted = [
         (line, hints) for line, hints in zip(page.lines, page_hints(page), strict=True) if hints
@@ -121,9 +121,9 @@ def _finds(page: PageView) -> list[_Find]:
     for line, hints in hinted:
         if len(line.text) <= _MAX_LINE and tries < 4 * MAX_CONTACTS:
             if hints & EMAIL:
-                tries += _read_emails(page, line, told, found)
+                tries += _read_emails(page, line, known, found)
             if hints & PHONE:
-                tries += _read_phones(page, line, country, told, found)
+                tries += _read_phones(page, line, country, known, found)
     _read_addresses(page, [line for line, hints in hinted if hints & PLACE], found)
     _read_names(page, found)
     return found
@@ -131,7 +131,7 @@ def _finds(page: PageView) -> list[_Find]:
 
 def _linked(page: PageView, country: str | None, found: list[_Find]) -> set[str]:
     """Read mailto: and tel: links; returns the values found."""
-    told: set[str] = set()
+    known: set[str] = set()
     lines = LineNumbers(page.lines)
     for anchor, href in page.links:
         if href.startswith(_ELSEWHERE):
@@ -148,40 +148,40 @@ def _linked(page: PageView, country: str | None, found: list[_Find]) -> set[str]
         if value is None and name == "phone" and country:
             value = passage.field(phones.normaliser(country), VISIBLE)
         if value is not None and len(found) < 2 * MAX_CONTACTS:
-            told.add(str(value.value))
+            known.add(str(value.value))
             found.append(_Find(lines.of(anchor), name, value))
-    return told
+    return known
 
 
-def _read_obfuscated(page: PageView, told: set[str], found: list[_Find]) -> None:
+def _read_obfuscated(page: PageView, known: set[str], found: list[_Find]) -> None:
     """Read e-mail addresses that a script decodes for visitors."""
     lines = LineNumbers(page.lines)
     veiled = page.document.select(f'[data-cfemail], a[href*="{VEIL}#"]')
     for element in veiled[: 2 * MAX_CONTACTS]:
         own = "href" if element.attr("data-cfemail") is None else "data-cfemail"
         value = page.attribute(element, own).field("veiled_email", LINKED)
-        if value is not None and value.value not in told:
-            told.add(str(value.value))
+        if value is not None and value.value not in known:
+            known.add(str(value.value))
             found.append(_Find(lines.of(element), "email", value))
 
 
-def _read_emails(page: PageView, line: Line, told: set[str], found: list[_Find]) -> int:
+def _read_emails(page: PageView, line: Line, known: set[str], found: list[_Find]) -> int:
     tries = 0
     for address, written in emails(line.text):
         tries += 1
-        if address in told:
+        if address in known:
             continue
         passage = page.passage(line, written)
         kind = "shown_email" if has_hidden_text(passage.quote) else "email"
         value = passage.field(kind, VISIBLE if "@" in written else GUESSED)
         if value is not None:
-            told.add(address)
+            known.add(address)
             found.append(_Find(line.number, "email", value))
     return tries
 
 
 def _read_phones(
-    page: PageView, line: Line, country: str | None, told: set[str], found: list[_Find]
+    page: PageView, line: Line, country: str | None, known: set[str], found: list[_Find]
 ) -> int:
     tries = 0
     for written, called in phones.numbers(line.walled):
@@ -192,13 +192,13 @@ def _read_phones(
             continue
         region = None if number else country
         number = number or (phones.read_phone(written, region) if region else None)
-        if number is not None and number in told and name != "fax":
+        if number is not None and number in known and name != "fax":
             continue
         passage = page.passage(line, written)
         if number is not None:
             value = passage.field(phones.normaliser(region), VISIBLE if name else GUESSED)
             if value is not None:
-                told.add(number)
+                known.add(number)
                 found.append(_Find(line.number, name or "phone", value))
         elif name == "phone":
             text = passage.field("text", GUESSED)

@@ -34,7 +34,7 @@ _PAGE = ("", "body", "html")
 
 def choose_root(layout: Layout, weights: Weights, headline: int | None) -> int | None:
     """Return the index of the main box; None if there is no running text."""
-    said = _said_to_be_body(layout, weights)
+    said = _declared_body(layout, weights)
     if said is not None:
         return said
     values = values_of(layout, weights, headline)
@@ -42,7 +42,7 @@ def choose_root(layout: Layout, weights: Weights, headline: int | None) -> int |
     return None if densest is None else _widen(layout, values, densest)
 
 
-def _said_to_be_body(layout: Layout, weights: Weights) -> int | None:
+def _declared_body(layout: Layout, weights: Weights) -> int | None:
     boxes = layout.boxes
     held = {
         place: weights.within(boxes.starts[place], boxes.ends[place])

@@ -94,7 +94,7 @@ _words = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])").findall
 _SPACED = "".join(
     sign if sign in ascii_lowercase + digits else " " for sign in map(chr, range(128))
 )
-_UNSHOWN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+_INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 
 _CELLS = ("td", "th")
 _SPAN = re.compile(r"[1-9][0-9]?")
@@ -218,7 +218,7 @@ def _declared(element: Element) -> int:
 
 def _is_hidden(element: Element) -> bool:
     style = element.attr("style")
-    if style and _UNSHOWN.search(style.lower()):
+    if style and _INVISIBLE.search(style.lower()):
         return True
     return (
         element.attr("hidden") is not None or (element.attr("aria-hidden") or "").lower() == "true"

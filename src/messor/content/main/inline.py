@@ -93,10 +93,10 @@ class Inline:
         return target.replace("(", "%28").replace(")", "%29").replace(" ", "%20")
 
 
-def fence_for(code: str, least: int) -> str:
+def fence_for(code: str, minimum: int) -> str:
     """Return a run of backticks longer than any in the code."""
     longest = max(map(len, _BACKTICKS.findall(code)), default=0)
-    return "`" * max(least, longest + 1)
+    return "`" * max(minimum, longest + 1)
 
 
 def escape(text: str) -> str:

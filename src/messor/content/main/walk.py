@@ -94,7 +94,7 @@ class _Walk:
 
     def run(self, root: Document | Element, roles: dict[str, _Role], lists: Lists | None) -> None:  # noqa: C901, PLR0912, PLR0915 - a call for each node would cost more than all that is done with it
         """Visit all nodes without recursion, so that depth uses no stack."""
-        declared, told_of_box, spanned = declared_hints(root)
+        declared, box_hints, spanned = declared_hints(root)
         boxes, blocks = self.layout.boxes, self.layout.blocks
         tags, parents, starts, ends = boxes.tags, boxes.parents, boxes.starts, boxes.ends
         hints_of, texts, add = boxes.hints, blocks.texts, self._add
@@ -155,8 +155,8 @@ class _Walk:
                             name = node.attr("class")
                             if name:
                                 hints |= names[name]
-                            if node in told_of_box:
-                                hints |= told_of_box[node]
+                            if node in box_hints:
+                                hints |= box_hints[node]
                     elif role == _INLINE:
                         hints = names[node.attr("class")]
                         if node in declared:

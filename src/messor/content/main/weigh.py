@@ -53,8 +53,8 @@ class Weights:
 
     def free_within(self, start: int, end: int) -> Iterator[int]:
         """Yield the indices of the blocks of a range that are not boilerplate."""
-        stretches = [range(max(start, first), min(end, last)) for first, last in self.free]
-        return chain.from_iterable(stretches)
+        ranges = [range(max(start, first), min(end, last)) for first, last in self.free]
+        return chain.from_iterable(ranges)
 
     def is_boilerplate(self, layout: Layout, box: int) -> bool:
         """Whether a box or one of its ancestors is boilerplate."""

@@ -18,7 +18,7 @@ from messor.content.products.ranking import Ranking, features_of
 
 # Below these a value is more likely wrong than right.
 LEAST_PRICE = 0.3
-LEAST_SKU = 0.45
+MIN_SKU = 0.45
 
 _NOT_WORD = re.compile(r"[\W_]+")
 _PUBLISHED = ("json_ld", "microdata", "rdfa")
@@ -46,9 +46,9 @@ def chosen_fields(pool: CandidatePool, ranking: Ranking | None = None) -> dict[s
             fields[name] = _alone(candidates[0])
             continue
         offers = offered(pool, name)
-        least = LEAST_SKU if name == "sku" else 0.0
+        minimum = MIN_SKU if name == "sku" else 0.0
         best = preferred(name, offers, ranking)
-        if best is not None and offers[best].score >= least:
+        if best is not None and offers[best].score >= minimum:
             fields[name] = _backed(offers[best])
     price = fields.get("price")
     if price is not None and (price.value == 0 or price.confidence < LEAST_PRICE):

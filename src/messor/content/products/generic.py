@@ -15,7 +15,7 @@ from messor.content.page import ParsedPage
 from messor.content.products import normalise as _normalise  # noqa: F401  (names its normalisers)
 from messor.content.products.choose import chosen_fields
 from messor.content.products.judge import (
-    LEAST,
+    MIN_CONFIDENCE,
     may_sell,
     product_confidence,
     published_confidence,
@@ -80,11 +80,11 @@ def gather(page: ParsedPage, *, whole: bool = True) -> Gathered | None:
         return None
     pool = CandidatePool(page)
     published = published_confidence(things, found)
-    if published < LEAST:
+    if published < MIN_CONFIDENCE:
         things, published = [], 0.0
     else:
         read_thing(pool, things[0], 0.9)
-        _hear_variants(pool, things)
+        _add_variant_stock(pool, things)
     read_meta_fields(pool, metas)
     _read_visible(pool, found, whole=whole)
     if not _is_published(pool, "price"):
@@ -109,7 +109,7 @@ def read_products(
     pool, things = gathered.pool, gathered.things
     fields = chosen_fields(pool, ranking)
     confidence = product_confidence(gathered.published, gathered.metas, gathered.found, fields)
-    if confidence < LEAST:
+    if confidence < MIN_CONFIDENCE:
         return []
     found: list[tuple[str, dict[str, EvidencedField]]] = []
     offers = read_offers(page, things)
@@ -191,7 +191,7 @@ def _main_first(things: list[PublishedThing], found: Survey) -> list[PublishedTh
     return sorted(things, key=score, reverse=True)
 
 
-def _hear_variants(pool: CandidatePool, things: list[PublishedThing]) -> None:
+def _add_variant_stock(pool: CandidatePool, things: list[PublishedThing]) -> None:
     """Mark a product as in stock if one of its variants is."""
     own = words_of(things[0].text("name")) if len(things) > 1 else frozenset()
     for thing in things[1:20]:

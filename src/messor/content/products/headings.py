@@ -10,7 +10,7 @@ from messor.content.products.texts import Texts
 MAX_HEADINGS = 60
 
 _FIRST_RANK = 0.4
-_UTMOST = 1.0 + _FIRST_RANK  # maximum similarity
+_MAX_SCORE = 1.0 + _FIRST_RANK  # maximum similarity
 
 Named = tuple[Element | None, frozenset[str]]  # a heading and its words
 
@@ -28,22 +28,22 @@ def _only_one(document: Document, texts: Texts, names: list[frozenset[str]]) -> 
         return None
     heading = firsts[0]
     own = _words_in(heading)
-    if own is None or _score(heading, own, names) < _UTMOST or not texts.hold(heading):
+    if own is None or _score(heading, own, names) < _MAX_SCORE or not texts.hold(heading):
         return None
     return heading, own
 
 
 def _best(headings: list[Element], names: list[frozenset[str]]) -> Named:
     best: Named = None, frozenset()
-    most = -1.0
+    best_score = -1.0
     for heading in headings:
         own = _words_in(heading)
         if own is None:
             continue
         score = _score(heading, own, names)
-        if score > most:
-            best, most = (heading, own), score
-        if most >= _UTMOST:
+        if score > best_score:
+            best, best_score = (heading, own), score
+        if best_score >= _MAX_SCORE:
             break
     return best
 

@@ -10,12 +10,12 @@ from messor.content.products.words import CART_WORDS
 from messor.content.structured.meta import Meta
 
 # A page with less confidence is not a product page.
-LEAST = 0.5
+MIN_CONFIDENCE = 0.5
 
 # Confidence added by a cart on the page.
 _SHOP = 0.2
 # Maximum confidence of visible evidence.
-_MOST_SEEN = 0.9
+_MAX_VISIBLE = 0.9
 # Number of alike prices from which a page is a list.
 _LISTED = 7
 # An article number with this confidence is visible and in the URL.
@@ -42,10 +42,14 @@ def product_confidence(
     structured data.
     """
     sure = max(published, _declared(metas, fields))
-    if sure >= _MOST_SEEN:
+    if sure >= _MAX_VISIBLE:
         return sure
     seen = _seen(found, fields)
-    if LEAST - _SHOP <= seen < LEAST and sure < LEAST + _SHOP and _is_shop(found):
+    if (
+        MIN_CONFIDENCE - _SHOP <= seen < MIN_CONFIDENCE
+        and sure < MIN_CONFIDENCE + _SHOP
+        and _is_shop(found)
+    ):
         seen += _SHOP
     if any(meta.name == "og:type" and meta.content.lower() == "article" for meta in metas):
         seen -= 0.2
@@ -96,7 +100,7 @@ def _seen(found: Survey, fields: dict[str, EvidencedField]) -> float:
     score += 0.1 if "brand" in fields else 0.0
     score += 0.1 if "rating" in fields else 0.0
     score += 0.05 if "category" in fields else 0.0
-    return round(min(_MOST_SEEN, score), 3)
+    return round(min(_MAX_VISIBLE, score), 3)
 
 
 def _is_one_of_many(found: Survey, price: EvidencedField) -> bool:

@@ -83,8 +83,8 @@ def shown_amount(quote: str) -> int | float | None:
         return amount(from_html(quote))
     quote = _HIDDEN.sub(" ", quote)
     if "</s>" in quote or "</del>" in quote or "</strike>" in quote:
-        asked = _STRUCK.sub(" ", quote)  # unless nothing else remains
-        quote = asked if _DIGIT.search(from_html(asked)) else quote
+        current = _STRUCK.sub(" ", quote)  # unless nothing else remains
+        quote = current if _DIGIT.search(from_html(current)) else quote
     if not _TAGS_BETWEEN_DIGITS.search(quote):
         return amount(from_html(quote))
     return amount(from_html(_TAGS_BETWEEN_DIGITS.sub(".", quote, count=1)))

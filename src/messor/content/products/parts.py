@@ -54,13 +54,13 @@ def take_numbers_of_offer(
     price = fields.get("price")
     if price is None:
         return
-    asking = [own for own in offers if "price" in own and own["price"].value == price.value]
+    same_price = [own for own in offers if "price" in own and own["price"].value == price.value]
     for name in ("sku", "gtin"):
         number = fields.get(name)
-        told = [own[name].evidence for own in offers if name in own]
-        if number is None or number.evidence not in told:
+        evidence = [own[name].evidence for own in offers if name in own]
+        if number is None or number.evidence not in evidence:
             continue
-        fitting = [own[name] for own in asking if name in own]
+        fitting = [own[name] for own in same_price if name in own]
         if fitting and all(number.value != each.value for each in fitting):
             fields[name] = fitting[0]
 

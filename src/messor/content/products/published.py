@@ -53,13 +53,13 @@ def read_thing(pool: CandidatePool, thing: PublishedThing, confidence: float) ->
 
 
 def _read_offers(pool: CandidatePool, thing: PublishedThing, confidence: float) -> None:
-    asked: EvidencedField | None = None
+    main_price: EvidencedField | None = None
     for place, offer in enumerate(offers_of(thing)):
         sureness = confidence * (0.97 if place else 1.0)
         price = read_offer(pool, offer, sureness)
-        asked = asked or price
+        main_price = main_price or price
         # An offer with another price says nothing about the product's own offer.
-        if price is None or asked is None or price.value == asked.value:
+        if price is None or main_price is None or price.value == main_price.value:
             read_offering(pool, offer, sureness)
 
 

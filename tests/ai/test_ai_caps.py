@@ -74,7 +74,7 @@ async def test_what_is_set_aside_for_others_is_waited_for(dsn: str, scope: str) 
         b.standin.failure = None
         (held_off,) = (await b.read(page("<p>Free tea, cup 2</p>"))).replies
         assert (held_off.ending, held_off.is_retryable) == (ReplyStatus.LEFT_ALONE, True)
-        assert "under way" in held_off.sentence
+        assert "in flight" in held_off.sentence
         first.cancel()
         await asyncio.wait([first])
         await database.fetch("UPDATE messor.ai_calls SET ending = 'lost' WHERE ending = 'asked'")

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import messor.content.kinds
-import messor.content.products.normalise  # noqa: F401 - both bring their normalisers
+import messor.content.products.normalise  # noqa: F401 - both register their normalisers
 from messor.ai.questions import normaliser_of
 from messor.ai.visible_text import VisibleText
 from messor.content.amounts import MONEY

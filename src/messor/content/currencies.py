@@ -3,7 +3,7 @@
 A sign identifies a currency only if it is unambiguous: "$" and "kr" are not.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A word that could be two days maps to the first of them.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 from __future__ import annotations
 
 DAYS_OF_WEEK: dict[int, str] = {

@@ -33,7 +33,7 @@ _ENGLISH = frozenset(
     same she should so some such take than that the their them then there these they this those
     through to up us very was we were what when where which while who will with without would you
     your
-    """.split()  # noqa: SIM905 - words in a row are read more easily
+    """.split()  # noqa: SIM905 - words in a row are easier to read
 )
 _FOREIGN = frozenset(
     """

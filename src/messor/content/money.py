@@ -4,7 +4,7 @@ A currency is never assumed: without a sign or code there is none, and an ambigu
 code. All patterns take linear time.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ All are folded: lower case, no accents. Names of site categories (about, contact
 are in `frontier.category_words`.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 from __future__ import annotations
 
 

@@ -6,7 +6,7 @@ only as the whole of a segment or text. "!" marks one that means something else 
 counts only as the whole path. Scripts without spaces are looked for anywhere in a text.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 from __future__ import annotations
 
 WORDS: dict[str, dict[str, str]] = {

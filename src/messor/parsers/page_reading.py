@@ -230,7 +230,7 @@ class _Readers:
             return fallback
         try:
             return reader()
-        except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
+        except Exception as error:  # noqa: BLE001 - any page may make a parser fail
             sentence = f"{name}: could not be read ({type(error).__name__}: {error})"
             self._found.warnings.append(sentence[:500])
             if parser is not None:

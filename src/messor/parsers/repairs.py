@@ -15,7 +15,7 @@ from typing import Any
 
 from turbohtml import Element
 
-from messor.content.products import normalise as _normalise  # noqa: F401  (names its normalisers)
+from messor.content.products import normalise as _normalise  # noqa: F401  (registers its normalisers)
 from messor.content.view import PageView
 
 # Fields to search for, and their normalisers.

@@ -21,7 +21,7 @@ _PROJECT = Template("""\
 [project]
 name = "messor-parser-$slug"
 version = "1"
-description = "Reads the pages of $domain for Messor"
+description = "Messor parser for $domain"
 requires-python = ">=3.11"
 dependencies = ["messor"]
 
@@ -37,7 +37,7 @@ packages = ["$module"]
 """)
 
 _PARSER = Template('''\
-"""Reads the pages of $domain: what the generic parser finds, put right from places known here."""
+"""Parser for $domain: corrects the generic result with values from known selectors."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ from messor.content.view import PageView
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import host_of, parse
 
-KIND = "$kind"  # of the record that places put right, the first of a page
+KIND = "$kind"  # kind of the record to correct: the first one of a page
 
-# Field, selector, normaliser ("text", "amount", "availability" …); earlier ones go first.
+# Field, selector, normaliser ("text", "amount", "availability" …); earlier ones take precedence.
 PLACES: tuple[tuple[str, str, str], ...] = (
     # ("$field", ".$kind-$field", "$normaliser"),
 )
@@ -90,7 +90,7 @@ PARSER = DomainParser()
 ''')
 
 _TEST = Template('''\
-"""The parser of $domain, on a page as it was seen."""
+"""Tests the parser for $domain on a stored page."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ URL = $url
 HTML = (HERE / "page.html").read_bytes().decode()
 
 
-def test_it_accepts_pages_of_its_domain_alone() -> None:
+def test_it_accepts_only_pages_of_its_domain() -> None:
     assert PARSER.accepts(PageView.of(HTML, URL))
     assert not PARSER.accepts(PageView.of(HTML, "https://example.invalid/"))
 

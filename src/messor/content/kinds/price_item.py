@@ -17,7 +17,7 @@ from messor.content.kinds.build import VISIBLE, distinct, field_of, make, proper
 from messor.content.lines import Line
 from messor.content.page_type import page_type
 from messor.content.passages import Passage
-from messor.content.products import normalise as _  # noqa: F401 - it adds shown_amount
+from messor.content.products import normalise as _  # noqa: F401 - registers shown_amount
 from messor.content.records import Record
 from messor.content.seams import SEAM
 from messor.content.view import PageView

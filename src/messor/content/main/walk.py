@@ -92,7 +92,7 @@ class _Walk:
         self._begun: list[int] = []  # the pieces they start with
         self._within = dict.fromkeys(_MARKS.values(), 0)  # number of open marks of each kind
 
-    def run(self, root: Document | Element, roles: dict[str, _Role], lists: Lists | None) -> None:  # noqa: C901, PLR0912, PLR0915 - a call for each node would cost more than all that is done with it
+    def run(self, root: Document | Element, roles: dict[str, _Role], lists: Lists | None) -> None:  # noqa: C901, PLR0912, PLR0915 - a call per node would cost more than the work itself
         """Visit all nodes without recursion, so that depth uses no stack."""
         declared, box_hints, spanned = declared_hints(root)
         boxes, blocks = self.layout.boxes, self.layout.blocks

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from messor.content.evidence import EvidencedField
 from messor.content.page import ParsedPage
-from messor.content.products import normalise as _normalise  # noqa: F401  (names its normalisers)
+from messor.content.products import normalise as _normalise  # noqa: F401  (registers its normalisers)
 from messor.content.products.choose import chosen_fields
 from messor.content.products.judge import (
     MIN_CONFIDENCE,

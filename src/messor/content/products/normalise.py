@@ -1,6 +1,6 @@
 """Normalisers of product fields: amounts, currencies, stock, article numbers, ratings."""
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 

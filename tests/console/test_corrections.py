@@ -49,7 +49,7 @@ async def test_a_reviewer_corrects_a_field_and_the_record_stays(
         ),
         ({"field": "smell", "verdict": "right"}, "no field"),
         ({"field": "price", "verdict": "maybe"}, "Say what the field should be"),
-        ({"field": "size", "verdict": "right"}, "states no size"),
+        ({"field": "size", "verdict": "right"}, "has no size to confirm"),
     ],
 )
 async def test_what_makes_no_sense_is_told_on_the_page(

@@ -180,7 +180,7 @@ async def test_shadows_are_few_and_each_is_one(shop: Bench) -> None:
     await begin(shop, "2rc1")
     await begin(shop, "3rc1")
     await begin(shop, "2rc1", domain=True)
-    with pytest.raises(ConflictError, match="5 candidates are shadowing"):
+    with pytest.raises(ConflictError, match="5 shadow trials are running"):
         await begin(shop, "3rc1", domain=True)
     with pytest.raises(NotFoundError):
         await decide(shop, UUID(int=1), "rejected")

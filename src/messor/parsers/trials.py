@@ -179,7 +179,7 @@ async def decide(
     if row["state"] not in _FROM[state]:
         raise ConflictError(f"The trial is {row['state']}: it cannot be {state.replace('_', ' ')}.")
     if state == "promoted" and not row["pages"]:
-        raise ConflictError("The trial has not compared any page yet, so it cannot be promoted.")
+        raise ConflictError("The trial has compared no page yet, so it cannot be promoted.")
     parser, version, domain_id = row["parser"], row["version"], row["domain_id"]
     if state == "promoted":
         installed_parsers().get(parser, version)  # raises if it is no longer installed

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from messor.ai import AiReader, AiReading, Model, ModelSettings, PageOnHand, Subject
+from messor.ai import AiReader, AiReading, LocalModelPage, Model, ModelSettings, Subject
 from messor.content.view import PageView
 from messor.fetch.services.options import ServiceSettings
 from messor.store.database import Database
@@ -41,7 +41,7 @@ class Bench:
     database: Database
 
     async def read(self, view: PageView | None = None, subject: Subject = SUBJECT) -> AiReading:
-        return await self.reader.read(PageOnHand(view or page()), subject)
+        return await self.reader.read(LocalModelPage(view or page()), subject)
 
     async def used(self) -> dict[str, tuple[int, int, Decimal]]:
         """Calls, tokens and cost by scope and key."""

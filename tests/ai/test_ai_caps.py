@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from messor.ai import Cap, ReplyStatus, Subject
-from messor.ai.chunks import pack, shown
-from messor.ai.seen import VisibleText
+from messor.ai.chunks import pack, page_chunks
+from messor.ai.visible_text import VisibleText
 from messor.content.view import PageView
 from messor.store.database import Database
 from simweb.services import Failure
@@ -74,7 +74,7 @@ async def test_what_is_set_aside_for_others_is_waited_for(dsn: str, scope: str) 
         b.standin.failure = None
         (held_off,) = (await b.read(page("<p>Free tea, cup 2</p>"))).replies
         assert (held_off.ending, held_off.is_retryable) == (ReplyStatus.LEFT_ALONE, True)
-        assert "under way" in held_off.sentence
+        assert "in flight" in held_off.sentence
         first.cancel()
         await asyncio.wait([first])
         await database.fetch("UPDATE messor.ai_calls SET ending = 'lost' WHERE ending = 'asked'")
@@ -134,13 +134,13 @@ async def test_a_model_that_loops_is_stopped_within_the_cap(database: Database) 
 
 def test_a_page_that_is_too_long_shows_its_main_content_first() -> None:
     view = page(long_page(100_000))
-    found = shown(view, VisibleText.of(view), size=5_000, most=2)
+    found = page_chunks(view, VisibleText.of(view), size=5_000, max_chunks=2)
     assert found.is_cut
     assert len(found.chunks) == 2
     assert all(len(chunk) <= 5_000 for chunk in found.chunks)
     assert "Menu entry" not in "".join(found.chunks)
     assert PARAGRAPH.format(0) in found.chunks[0]
-    whole = shown(view, VisibleText.of(view), size=500_000, most=1)
+    whole = page_chunks(view, VisibleText.of(view), size=500_000, max_chunks=1)
     assert not whole.is_cut
     assert "Menu entry 3" in whole.chunks[0]
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from messor.ai.seen import VisibleText
+from messor.ai.visible_text import VisibleText
 from messor.web.unseen import UNSEEN_MARK
 from tests.content.views import view
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from messor.ai.orders import is_order
-from messor.ai.seen import VisibleText
+from messor.ai.injections import is_injection
+from messor.ai.visible_text import VisibleText
 from messor.content.records import unsupported
 from messor.store.database import Database
 from simweb.services.model import ModelStandIn, obey
@@ -92,7 +92,7 @@ async def test_a_model_that_was_won_over_states_nothing_foreign(database: Databa
     ],
 )
 def test_what_is_said_to_visitors_is_shown(line: str) -> None:
-    assert not is_order(line)
+    assert not is_injection(line)
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,13 @@ def test_what_is_said_to_visitors_is_shown(line: str) -> None:
     ],
 )
 def test_what_asks_for_an_answer_is_said_to_a_machine(line: str) -> None:
-    assert is_order(line)
+    assert is_injection(line)
 
 
 @pytest.mark.parametrize("before", [0, 3_990, 4_000, 7_990, 50_000])
 def test_an_order_is_found_anywhere_in_a_long_line(before: int) -> None:
-    assert is_order("tea " * (before // 4) + ORDERS[0] + " tea" * 2_000)
-    assert not is_order("tea " * (before // 4) + "is served with cake" + " tea" * 2_000)
+    assert is_injection("tea " * (before // 4) + ORDERS[0] + " tea" * 2_000)
+    assert not is_injection("tea " * (before // 4) + "is served with cake" + " tea" * 2_000)
 
 
 def test_white_text_on_a_dark_ground_is_seen() -> None:

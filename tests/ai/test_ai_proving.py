@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from messor.ai import PageOnHand, Subject
+from messor.ai import LocalModelPage, Subject
 from messor.ai.prompt_files import prompt
 from messor.ai.questions import KINDS, answer_schema, check_answer, fields_of
 from messor.content.records import unsupported
@@ -31,7 +31,7 @@ async def said(
     mind = lambda *_: {kind: list(records)}  # noqa: E731 - a mind of one thought
     async with bench(database, ModelStandIn(api_key=KEY, mind=mind, obeys=False)) as b:
         view = page(body)
-        reading = await b.reader.read(PageOnHand(view), SUBJECT, [kind])
+        reading = await b.reader.read(LocalModelPage(view), SUBJECT, [kind])
         for record in reading.records:
             assert unsupported(record, view.source.text) == []
             assert kind == "product" or problems(record) == []

@@ -42,11 +42,14 @@ async def test_a_reviewer_corrects_a_field_and_the_record_stays(
     "form, word",
     [
         ({"field": "price", "verdict": "value", "value": " "}, "1 to 4,000"),
-        ({"field": "price", "verdict": "value", "value": "abc"}, "cannot be the price"),
-        ({"field": "availability", "verdict": "value", "value": "maybe"}, "cannot be the avail"),
+        ({"field": "price", "verdict": "value", "value": "abc"}, "is not a valid product price"),
+        (
+            {"field": "availability", "verdict": "value", "value": "maybe"},
+            "is not a valid product avail",
+        ),
         ({"field": "smell", "verdict": "right"}, "no field"),
         ({"field": "price", "verdict": "maybe"}, "Choose a correction"),
-        ({"field": "size", "verdict": "right"}, "states no size"),
+        ({"field": "size", "verdict": "right"}, "has no size to confirm"),
     ],
 )
 async def test_what_makes_no_sense_is_told_on_the_page(

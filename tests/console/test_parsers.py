@@ -129,7 +129,7 @@ async def test_only_what_reads_is_rolled_back(reviewer: Visitor, database: Datab
         await pins.pin(connection, "products", "0", domain_id=None, actor="another")
     form = {"act": "roll_back", "reason": "Prices went wrong."}
     done = await reviewer.send(path, f"{path}/decide", form)
-    assert "no longer reads there: 0 is pinned now" in (await reviewer.get(done.place)).said
+    assert "is no longer in use there (0 is pinned)" in (await reviewer.get(done.place)).said
     assert [pin.version for pin in await pins.listing(database)] == ["0"]
     async with database.transaction() as connection:
         await pins.pin(connection, "products", "0", domain_id=None, actor="another")  # once more
@@ -158,7 +158,7 @@ async def test_a_version_shadows_and_is_decided_on(reviewer: Visitor, database: 
     assert "shadowing" in page.said
     assert "0 of 1,000" in page.said
     done = await reviewer.send("/parsers", "/parsers/pins", form)
-    assert "is shadowing there already" in (await reviewer.get(done.place)).said
+    assert "is already running there" in (await reviewer.get(done.place)).said
     for wrong, said in (
         ({"version": "products=none"}, "none"),
         ({"domain": "x.example"}, "x.example"),

@@ -97,7 +97,7 @@ async def test_the_list_goes_on_without_gaps(
             if before is None:
                 break
         assert seen == sorted(all_ids, reverse=True), wanted
-    monkeypatch.setattr(queries, "STRETCH", 5)
+    monkeypatch.setattr(queries, "MAX_SCANNED", 5)
     rare = RecordFilter(kind=None, parser="products", most=0.01)
     found = await queries.records(database, rare)
     assert found.records == []

@@ -1,6 +1,6 @@
 """Amounts of money: what multiplies a number counts, and what only looks like it does not."""
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 

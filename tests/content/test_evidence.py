@@ -63,7 +63,7 @@ def test_a_normaliser_keeps_its_name() -> None:
     known = Normalisers()
     known.add("upper", str.upper)
     known.add("upper", str.upper)
-    with pytest.raises(ValueError, match="another normaliser"):
+    with pytest.raises(ValueError, match="different normaliser"):
         known.add("upper", str.lower)
 
 

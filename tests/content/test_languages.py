@@ -73,7 +73,7 @@ def test_short_texts_tell_nothing() -> None:
 def test_words_and_letters_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     told = {}
     for url, html in corpus_pages("articles"):
-        lines, _ = PageView.of(html, url).shown.outside(("nav", "footer"))
+        lines, _ = PageView.of(html, url).visible_lines.outside(("nav", "footer"))
         text = "\n".join(line for line in lines if len(line) > 40)
         told[text] = written_in(text)
     assert "en" in told.values()

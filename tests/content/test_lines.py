@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from messor.content import shown
+from messor.content import visible_lines
 from messor.content.dates import fold
-from messor.content.kinds.line_cues import times_of
+from messor.content.kinds.line_hints import times_of
 from messor.content.lines import LineNumbers, read_marks
 from messor.content.metadata import read_metadata
 from messor.content.plain import one_space
@@ -67,14 +67,14 @@ def test_a_line_knows_its_element_and_its_place_in_the_source() -> None:
         ("h2", 2),
         ("body", 0),
     ]
-    assert page.said(first).quote == "One</a> &amp; <b>two"
-    assert page.said(second).quote == "Th&eacute;"
+    assert page.passage(first).quote == "One</a> &amp; <b>two"
+    assert page.passage(second).quote == "Th&eacute;"
     begin, end = third.span(page.source)
     assert page.source.text[begin:end] == " end"
 
 
 def test_there_is_a_limit_to_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shown, "MAX_LINES", 2)
+    monkeypatch.setattr(visible_lines, "MAX_LINES", 2)
     found = view("<p>a <b>b</b></p><p>c</p><p>d</p><p>e</p>").lines
     assert [line.text for line in found] == ["a b", "c"]
 

@@ -13,7 +13,7 @@ FIRST = (
     "were under water, the fire brigade said on Tuesday."
 )
 SECOND = (
-    "Residents carried furniture to the upper floors, while volunteers filled sandbags in the "
+    "Residents carried boilerplate to the upper floors, while volunteers filled sandbags in the "
     "square, where the market had been taken down the evening before."
 )
 THIRD = (

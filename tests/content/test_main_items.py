@@ -62,7 +62,7 @@ def test_an_id_on_the_element_that_is_read_counts() -> None:
     element = document.select_one("div")
     assert element is not None
     inside, around = read_layout(element), read_layout(document)
-    assert list(inside.boxes.cues.values()) == list(around.boxes.cues.values())
+    assert list(inside.boxes.hints.values()) == list(around.boxes.hints.values())
     assert inside.blocks.texts == ["Said by one"]  # an id sets no inline element apart
 
 

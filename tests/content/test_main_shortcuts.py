@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messor.content.main import cues, phrases, read_main
+from messor.content.main import hints, phrases, read_main
 from messor.content.main.blocks import collapsed
 from messor.content.main.phrases import _is_phrase, is_aside
-from messor.content.main.weigh import _FURNITURE, _is_furniture
+from messor.content.main.weigh import _BOILERPLATE, _is_boilerplate
 
-CUES = [1 << place for place in range(cues.WHOLE_BODY.bit_length())]
+HINTS = [1 << place for place in range(hints.WHOLE_BODY.bit_length())]
 
 
 @pytest.mark.parametrize("has_headline", [False, True])
 def test_a_box_without_running_text_is_what_it_is_called(*, has_headline: bool) -> None:
-    for chosen in combinations(CUES, 3):
+    for chosen in combinations(HINTS, 3):
         found = chosen[0] | chosen[1] | chosen[2]
-        if found & _FURNITURE:
-            assert _is_furniture(found, 0, 1, has_headline)
+        if found & _BOILERPLATE:
+            assert _is_boilerplate(found, 0, 1, has_headline)
 
 
 @given(

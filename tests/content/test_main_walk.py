@@ -7,7 +7,7 @@ import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messor.content.main import cues, items, read_main
+from messor.content.main import hints, items, read_main
 from messor.content.main.blocks import BREAK, Layout, collapsed
 from messor.content.main.phrases import is_aside
 from messor.content.main.walk import read_layout
@@ -55,7 +55,7 @@ def test_boxes_cover_the_blocks_within_them() -> None:
     assert covered["ul"] == ["two", "three"]
     assert covered["body"] == ["one", "two", "three", "four"]
     place = found.boxes.tags.index("ul")
-    assert found.boxes.cues[place] == cues.NAVIGATION
+    assert found.boxes.hints[place] == hints.NAVIGATION
 
 
 def test_marks_go_on_in_the_next_block() -> None:
@@ -111,18 +111,18 @@ def test_white_space_is_collapsed_however_long_the_text_is(text: str) -> None:
     "name", ["read-more", "share box", "nav", "post content", "main", "d-none", "x1 y2", "9"]
 )
 def test_capitals_change_nothing_about_a_name(name: str) -> None:
-    found = cues.cues_of_name(name)
-    assert cues.cues_of_name(name.title()) == found
-    assert cues.NAMES[name] == cues.NAMES[name] == found
+    found = hints.hints_of_name(name)
+    assert hints.hints_of_name(name.title()) == found
+    assert hints.NAMES[name] == hints.NAMES[name] == found
 
 
 def test_names_are_remembered_up_to_a_bound() -> None:
-    for number in range(2 * cues._REMEMBERED):
-        cues.NAMES[f"name-{number}"]
-        assert len(cues.NAMES) <= cues._REMEMBERED
-    assert cues.NAMES[None] == cues.NAMES[""] == 0
-    assert cues.NAMES["x" * 300] == 0
-    assert "x" * 300 not in cues.NAMES
+    for number in range(2 * hints._REMEMBERED):
+        hints.NAMES[f"name-{number}"]
+        assert len(hints.NAMES) <= hints._REMEMBERED
+    assert hints.NAMES[None] == hints.NAMES[""] == 0
+    assert hints.NAMES["x" * 300] == 0
+    assert "x" * 300 not in hints.NAMES
 
 
 @pytest.mark.parametrize(

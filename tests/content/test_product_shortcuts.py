@@ -12,10 +12,10 @@ from messor.content.evidence import Evidence, EvidencedField
 from messor.content.page import ParsedPage
 from messor.content.products import named, pool, survey
 from messor.content.products.generic import gather
+from messor.content.products.line_types import OTHER, STOCK, stock_notes_and_others
 from messor.content.products.named import Parts, part_of
 from messor.content.products.normalise import machine_amount, number
 from messor.content.products.numbers import _path_and_query
-from messor.content.products.spoken import OTHER, STOCK, speaking_behind
 from messor.content.products.survey import MAX_NAMES, WINDOW, Survey, judged
 from messor.content.records import Record
 from messor.parsers.page_findings import found_records
@@ -77,7 +77,7 @@ def test_notes_on_stock_are_those_of_the_whole_window(seed: int) -> None:
     lines.insert(source.randrange(60), "<h1>A lamp</h1>")
     survey = Survey(ParsedPage.read("<title>A lamp</title>" + "".join(lines)), ["A lamp"])
     behind = [text for text, _ in survey.after(1 + WINDOW)[1:]]
-    speaking = {text: speaking_behind({text}).get(text, "") for text in behind}
+    speaking = {text: stock_notes_and_others({text}).get(text, "") for text in behind}
     end = next((at for at, text in enumerate(behind) if OTHER in speaking[text]), len(behind))
     expected = [(at, text) for at, text in enumerate(behind[:end]) if STOCK in speaking[text]]
     assert survey.notes == expected

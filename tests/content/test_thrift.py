@@ -8,7 +8,7 @@ import pytest
 
 from messor.content.kinds import find_records
 from messor.content.kinds.contact import find as contacts
-from messor.content.kinds.line_cues import EMAIL, PHONE, PLACE, cues_of
+from messor.content.kinds.line_hints import EMAIL, PHONE, PLACE, hints_of
 from messor.content.kinds.opening_hours import find as hours
 from messor.content.page import ParsedPage
 from messor.content.phones import numbers
@@ -96,7 +96,7 @@ def test_on_pages_of_others_sparing_changes_no_value(corpus: str) -> None:
 )  # fmt: skip
 def test_labels_of_numbers_are_seen_by_their_last_word(line: str) -> None:
     assert [called for _, called in numbers(line)] == ["phone"]
-    assert cues_of(line) & PHONE
+    assert hints_of(line) & PHONE
 
 
 @pytest.mark.parametrize("line", ["Fax 030 1234567", "Telefax: 030 1234567", "(f: 030 1234567"])
@@ -105,12 +105,12 @@ def test_a_fax_is_none(line: str) -> None:
 
 
 def test_what_a_line_may_hold() -> None:
-    assert cues_of("Sturdy lamp 120 12.34 EUR") & PHONE == 0
-    assert cues_of("no sign of anything") == 0
-    assert cues_of("write to info (at) example (dot) org") == EMAIL
-    assert cues_of("10115 Berlin") & PLACE
+    assert hints_of("Sturdy lamp 120 12.34 EUR") & PHONE == 0
+    assert hints_of("no sign of anything") == 0
+    assert hints_of("write to info (at) example (dot) org") == EMAIL
+    assert hints_of("10115 Berlin") & PLACE
     long = "x" * 150 + " anna@acme.org"
-    assert (cues_of(long), cues_of(long)) == (EMAIL, EMAIL)
+    assert (hints_of(long), hints_of(long)) == (EMAIL, EMAIL)
 
 
 def test_the_same_line_on_another_page_is_read_again() -> None:

@@ -90,13 +90,13 @@ async def test_what_cannot_be_corrected_is_refused_in_a_sentence(
     async with database.transaction() as connection:
         with pytest.raises(NotFoundError, match="no record 999"):
             await corrections.correct(connection, 999, "price", "1", actor="x")
-        with pytest.raises(UsageError, match="is no product"):
+        with pytest.raises(UsageError, match="is not a product"):
             await corrections.correct(connection, other["id"], "price", "1", actor="x")
         with pytest.raises(UsageError, match="no field 'smell'"):
             await corrections.correct(connection, record["id"], "smell", "1", actor="x")
         with pytest.raises(UsageError, match=r"1 to 4,000"):
             await corrections.correct(connection, record["id"], "price", " ", actor="x")
-        with pytest.raises(ConflictError, match="states no size"):
+        with pytest.raises(ConflictError, match="has no size to confirm"):
             await corrections.confirm(connection, record["id"], "size", actor="x")
         with pytest.raises(NotFoundError, match="no ranking 7"):
             await corrections.use(connection, 7, actor="x")

@@ -21,9 +21,9 @@ from messor.archive import warc
 from messor.errors import UsageError
 from messor.extraction.reader_pool import MEMORY, ON_HAND, ReaderPool, wanted_kinds
 from messor.extraction.reader_protocol import (
+    GetInput,
     ReaderProgress,
     ReadRequest,
-    Show,
     UnreadableError,
     framed,
 )
@@ -115,8 +115,8 @@ def test_a_page_is_blamed_alone(
     orders = [archive.page("a"), archive.page("b"), bad, archive.page("c"), archive.page("d")]
     first, second, blamed, *others = run(_told_once(*orders))
     assert [first, second, *others] == ["a", "b", "c", "d"]
-    sentence = "Reading the page ended its process."
-    assert blamed == (sentence if how == "ends" else "Reading the page takes over 5 s.")
+    sentence = "The reader process died while reading the page."
+    assert blamed == (sentence if how == "ends" else "Reading the page took more than 5 s.")
     assert processes() == []
 
 
@@ -134,7 +134,7 @@ async def test_pages_that_end_their_process_one_after_another(
     killer = archive.killer()
     found = await told(readers, killer, killer, archive.page("a"), killer)
     assert found[2] == "a"
-    assert {found[0], found[1], found[3]} == {"Reading the page ended its process."}
+    assert {found[0], found[1], found[3]} == {"The reader process died while reading the page."}
 
 
 async def test_a_page_may_nest_as_deeply_as_its_process_survives(
@@ -142,10 +142,12 @@ async def test_a_page_may_nest_as_deeply_as_its_process_survives(
 ) -> None:
     """What ends the process is blamed, also for what a model is to be shown; what does not is read."""
     deadly = archive.page("deadly", DEEP["cells that are not opened"])
-    shown = ReadRequest(*_place(deadly), deadly.content_type, deadly.url, 200, show=Show(1_000, 1))
+    shown = ReadRequest(
+        *_place(deadly), deadly.content_type, deadly.url, 200, get_input=GetInput(1_000, 1)
+    )
     deep = archive.page("deep", DEEP["unclosed"])
     found = await told(readers, archive.page("a"), deadly, deep, shown, archive.page("b"))
-    sentence = "Reading the page ended its process."
+    sentence = "The reader process died while reading the page."
     assert found == ["a", sentence, "deep", sentence, "b"]
 
 
@@ -233,9 +235,7 @@ async def test_only_kinds_that_are_wanted_are_read(archive: Archive, readers: Re
 def test_kinds_are_known_by_name() -> None:
     assert wanted_kinds([]) is None
     assert wanted_kinds(["product", "contact"]) == frozenset(("product", "contact"))
-    with pytest.raises(
-        UsageError, match=r"no kind of records is called 'prodct'; there are .*product"
-    ):
+    with pytest.raises(UsageError, match=r"unknown record kind 'prodct'; available: .*product"):
         wanted_kinds(["product", "prodct"])
 
 

@@ -173,14 +173,14 @@ async def test_one_that_was_decided_on_meanwhile_is_left_alone(
 async def test_shadows_are_few_and_each_is_one(shop: Bench) -> None:
     await begin(shop)
     await begin(shop, domain=True)
-    with pytest.raises(ConflictError, match="is shadowing there already"):
+    with pytest.raises(ConflictError, match="is already running there"):
         await begin(shop)
     with pytest.raises(UnknownParserError):
         await begin(shop, "9")
     await begin(shop, "2rc1")
     await begin(shop, "3rc1")
     await begin(shop, "2rc1", domain=True)
-    with pytest.raises(ConflictError, match="5 candidates are shadowing"):
+    with pytest.raises(ConflictError, match="5 shadow trials are running"):
         await begin(shop, "3rc1", domain=True)
     with pytest.raises(NotFoundError):
         await decide(shop, UUID(int=1), "rejected")

@@ -95,5 +95,5 @@ async def test_extraction_by_hand_says_that_there_is_no_room(
     low = Space({"archive": tmp_path}, space.MinimumFree(0.999999, 0))
     extractor = Extractor(database, tmp_path, None, space=low)  # type: ignore[arg-type]
     extractor._readers = type("None", (), {"count": 1})()
-    with pytest.raises(UnavailableError, match=r"Nothing is extracted: the disk of the archive"):
+    with pytest.raises(UnavailableError, match=r"Extraction cannot run: the disk of the archive"):
         await extractor.run()

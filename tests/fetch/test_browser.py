@@ -21,7 +21,7 @@ import pytest_asyncio
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
-from messor.ai.seen import VisibleText
+from messor.ai.visible_text import VisibleText
 from messor.content.view import PageView
 from messor.core import clock
 from messor.errors import LeaseLostError

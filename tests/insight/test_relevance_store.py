@@ -179,7 +179,7 @@ async def test_a_model_tips_what_is_borderline_if_its_quote_is_there(database: D
         b.standin.mood = Mood.REFUSING
         undecided = await Flagger(topic, model=b.model).flag(PageText("Grants", "Tea."), subject)
         assert undecided.relevant is None
-        assert "refuses" in undecided.reasons[-1]
+        assert "refused" in undecided.reasons[-1]
 
 
 async def test_a_model_that_quotes_what_is_not_there_decides_nothing(database: Database) -> None:

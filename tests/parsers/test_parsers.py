@@ -75,9 +75,9 @@ def test_a_candidate_alone_reads_nothing_until_it_is_pinned() -> None:
 
 def test_what_is_not_there_is_named() -> None:
     parsers = Parsers([Versioned()])
-    with pytest.raises(UnknownParserError, match="there are notes"):
+    with pytest.raises(UnknownParserError, match="available: notes"):
         parsers.get("nothing")
-    with pytest.raises(UnknownParserError, match="there are 1"):
+    with pytest.raises(UnknownParserError, match="available: 1"):
         parsers.get("notes", "2")
 
 

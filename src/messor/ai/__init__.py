@@ -1,27 +1,27 @@
-"""Reading pages with an outside model: optional, capped, and believed only where the page agrees."""
+"""Extraction with an external model: optional, capped, and accepted only where the page agrees."""
 
 from messor.ai.extract import AiReader, AiReading
 from messor.ai.ledger import Subject
 from messor.ai.model import Model, Question
+from messor.ai.model_page import LocalModelPage, ModelInput, ModelPage, ProvenAnswer
 from messor.ai.options import AiSettings, Cap, ModelSettings, model_settings
 from messor.ai.proof import Unverified
 from messor.ai.reply import Reply, ReplyStatus
-from messor.ai.shown import AskedPage, PageOnHand, ProvenAnswer, ShownText
 
 __all__ = [
     "AiReader",
     "AiReading",
     "AiSettings",
-    "AskedPage",
     "Cap",
+    "LocalModelPage",
     "Model",
+    "ModelInput",
+    "ModelPage",
     "ModelSettings",
-    "PageOnHand",
     "ProvenAnswer",
     "Question",
     "Reply",
     "ReplyStatus",
-    "ShownText",
     "Subject",
     "Unverified",
     "model_settings",

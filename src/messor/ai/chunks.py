@@ -1,7 +1,7 @@
-"""The part of a page's text that a model is shown, in pieces that fit a question.
+"""Splits a page's visible text into chunks that fit a question.
 
-All that can be seen, when that fits; else the main content first, as much of it as fits. What is
-cut off is told, so that nobody takes silence about it for an answer.
+All visible text if it fits; otherwise the main content first. Truncation is reported, so that
+missing text is not mistaken for a negative answer.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from messor.ai.seen import VisibleText
+from messor.ai.visible_text import VisibleText
 from messor.content.main import read_main
 from messor.content.plain import one_space
 from messor.content.view import PageView
@@ -17,31 +17,31 @@ from messor.content.view import PageView
 
 @dataclass(frozen=True, slots=True)
 class PageChunks:
-    """The pieces of a page, and whether some of it was left out."""
+    """The chunks of a page, and whether it was truncated."""
 
     chunks: tuple[str, ...]
     is_cut: bool
 
 
-def shown(page: PageView, seen: VisibleText, *, size: int, most: int) -> PageChunks:
-    """What a model may read of a page: at most `most` pieces of `size` characters."""
+def page_chunks(page: PageView, seen: VisibleText, *, size: int, max_chunks: int) -> PageChunks:
+    """Return at most `max_chunks` chunks of `size` characters of a page."""
     lines = _distinct(seen.lines())
-    room = size * most
+    room = size * max_chunks
     is_cut = sum(len(line) + 1 for line in lines) > room
     if is_cut:
         lines = _main_first(page, lines)
     chunks = pack(lines, size)
-    return PageChunks(tuple(chunks[:most]), is_cut or len(chunks) > most)
+    return PageChunks(tuple(chunks[:max_chunks]), is_cut or len(chunks) > max_chunks)
 
 
 def _main_first(page: PageView, lines: Sequence[str]) -> list[str]:
-    """The lines of the main content, then all others, each in the page's order."""
+    """Return the lines of the main content, then all others, each in page order."""
     main = {one_space(line) for line in read_main(page.document, page.url).text.splitlines()}
     return sorted(lines, key=lambda line: line not in main)
 
 
 def pack(lines: Iterable[str], size: int) -> list[str]:
-    """Lines in pieces of at most `size` characters; a longer line is broken."""
+    """Pack lines into chunks of at most `size` characters; longer lines are split."""
     chunks: list[str] = []
     parts: list[str] = []
     length = 0
@@ -59,5 +59,5 @@ def _broken(line: str, size: int) -> Iterable[str]:
 
 
 def _distinct(lines: Iterable[str]) -> list[str]:
-    """Each line once: menus and cards repeat themselves."""
+    """Return the distinct lines: menus and cards repeat."""
     return list(dict.fromkeys(lines))

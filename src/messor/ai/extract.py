@@ -1,7 +1,7 @@
-"""Records of a page by a model: its text in pieces, a question for each, and proof of every value.
+"""Extracts records of a page with a model: one question per chunk, and proof of every value.
 
-Raises nothing for what a model does. Whether a page deserves a question, and how the records stand
-beside those of parsers, is left to whoever asks.
+Model failures never raise. The caller decides which pages to ask about and how the records relate
+to those of parsers.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from functools import partial
 
 from messor.ai.ledger import Subject
 from messor.ai.model import Model, Question
+from messor.ai.model_page import ModelPage
 from messor.ai.prompt_files import Prompt, prompt
 from messor.ai.proof import Unverified
 from messor.ai.questions import answer_schema, check_answer, described
 from messor.ai.reply import NOT_ASKED, Reply, ReplyStatus
-from messor.ai.shown import AskedPage
 from messor.content.kinds.build import distinct
 from messor.content.records import Record
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
@@ -26,22 +26,22 @@ W5_KINDS = ("offer", "call_to_action")
 
 @dataclass(slots=True)
 class AiReading:
-    """What a model and the page agree on, what they do not, and what came of each question."""
+    """Records the page supports, those it does not, and the reply to each question."""
 
     records: list[Record] = field(default_factory=list)
     unverified: list[Unverified] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
-    is_cut: bool = False  # the page was too long to be shown whole
-    withheld: int = 0  # lines that were not shown, as they speak to a machine
+    is_cut: bool = False  # the page was truncated
+    withheld: int = 0  # lines withheld as prompt injections
 
     @property
     def is_complete(self) -> bool:
-        """Whether every question was answered; otherwise no record is not an answer."""
+        """Whether every question was answered; otherwise a missing record means nothing."""
         return all(reply.is_answer for reply in self.replies)
 
 
 def version_of(model: str, instruction: Prompt | None = None) -> str:
-    """Under which version a model's records are stored."""
+    """Return the version a model's records are stored under."""
     return f"{(instruction or prompt('extract')).version}:{model}"
 
 
@@ -54,17 +54,17 @@ class AiReader:
         self.version = version_of(model.name, self._prompt)
 
     async def read(
-        self, page: AskedPage, subject: Subject, kinds: Sequence[str] = W5_KINDS
+        self, page: ModelPage, subject: Subject, kinds: Sequence[str] = W5_KINDS
     ) -> AiReading:
-        """Ask about a page; one that shows no text costs nothing."""
+        """Ask about a page; one without visible text costs nothing."""
         limits = self._model.settings
-        text = await page.show(limits.chunk_chars, limits.chunks)
+        text = await page.input(limits.chunk_chars, limits.chunks)
         reading = AiReading(is_cut=text.is_cut, withheld=text.withheld)
         for chunk in text.chunks:
             reply = await self._model.ask(self._question(kinds, chunk), subject)
             reading.replies.append(reply)
             if reply.ending in NOT_ASKED or reply.ending is ReplyStatus.REJECTED:
-                break  # the next one would fare no better
+                break  # the next one would fail too
             if reply.is_answer:
                 proof = await page.prove(self.version, reply.value)
                 reading.records += proof.records
@@ -89,4 +89,4 @@ class AiReader:
         try:
             await self._model.ledger.doubt(reply.call_id, [each.as_json() for each in doubts])
         except (*LOST_CONNECTION, *TRY_AGAIN):
-            return  # they are made anew from the kept answer whenever the page is read again
+            return  # recreated from the stored answer when the page is read again

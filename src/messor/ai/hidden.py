@@ -1,10 +1,9 @@
-"""Which elements of a page a visitor does not see, as spans of its source.
+"""Finds elements that a visitor does not see, as spans of the source.
 
-Told by attributes, by inline style, by simple rules of the page's own style sheets, and by the marks of
-a browser that rendered the page with all of its styles. Of a page that was not rendered, rules in files
-elsewhere are not known. In doubt an element counts as hidden: what is lost is text that a model might
-have read, never a fact. What a closed <details> holds is seen by whoever opens it, so it counts as seen
-where there is something to open it by.
+Detected by attributes, inline style, simple rules of the page's own style sheets, and the marks of
+a browser that rendered the page with all styles. For unrendered pages, rules in external files are
+unknown. In doubt an element counts as hidden: this can lose text for the model, never a fact. The
+content of a closed <details> counts as visible if there is something to open it with.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from itertools import islice
 
 from turbohtml import Document, Element
 
-from messor.ai.sheets import Variables, plain, resolved, sheets, variables
+from messor.ai.stylesheets import Variables, plain, resolved, sheets, variables
 from messor.content.plain import one_space
 from messor.content.spans import SourceText
 from messor.web.unseen import UNSEEN_MARK
 
-MAX_RULES = 10_000  # ends of nested ones included
+MAX_RULES = 10_000  # including ends of nested ones
 MAX_SELECTORS = 200
 
-# Their text is none of the page's, or not shown as it stands.
+# Their text is not the page's, or not displayed as is.
 _UNSEEN_TAGS = (
     "script, style, template, noscript, textarea, select, datalist, iframe, object, svg, math, "
     "canvas, audio, video, noframes, noembed, xmp, plaintext, head meta, head link"
 )
-# What common style sheets call it; their files are not at hand.
+# Names in common style sheets, whose files are not available.
 _HIDING_CLASSES = frozenset(
     (
         ".sr-only", ".visually-hidden", ".visuallyhidden", ".screen-reader-text", ".screen-reader",
@@ -37,7 +36,7 @@ _HIDING_CLASSES = frozenset(
         ".text-transparent",
     )
 )  # fmt: skip
-_TOLD = (
+_BY_ATTRIBUTE = (
     f'[hidden], [aria-hidden="true" i], [{UNSEEN_MARK}], [popover], [style], input[type="hidden" i], '
     "dialog:not([open]), details:not([open]), font[color], " + ", ".join(sorted(_HIDING_CLASSES))
 )
@@ -53,7 +52,7 @@ _HIDES = re.compile(
     r"|translate(?:[xy]|3d)?\s*[:(][^;)]{0,60}-\d{3,}(?:px|r?em|v[wh])|(?<![-\w])scale\s*:\s*0(?![.\d])"
     r"|zoom\s*:\s*(?:0(?![.\d])|0?\.0)|filter\s*:[^;]{0,60}opacity\(\s*0?\.?0{0,4}%?\s*\)|display\s*:\s*table-column"
 )
-# A value that a file elsewhere sets, where none but a hiding one is of use.
+# A value set by an external file; only a hiding fallback is useful.
 _DOUBTFUL = re.compile(
     r"(?:^|[;{\s])(?:display|visibility|content-visibility|clip-path)\s*:\s*unknown"
 )
@@ -64,12 +63,12 @@ _PAPER = frozenset(
     ("#fff", "#ffff", "#ffffff", "#ffffffff", "white", "snow", "ivory", "#fefefe", "#fdfdfd",
      "#fcfcfc", "#fafafa", "ghostwhite", "whitesmoke", "rgb(255,255,255)", "hsl(0,0%,100%)")
 )  # fmt: skip
-# Selectors and what they declare, or what is none of both; each character is looked at once.
+# Selectors with their declarations, or neither; each character is scanned once.
 _RULE = re.compile(r"([^{}]*+)(?:\{([^{}]*+)\}|[{}]|\Z)")
 _MAX_SELECTOR, _MAX_DECLARED = 2_000, 5_000
-_MOST_SELECTORS, _MAX_OF_ONE = 50, 400  # of one rule
+_MAX_SELECTORS, _MAX_OF_ONE = 50, 400  # of one rule
 _SIMPLE = re.compile(r"(?:[a-zA-Z][a-zA-Z0-9]*)?([.#][\w-]+)")
-# Of at most four parts, so that looking for it stays cheap. Of pseudo-classes, those of place alone.
+# At most four parts, so that matching stays cheap. Only structural pseudo-classes.
 _PART = (
     r"[^\s>+~:]{0,80}(?::(?:first|last|only|nth|nth-last)-(?:child|of-type)(?:\([^()]{1,20}\))?"
     r"|:(?:not|is|where|has)\([^():]{1,80}\)|:empty)?"
@@ -80,7 +79,7 @@ _PLAIN_SELECTOR = re.compile(rf"{_PART}(?:[\s>+~]{{1,5}}{_PART}){{0,3}}")
 
 @dataclass(slots=True)
 class _Sheet:
-    """What the page's own style sheets say: selectors that hide, inks and grounds by class and id."""
+    """The page's own style sheets: hiding selectors, text and background colours by class and id."""
 
     variables: Variables
     hides: dict[str, None] = field(default_factory=dict)
@@ -89,23 +88,23 @@ class _Sheet:
 
 
 def hidden_spans(document: Document, source: SourceText) -> list[tuple[int, int]]:
-    """Where in the source stands what cannot be seen; sorted, and may overlap."""
+    """Return the source spans of invisible content, sorted; they may overlap."""
     sheet = _read_sheets(document)
     found: list[Element] = list(document.select(_UNSEEN_TAGS))
     for selector in list(sheet.hides)[:MAX_SELECTORS]:
         found += _selected(document, selector)
     white = ", ".join([name for name, ink in sheet.inks.items() if ink in _PAPER][:MAX_SELECTORS])
-    told = document.select(_TOLD) + (_selected(document, white) if white else [])
-    found += [each for each in told if _is_hidden(each, sheet)]
+    candidates = document.select(_BY_ATTRIBUTE) + (_selected(document, white) if white else [])
+    found += [each for each in candidates if _is_hidden(each, sheet)]
     spans = {span for element in found if (span := _span(element, source)) is not None}
     return sorted(spans)
 
 
 def _selected(document: Document, selector: str) -> list[Element]:
-    """What a selector of the page's names; a page that fades in as a whole is not hidden."""
+    """Return the elements a selector matches; a page that fades in as a whole is not hidden."""
     try:
         found = document.select(selector)
-    except ValueError:  # not a selector, or of a kind that no element answers to
+    except ValueError:  # an invalid or unsupported selector
         return []
     return [element for element in found if element.tag not in ("html", "body")]
 
@@ -119,8 +118,8 @@ def _read_sheets(document: Document) -> _Sheet:
 
 
 def _read_rules(sheet: _Sheet, text: str) -> None:
-    """Rules, and those nested in others: what is declared in the midst counts for the outer one."""
-    within: list[list[str]] = []  # selectors of the rules that have begun
+    """Read rules, including nested ones; interleaved declarations belong to the outer rule."""
+    within: list[list[str]] = []  # selectors of the open rules
     for match in islice(_RULE.finditer(text), MAX_RULES):
         outer = within[-1] if within else []
         if match[2] is None and match[0].endswith("}"):
@@ -137,7 +136,7 @@ def _read_rules(sheet: _Sheet, text: str) -> None:
 
 
 def _selectors(prelude: str, outer: list[str]) -> list[str]:
-    """Those before a brace, each within each of the outer ones; an at-rule has those around it."""
+    """Return the selectors before a brace, combined with the outer ones; an at-rule keeps those."""
     if prelude.lstrip().startswith("@"):
         return outer
     own = [each.strip() for each in _BETWEEN_SELECTORS.split(prelude[:_MAX_SELECTOR])]
@@ -146,7 +145,7 @@ def _selectors(prelude: str, outer: list[str]) -> list[str]:
         for each in own
         for around in outer
     )
-    found = list(islice(joined, _MOST_SELECTORS)) if outer else own[:_MOST_SELECTORS]
+    found = list(islice(joined, _MAX_SELECTORS)) if outer else own[:_MAX_SELECTORS]
     return [each for each in found if len(each) <= _MAX_OF_ONE]
 
 
@@ -181,16 +180,22 @@ def _ink(declared: str) -> str | None:
 
 
 def _has_ground(declared: str) -> bool:
-    """Whether something else than paper is painted behind the text."""
+    """Whether there is a non-white background behind the text."""
     match = _GROUND.search(declared)
     if match is None:
         return False
-    said = match[1].strip()
-    return said.split()[0] not in _PAPER | {"none", "transparent", "inherit", "initial", "unset"}
+    background = match[1].strip()
+    return background.split()[0] not in _PAPER | {
+        "none",
+        "transparent",
+        "inherit",
+        "initial",
+        "unset",
+    }
 
 
 def _names(element: Element) -> list[str]:
-    """The classes and the id of an element as selectors."""
+    """Return the classes and the id of an element as selectors."""
     classes = (element.attr("class") or "").split()[:50]
     own = element.attr("id") or ""
     return [f".{name}" for name in classes] + ([f"#{own}"] if own else [])
@@ -199,14 +204,14 @@ def _names(element: Element) -> list[str]:
 def _is_hidden(element: Element, sheet: _Sheet) -> bool:
     if element.tag in ("html", "body"):
         return False  # a page that fades in
-    if _is_told(element):
+    if _is_hidden_by_name(element):
         return True
     ways = list(resolved(plain((element.attr("style") or "")[:2_000]), sheet.variables))
     return any(map(_hides, ways)) or any(_is_faint(element, way, sheet) for way in ways)
 
 
-def _is_told(element: Element) -> bool:
-    """Whether an attribute says so, or a class by its name."""
+def _is_hidden_by_name(element: Element) -> bool:
+    """Whether an attribute or a class name hides the element."""
     if element.tag == "details":
         return element.attr("open") is None and not _can_be_opened(element)
     if element.tag in ("input", "dialog") or (element.attr("aria-hidden") or "").lower() == "true":
@@ -217,15 +222,15 @@ def _is_told(element: Element) -> bool:
 
 
 def _can_be_opened(details: Element) -> bool:
-    """Whether a visitor sees something to open it by."""
+    """Whether a visitor sees something to open it with."""
     summary = next(
         (each for each in details if isinstance(each, Element) and each.tag == "summary"), None
     )
-    return summary is not None and bool(one_space(summary.text)) and not _is_told(summary)
+    return summary is not None and bool(one_space(summary.text)) and not _is_hidden_by_name(summary)
 
 
 def _is_faint(element: Element, style: str, sheet: _Sheet) -> bool:
-    """Whether a text has the colour of what is behind it."""
+    """Whether a text has the colour of its background."""
     ink = (
         _ink(style)
         or _font(element)
@@ -246,7 +251,7 @@ def _same_colour(style: str) -> bool:
 
 
 def _is_painted(element: Element, sheet: _Sheet) -> bool:
-    """Whether white text stands on something that is not white."""
+    """Whether white text is on a background that is not white."""
     place: Element | None = element
     for _ in range(60):
         if place is None:
@@ -271,7 +276,7 @@ def _span(element: Element, source: SourceText) -> tuple[int, int] | None:
 
 
 def _end(element: Element, source: SourceText) -> int:
-    """Where an element ends; of one without an end tag, where the next one begins at the latest."""
+    """Return where an element ends; without an end tag, at the latest where the next one begins."""
     place: Element | None = element
     for _ in range(200):
         if place is None:

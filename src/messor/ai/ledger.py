@@ -1,8 +1,8 @@
-"""The ledger of calls: what is set aside before a question, what it came to, and answers to reuse.
+"""The ledger of model calls: reservations, settlements, and answers to reuse.
 
-A reservation is one transaction that succeeds only within all three caps, so many workers never
-spend more together. It sets aside the most a call can cost; settling gives back what was not used.
-Months are those of UTC.
+A reservation is one transaction that succeeds only within all three caps, so concurrent workers
+never exceed them together. It reserves the maximum cost of a call; settling releases the unused
+part. Months are UTC.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from messor.ai.options import Cap
 from messor.ai.reply import ABOUT_THE_TEXT, Reply, ReplyStatus
 from messor.store.database import Connection, Database
 
-# A call that was never settled: its process died, and what it set aside counts as spent.
+# After this, an unsettled call counts as spent: its process died.
 LOST_SECONDS = 900.0
-# How long a failure that lies in the text is remembered.
+# How long a failure caused by the text is remembered.
 FAILURE_DAYS = 7
 _ALWAYS = date(1, 1, 1)
 
@@ -37,7 +37,7 @@ INSERT INTO messor.ai_calls (input_hash, purpose, model, prompt_version, page_id
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (input_hash) WHERE ending IN ('asked', 'answered') DO NOTHING RETURNING id
 """
-# The condition of ON CONFLICT is judged on the locked row, after whoever was before us.
+# The ON CONFLICT condition is evaluated on the locked row, after concurrent writers.
 SPEND = """
 INSERT INTO messor.ai_usage AS u (scope, key, month, calls, tokens, cost)
 SELECT $1, $2, $3::date, 1, $4::bigint, $5::numeric
@@ -50,7 +50,7 @@ ON CONFLICT (scope, key, month) DO UPDATE
    AND ($7::numeric IS NULL OR u.cost + excluded.cost <= $7::numeric)
 RETURNING true
 """
-# Whether a call would fit once those under way have given back all that they set aside.
+# Whether a call would fit once calls in flight have released their reservations.
 MAY_FIT = """
 SELECT ($4::bigint IS NULL OR u.tokens - h.tokens + $6::bigint <= $4::bigint)
    AND ($5::numeric IS NULL OR u.cost - h.cost + $7::numeric <= $5::numeric)
@@ -90,7 +90,7 @@ DELETE FROM messor.ai_usage
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a call is made for, and who bears its cost."""
+    """What a call is for, and whose caps it counts against."""
 
     domain: str
     job: str
@@ -100,7 +100,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """A question as the ledger knows it."""
+    """A question in the ledger."""
 
     input_hash: bytes
     purpose: str
@@ -111,7 +111,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What is set aside for one call."""
+    """The reservation for one call."""
 
     call_id: int
     entry: LedgerEntry
@@ -121,29 +121,29 @@ class Reservation:
 
 
 class OverCapError(Exception):
-    """A call might have cost more than is left; undoes the transaction of its reservation."""
+    """A call might exceed a cap; rolls back its reservation."""
 
     def __init__(self, scope: str, key: str, cap: Cap, *, is_passing: bool) -> None:
         limits = [f"{cap.tokens} tokens"] if cap.tokens is not None else []
-        limits += [f"{cap.cost} of money"] if cap.cost is not None else []
+        limits += [f"cost of {cap.cost}"] if cap.cost is not None else []
         whose = {"job": f"job {key}", "domain": f"{key} in a month", "month": "a month"}[scope]
         self.sentence = (
             f"The model was not asked: it might exceed the {' or '.join(limits)} for {whose}"
-            f"{' while other questions are under way' if is_passing else ''}."
+            f"{' while other questions are in flight' if is_passing else ''}."
         )
-        self.is_passing = is_passing  # what others have set aside may be left when they are done
+        self.is_passing = is_passing  # reservations in flight may be released
         super().__init__(self.sentence)
 
 
 class Ledger:
-    """Calls of one model and their caps."""
+    """The calls of one model and their caps."""
 
     def __init__(self, database: Database, *, job: Cap, domain: Cap, month: Cap) -> None:
         self._database = database
         self._caps = {"domain": domain, "job": job, "month": month}
 
     async def known(self, input_hash: bytes) -> Reply | None:
-        """What came of the same question before, where asking again would bring nothing else."""
+        """Return the earlier reply to the same question, if asking again would not change it."""
         row = await self._database.fetchrow(KNOWN, input_hash, sorted(ABOUT_THE_TEXT), FAILURE_DAYS)
         if row is None:
             return None
@@ -153,9 +153,9 @@ class Ledger:
         )
 
     async def reserve(self, entry: LedgerEntry, tokens: int, cost: Decimal) -> Reservation | None:
-        """Set aside the most a call may cost; None while another process asks the same.
+        """Reserve the maximum cost of a call; None while another process asks the same question.
 
-        Raises OverCapError, with nothing set aside, when a cap does not allow it.
+        Raises OverCapError, with nothing reserved, if a cap does not allow it.
         """
         subject = entry.subject
         async with self._database.transaction() as connection:
@@ -180,7 +180,7 @@ class Ledger:
         return Reservation(call_id, entry, month, tokens, cost)
 
     async def settle(self, held: Reservation, reply: Reply, tokens: int, cost: Decimal) -> None:
-        """Write down what a call came to, whatever the caps say now."""
+        """Record the actual cost of a call, regardless of the caps."""
         usage, value = reply.usage, None
         if reply.is_answer:
             value = msgspec.json.encode(reply.value).decode()
@@ -202,17 +202,17 @@ class Ledger:
             await connection.execute(CORRECT, scope, key, when, tokens, cost)
 
     async def doubt(self, call_id: int, values: list[Any]) -> None:
-        """Keep, beside an answer, what the page does not support."""
+        """Store the values of an answer that the page does not support."""
         await self._database.fetch(DOUBT, call_id, msgspec.json.encode(values).decode())
 
 
 async def tidy(connection: Connection, days: int = 90) -> int:
-    """Drop the counts of jobs that have long ended; answers how many."""
+    """Delete the counters of jobs that ended long ago; returns how many."""
     return int((await connection.execute(TIDY, days)).rpartition(" ")[2])
 
 
 def _places(subject: Subject, month: date) -> tuple[tuple[str, str, date], ...]:
-    """The counts a call adds to, in the order in which everybody locks them."""
+    """Return the counters a call adds to, in lock order."""
     return (
         ("domain", subject.domain, month),
         ("job", subject.job, _ALWAYS),

@@ -1,7 +1,7 @@
-"""One model behind an OpenAI-compatible endpoint: asked at most once for the same, within its caps.
+"""One model behind an OpenAI-compatible endpoint: asked at most once per question, within caps.
 
-The path of a question: known answer, circuit breaker, reservation, call, settlement. Nothing is
-raised for what an endpoint does; whether an answer is true is left to whoever asked.
+The steps of a question: cached answer, circuit breaker, reservation, call, settlement. Endpoint
+failures never raise; the caller verifies answers.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 logger = room_logger(__name__)
 
-# Tokens of what the endpoint wraps around messages.
+# Token overhead of the endpoint's message format.
 _WRAPPING = 256
-USAGE = "model"  # its name among the services that may ask to be left alone
-_FORMS = 5  # most ways of asking that are tried when an endpoint refuses parts of a request
+USAGE = "model"  # its name among services that may be paused
+_FORMS = 5  # maximum request variants tried if an endpoint refuses parts of a request
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A text and what is asked about it. `schema` is the answer's JSON Schema, `check` judges it."""
+    """A text and a question about it. `schema` is the answer's JSON Schema, `check` validates it."""
 
     purpose: str
     prompt: Prompt
     schema: dict[str, Any]
     check: Check
     text: str
-    facts: Mapping[str, str] = field(default_factory=dict)  # for the slots of the prompt
+    facts: Mapping[str, str] = field(default_factory=dict)  # values for the prompt's placeholders
 
     def input_hash(self, model: str) -> bytes:
-        """The same for the same model, prompt version, schema and text."""
+        """Return a hash of model, prompt version, schema and text."""
         parts = [model, self.prompt.version, dict(self.facts), self.schema, self.text]
         return sha256(_encode(parts)).digest()
 
@@ -58,7 +58,7 @@ class Question:
 
 
 def most_tokens(messages: list[dict[str, str]], schema: dict[str, Any]) -> int:
-    """More tokens than these messages can have: no tokeniser makes more of a text than its bytes."""
+    """Return an upper bound of the messages' tokens: no tokeniser yields more tokens than bytes."""
     texts = [message["content"] for message in messages]
     sizes = (
         max(_size(text), _size(unicodedata.normalize("NFKC", text)))
@@ -91,25 +91,28 @@ class Model:
         await self._endpoint.close()
 
     async def ask(self, question: Question, subject: Subject) -> Reply:
-        """Put a question, unless its answer is known; raises nothing."""
+        """Ask a question unless its answer is cached; never raises."""
         try:
             known = await self.ledger.known(question.input_hash(self.name))
             return known or await self._unless_left_alone(question, subject)
         except (*LOST_CONNECTION, *TRY_AGAIN) as error:
-            logger.warning("The ledger of the model cannot be used: %s", type(error).__name__)
-            return Reply(ReplyStatus.LEFT_ALONE, sentence=f"{TITLE} was not asked: no ledger now.")
+            logger.warning("The model ledger is unavailable: %s", type(error).__name__)
+            return Reply(
+                ReplyStatus.LEFT_ALONE,
+                sentence=f"{TITLE} was not asked: the ledger is unavailable.",
+            )
 
     async def _unless_left_alone(self, question: Question, subject: Subject) -> Reply:
         ticket = self.breaker.admit()
         if ticket is None:
-            said = f"{TITLE} was not asked: {self.breaker.sentence}"
-            return Reply(ReplyStatus.LEFT_ALONE, sentence=said, wait=self.breaker.remaining)
+            sentence = f"{TITLE} was not asked: {self.breaker.sentence}"
+            return Reply(ReplyStatus.LEFT_ALONE, sentence=sentence, wait=self.breaker.remaining)
         try:
             held = await holds.current(self._database, USAGE)
-            if held is not None:  # another worker was told
+            if held is not None:  # another worker was told to wait
                 self.breaker.hold(held.seconds, held.reason)
-                said = f"{TITLE} was not asked: {self.breaker.sentence}"
-                return Reply(ReplyStatus.LEFT_ALONE, sentence=said, wait=held.seconds)
+                sentence = f"{TITLE} was not asked: {self.breaker.sentence}"
+                return Reply(ReplyStatus.LEFT_ALONE, sentence=sentence, wait=held.seconds)
             return await self._within_caps(question, subject, ticket)
         finally:
             ticket.give_back()
@@ -117,22 +120,24 @@ class Model:
     async def _within_caps(
         self, question: Question, subject: Subject, ticket: BreakerPermit
     ) -> Reply:
-        messages, most = question.messages(), self.settings.output_tokens
+        messages, max_output = question.messages(), self.settings.output_tokens
         prompt_tokens = most_tokens(messages, question.schema)
         digest = question.input_hash(self.name)
         version = question.prompt.version
         entry = LedgerEntry(digest, question.purpose, self.name, version, subject)
         try:
             held = await self.ledger.reserve(
-                entry, prompt_tokens + most, self.settings.cost(prompt_tokens, most)
+                entry, prompt_tokens + max_output, self.settings.cost(prompt_tokens, max_output)
             )
         except OverCapError as error:
             wait = self.settings.service.timeout if error.is_passing else 0.0
             ending = ReplyStatus.LEFT_ALONE if error.is_passing else ReplyStatus.OVER_CAP
             return Reply(ending, sentence=error.sentence, wait=wait)
         if held is None:
-            said = f"{TITLE} was not asked: the same question is being put just now."
-            return Reply(ReplyStatus.IN_FLIGHT, sentence=said, wait=self.settings.service.timeout)
+            sentence = f"{TITLE} was not asked: the same question is already in flight."
+            return Reply(
+                ReplyStatus.IN_FLIGHT, sentence=sentence, wait=self.settings.service.timeout
+            )
         reply = self._scrubbed(await self._called(question, messages), held)
         if reply.slow_down:
             reply = await self._share(reply)
@@ -141,7 +146,7 @@ class Model:
         return reply
 
     async def _called(self, question: Question, messages: list[dict[str, str]]) -> Reply:
-        """Ask; a part of the request that the endpoint refuses is asked for in another way."""
+        """Call the endpoint; a request part it refuses is replaced by a variant."""
         try:
             for _ in range(_FORMS):
                 body = self._dialect.body(
@@ -158,7 +163,7 @@ class Model:
         return replace(reply, sentence=self._endpoint.scrub(reply.sentence), call_id=held.call_id)
 
     async def _tell(self, ticket: BreakerPermit, reply: Reply, subject: Subject) -> None:
-        """What an answer says about the endpoint; a model that makes no sense is still there."""
+        """Report to the circuit breaker; an endpoint with a useless model is still healthy."""
         if reply.is_answer or reply.ending in ABOUT_THE_TEXT:
             ticket.answered()
         elif reply.is_doubtful:
@@ -168,7 +173,9 @@ class Model:
             ticket.failed(reply.sentence, reply.wait)
 
     async def _check_health(self) -> None:
-        """After some failed texts in a row, were they of one domain, ask how the endpoint fares."""
+        """After several failed texts in a row, which may all be of one domain, check the endpoint's
+        health.
+        """
         if self.breaker.page_faults % FAULTS_IN_A_ROW or not self.breaker.available:
             return
         at = self.settings.service
@@ -179,8 +186,8 @@ class Model:
             self.breaker.hold(FIRST_WAIT, f"{TITLE} {standing.sentence}")
 
     async def _share(self, reply: Reply) -> Reply:
-        """Have every worker wait: an endpoint counts them together."""
-        # A wait of a minute or less is where the doubling begins.
+        """Make every worker wait: an endpoint's rate limit is shared."""
+        # Exponential backoff starts at a wait of a minute or less.
         named = reply.wait if reply.wait > holds.FIRST_SECONDS else None
         try:
             wait = await holds.hold(self._database, USAGE, named, reply.sentence)
@@ -194,17 +201,17 @@ class Model:
         if reply.usage is not None:
             tokens = reply.usage.prompt + reply.usage.completion
             cost = self.settings.cost(reply.usage.prompt, reply.usage.completion)
-        elif reply.is_charged:  # not told how much: the most it can have been
+        elif reply.is_charged:  # usage unknown: assume the maximum
             tokens, cost = held.tokens, held.cost
         try:
             await self.ledger.settle(held, reply, tokens, cost)
         except (*LOST_CONNECTION, *TRY_AGAIN) as error:
-            # The reservation stands: rather a question too few than one too many.
+            # The reservation stays: better one question too few than one too many.
             logger.warning("A call of the model was not settled: %s", type(error).__name__)
 
 
 def _of_fault(fault: ProviderFaultError) -> Reply:
-    """No answer came, or not a whole one."""
+    """No answer, or an incomplete one."""
     if isinstance(fault.__cause__, TimeoutError) and fault.charged:
         ending = ReplyStatus.TIMED_OUT
     elif fault.of_the_page:

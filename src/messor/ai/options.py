@@ -1,4 +1,4 @@
-"""What the operator says of a model: where it is, what its tokens cost, and how much may be spent."""
+"""Model settings: endpoint, token prices and caps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MILLION = Decimal(1_000_000)
 
 
 class AiSettings(Protocol):
-    """The part of the settings that is about models."""
+    """The settings of models."""
 
     ai_url: str | None
     ai_key: SecretStr | None
@@ -39,7 +39,7 @@ class AiSettings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """The most that may be spent on something; None is no limit."""
+    """A spending limit; None is no limit."""
 
     tokens: int | None = None
     cost: Decimal | None = None
@@ -47,26 +47,28 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """One model. A domain's cap and the whole one count by the month, a job's for its life."""
+    """One model. Domain and total caps are per month, a job's cap for its lifetime."""
 
     service: ServiceSettings
     model: str
-    input_price: Decimal = Decimal(0)  # of a million tokens
+    input_price: Decimal = Decimal(0)  # per million tokens
     output_price: Decimal = Decimal(0)
     job: Cap = field(default_factory=Cap)
     domain: Cap = field(default_factory=Cap)
     month: Cap = field(default_factory=Cap)
-    output_tokens: int = 2_000  # most that one answer may have
-    chunk_chars: int = 12_000  # of a page's text in one question
-    chunks: int = 4  # most questions about one page
+    output_tokens: int = 2_000  # maximum tokens per answer
+    chunk_chars: int = 12_000  # characters of page text per question
+    chunks: int = 4  # maximum questions per page
 
     def __post_init__(self) -> None:
         if not self.model.strip():
-            raise UsageError("Say which model to ask: MESSOR_AI_MODEL")
+            raise UsageError("Set MESSOR_AI_MODEL to the name of the model.")
         if self.input_price < 0 or self.output_price < 0:
-            raise UsageError("The price of a model's tokens cannot be negative.")
+            raise UsageError("Token prices of a model cannot be negative.")
         if min(self.output_tokens, self.chunk_chars, self.chunks) < 1:
-            raise UsageError("A model needs room for an answer, for a text, and for one question.")
+            raise UsageError(
+                "Output tokens, chunk characters and chunks of a model must be at least 1."
+            )
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> Decimal:
         spent = prompt_tokens * self.input_price + completion_tokens * self.output_price
@@ -74,7 +76,7 @@ class ModelSettings:
 
 
 def model_settings(settings: AiSettings) -> ModelSettings | None:
-    """The model that is configured, None where none is."""
+    """Return the configured model, None if there is none."""
     if settings.ai_url is None:
         return None
     return ModelSettings(

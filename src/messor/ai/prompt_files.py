@@ -1,7 +1,7 @@
-"""Prompts: versioned files, and how a page's text is put beside them as data.
+"""Prompts: versioned files, combined with a page's text as data.
 
-A prompt's version is part of its file's name (`extract-1.txt`), and a file that was used never
-changes: a better one is a new version. The text stands between two marks that nobody can guess.
+A prompt's version is part of its file name (`extract-1.txt`), and a used file never changes: an
+improved prompt is a new version. The text is fenced by two unguessable marks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FILE = re.compile(r"([a-z_]+)-(\d+)\.txt")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One version of one prompt; `{mark}` in its text is filled in for each question."""
+    """One version of a prompt; `{mark}` in its text is filled in per question."""
 
     name: str
     number: int
@@ -30,7 +30,7 @@ class Prompt:
         return f"{self.name}-{self.number}"
 
     def messages(self, text: str, **facts: str) -> list[dict[str, str]]:
-        """The prompt as instruction, then a text as data, fenced by a mark made for it alone."""
+        """Return the prompt as instruction, then the text as data, fenced by a unique mark."""
         mark = f"DATA-{secrets.token_hex(12)}"
         order = self.text.replace("{mark}", mark)
         for name, value in facts.items():
@@ -41,7 +41,7 @@ class Prompt:
 
 @cache
 def prompt(name: str, number: int | None = None) -> Prompt:
-    """A prompt by name, the newest version unless one is named."""
+    """Return a prompt by name, the newest version by default."""
     known = _known(name)
     if not known:
         raise UsageError(f"There is no prompt called {name!r}.")

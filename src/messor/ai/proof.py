@@ -1,8 +1,8 @@
-"""Proof of what a model says: each value is looked for on the page, and made anew of what stands there.
+"""Proves model answers: each value is searched on the page and derived again from the text there.
 
-What a model answered is only a hint where to look. A value whose words are not seen on the page,
-or whose words do not say such a value, is not believed; nor is a record that lacks what it is
-about. They are kept aside as unverified, with the reason.
+An answer is only a hint where to look. A value whose words are not visible on the page, or do not
+yield such a value, is rejected, and so is a record without its subject. Rejected values are kept as
+unverified, with the reason.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import messor.content.kinds
-import messor.content.products.normalise  # noqa: F401 - both bring their normalisers
+import messor.content.products.normalise  # noqa: F401 - both register their normalisers
 from messor.ai.questions import normaliser_of
-from messor.ai.seen import VisibleText
+from messor.ai.visible_text import VisibleText
 from messor.content.amounts import MONEY
 from messor.content.evidence import EvidencedField, make_field, supports
 from messor.content.records import Record
@@ -23,15 +23,15 @@ from messor.content.view import PageView
 
 PARSER = "ai"
 CONFIDENCE = 0.7
-HEADS = ("title", "label", "name", "product_name", "question")  # what a record is about
-_BARE = 4  # a shorter number needs a currency beside it to be an amount
-# A number by itself, not the end of a name such as AB-33.
+HEADS = ("title", "label", "name", "product_name", "question")  # the subject of a record
+_BARE = 4  # a shorter number needs an adjacent currency to be an amount
+# A standalone number, not the end of a name such as AB-33.
 _NUMBER = re.compile(r"(?<![\w\-\u2010-\u2015])\d[\d.,'\u2019\s]*(?![\w\-])")
 
 
 @dataclass(frozen=True, slots=True)
 class Unverified:
-    """A value, or with an empty field a whole record, that the page does not support."""
+    """A value, or a whole record if the field is empty, that the page does not support."""
 
     kind: str
     field: str
@@ -53,7 +53,7 @@ class Prover:
         self.unverified: list[Unverified] = []
 
     def records(self, answer: dict[str, list[dict[str, str | None]]]) -> list[Record]:
-        """The records of an answer that the page supports."""
+        """Return the records of an answer that the page supports."""
         made = [
             record
             for kind, said in answer.items()
@@ -113,7 +113,7 @@ class Prover:
         return field if field and supports(field, self._seen.source) else None
 
     def _whole_money(self, normaliser: str, begin: int, end: int) -> tuple[int, int]:
-        """A bare number together with the currency that stands right beside it."""
+        """Return a bare number together with an adjacent currency."""
         if not normaliser.startswith("money_"):
             return begin, end
         start = max(0, begin - 12)
@@ -123,7 +123,7 @@ class Prover:
         return begin, end
 
     def _derive(self, kind: str, found: dict[str, EvidencedField], near: int | None) -> None:
-        """What follows from words already found: a currency, an action, the link around a title."""
+        """Derive further fields from proven words: a currency, an action, the link around a title."""
         amount = next((found[n] for n in ("price", "amount", "salary") if n in found), None)
         if amount is not None and "currency" not in found:
             self._again(found, "currency", "money_currency", amount)
@@ -166,10 +166,10 @@ class Prover:
 
 
 def _is_number(quote: str) -> bool:
-    """Whether a text without a currency can be an amount all the same."""
+    """Whether a text without a currency can still be an amount."""
     return len(quote) >= _BARE and _NUMBER.search(quote) is not None
 
 
 def _is_prose(name: str) -> bool:
-    """Whether any words would do for a field: those that name the record say nothing more of it."""
+    """Whether a field accepts any words: the record's own name then adds nothing."""
     return normaliser_of(name) in ("text", "long_text")

@@ -1,8 +1,8 @@
-"""What a model is asked for: the fields of each kind of record, as a JSON Schema, and the check of it.
+"""Questions to a model: the fields of each record kind as a JSON Schema, and its validation.
 
-Every value is asked for as it stands on the page, so all of them are texts; what they mean is made
-of them by the normalisers that also serve the parsers. Links are not asked for at all: a model
-cannot see them, and one it made up could carry something away.
+Every value is requested as it occurs on the page, so all are strings; the parsers' normalisers
+derive values from them. Links are not requested: a model cannot see them, and an invented one could
+exfiltrate data.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from messor.errors import UsageError
 MAX_RECORDS = 100
 MAX_VALUE = 2_000
 
-# By field; all others are short texts. None is not asked for.
+# Normaliser by field; others are short texts. None: not requested.
 _LONG = dict.fromkeys(("description", "answer", "eligibility"), "long_text")
 _MONEY = dict.fromkeys(
     ("price", "list_price", "discount_amount", "amount", "salary"), "money_amount"
@@ -51,7 +51,7 @@ KINDS = (*SCHEMAS, "product") if "product" not in SCHEMAS else tuple(SCHEMAS)
 
 
 def fields_of(kind: str) -> tuple[str, ...]:
-    """The fields that are asked for, in the schema's order."""
+    """Return the requested fields, in schema order."""
     return tuple(
         name for name in _model(kind).model_fields if NORMALISER_OF.get(name, "text") is not None
     )
@@ -65,7 +65,7 @@ def normaliser_of(name: str) -> str:
 def _model(kind: str) -> type[BaseModel]:
     if kind not in KINDS:
         raise UsageError(
-            f"There is no kind of record called {kind!r}; there are {', '.join(KINDS)}."
+            f"There is no kind of record called {kind!r}; available: {', '.join(KINDS)}."
         )
     if kind not in SCHEMAS:
         return ProductFields
@@ -76,7 +76,7 @@ def _model(kind: str) -> type[BaseModel]:
 
 
 def answer_schema(kinds: Sequence[str]) -> dict[str, Any]:
-    """The JSON Schema of an answer, in the strict form that endpoints ask for."""
+    """Return the JSON Schema of an answer, in the strict form that endpoints require."""
     text = {"type": ["string", "null"]}
     properties: dict[str, Any] = {}
     for kind in kinds:
@@ -98,12 +98,14 @@ def _strict(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def described(kinds: Sequence[str]) -> str:
-    """The kinds for people and models: a line for each."""
+    """Describe the kinds for people and models, one line each."""
     return "\n".join(f"- {kind}: {_MEANT.get(kind, kind.replace('_', ' '))}" for kind in kinds)
 
 
 def check_answer(kinds: Sequence[str], value: Any) -> str | None:
-    """Why a value is no answer, None when it is one. A kind or a field left out states nothing."""
+    """Return why a value is not a valid answer, None if it is. A missing kind or field states
+    nothing.
+    """
     if not isinstance(value, dict) or not set(value) <= set(kinds):
         return "the answer is not an object of the kinds asked for"
     for kind, records in value.items():

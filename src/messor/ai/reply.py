@@ -1,4 +1,4 @@
-"""What came of a question: an answer, or one of the ways in which there is none."""
+"""The reply to a question: an answer, or one of the ways to fail."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ class ReplyStatus(StrEnum):
     """How a question ended."""
 
     ANSWERED = "answered"
-    REFUSED = "refused"  # the model would not, or its filter would not let it
-    BAD_ANSWER = "bad_answer"  # no JSON, or not of the schema
-    TRUNCATED = "truncated"  # it ran into its limit of tokens
+    REFUSED = "refused"  # refused by the model or its content filter
+    BAD_ANSWER = "bad_answer"  # not JSON, or schema violated
+    TRUNCATED = "truncated"  # token limit reached
     TIMED_OUT = "timed_out"
     OVERLOADED = "overloaded"  # 429, or 5xx
     UNREACHABLE = "unreachable"
-    REJECTED = "rejected"  # our key, our model's name, our request
-    OVER_CAP = "over_cap"  # not asked: it might have cost more than is left
-    IN_FLIGHT = "in_flight"  # not asked: somebody else is asking just that
-    # Not asked: the endpoint failed lately, the ledger cannot be read, or what is left of a cap is
-    # set aside for questions under way.
+    REJECTED = "rejected"  # wrong key, model name or request
+    OVER_CAP = "over_cap"  # not asked: it might exceed a cap
+    IN_FLIGHT = "in_flight"  # not asked: another worker is asking the same
+    # Not asked: the endpoint failed recently, the ledger is unavailable, or the rest of a cap is
+    # reserved for questions in flight.
     LEFT_ALONE = "left_alone"
 
 
-# Asking the same again soon would bring, and cost, the same.
+# Asking again soon would give, and cost, the same.
 ABOUT_THE_TEXT = frozenset((ReplyStatus.REFUSED, ReplyStatus.BAD_ANSWER, ReplyStatus.TRUNCATED))
 NOT_ASKED = frozenset((ReplyStatus.OVER_CAP, ReplyStatus.IN_FLIGHT, ReplyStatus.LEFT_ALONE))
-# The same question may be answered later without anybody's doing.
+# The same question may be answered later without intervention.
 RETRYABLE = frozenset(
     (
         ReplyStatus.TIMED_OUT,
@@ -42,7 +42,7 @@ RETRYABLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the endpoint counted them."""
+    """Tokens as counted by the endpoint."""
 
     prompt: int
     completion: int
@@ -50,18 +50,18 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of one question; `value` is the JSON of an answer, checked against its schema."""
+    """The reply to one question; `value` is the answer's JSON, validated against its schema."""
 
     ending: ReplyStatus
     value: Any = None
     sentence: str = ""
-    wait: float = 0.0  # seconds after which asking again makes sense
+    wait: float = 0.0  # seconds after which a retry makes sense
     usage: Usage | None = None
-    is_charged: bool = False  # it was paid for, or may have been
+    is_charged: bool = False  # it was, or may have been, paid for
     call_id: int | None = None
     is_cached: bool = False
-    slow_down: bool = False  # the endpoint asks every worker to wait
-    is_doubtful: bool = False  # of this text, unless texts of many domains end the same way
+    slow_down: bool = False  # the endpoint asks all workers to wait
+    is_doubtful: bool = False  # caused by this text, unless texts of many domains end alike
 
     @property
     def is_answer(self) -> bool:

@@ -1,4 +1,4 @@
-"""The ledger as people read it: what was spent, what was asked, and what the pages did not support."""
+"""Ledger queries: spending, questions, and values that pages did not support."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from messor.ai.ledger import MONTH
 from messor.store.database import Connection, Database
 
-# Of the month at hand; jobs are too many to be looked at one by one.
+# The current month; jobs are too many to list.
 SPENT = f"""
 SELECT scope, key, month, calls, tokens, cost FROM messor.ai_usage
  WHERE scope IN ('month', 'domain') AND month = ({MONTH})
@@ -30,7 +30,7 @@ SELECT c.id, c.asked_at, c.domain, p.url, c.purpose, c.model, c.prompt_version, 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a scope came to in a month, questions under way with the most they may cost."""
+    """The spending of a scope in a month; questions in flight count with their maximum cost."""
 
     scope: str  # month, or domain
     key: str
@@ -42,7 +42,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """A question to a model, and what came of it."""
+    """A question to a model and its result."""
 
     id: int
     asked_at: datetime
@@ -55,11 +55,11 @@ class ModelCall:
     detail: str
     tokens: int
     cost: Decimal
-    unverified: list[dict[str, Any]]  # kind, field, value and the reason why it is not believed
+    unverified: list[dict[str, Any]]  # kind, field, value and reason for the rejection
 
 
 async def spent(source: Connection | Database, *, limit: int = 50) -> list[Spent]:
-    """What this month came to: in all, then by domain, the dearest first."""
+    """Return this month's spending: total, then by domain, the highest first."""
     return [Spent(**row) for row in await source.fetch(SPENT, limit)]
 
 
@@ -71,7 +71,7 @@ async def calls(
     is_doubted: bool = False,
     limit: int = 50,
 ) -> list[ModelCall]:
-    """Questions to the model, the newest first; `is_doubted`: those with values that are not believed."""
+    """Return questions to the model, newest first; `is_doubted`: those with rejected values."""
     rows = await source.fetch(CALLS, domain, ending, is_doubted, limit)
     return [
         ModelCall(**{**row, "unverified": msgspec.json.decode(row["unverified"])}) for row in rows

@@ -1,7 +1,7 @@
-"""The wire of an OpenAI-compatible endpoint: a chat completion asked for, and its answer judged.
+"""Requests to an OpenAI-compatible endpoint: a chat completion, and the evaluation of its response.
 
-Endpoints differ in what they take: a schema or merely JSON, one name or another for the limit of
-tokens, a temperature or none. What one refuses is left out from then on. No tools are ever offered.
+Endpoints differ in what they accept: a schema or only JSON, different names for the token limit, a
+temperature or none. What one refuses is left out from then on. Tools are never offered.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from messor.fetch.services.faults import fault_of_status, one_line, said_by
 
 PATH = "chat/completions"
 TITLE = "The model"
-SLOW_DOWN = 30.0  # seconds, where an overloaded endpoint does not say how long
-_MOST_TOKENS = 100_000_000  # a count above this is a mistake
-# What to change when an endpoint refuses a part of the request.
+SLOW_DOWN = 30.0  # seconds, if an overloaded endpoint gives no delay
+_MAX_TOKENS = 100_000_000  # higher counts are errors
+# What to change if an endpoint refuses a part of the request.
 _CHANGES = ("max_tokens", "temperature", "response_format")
-# Refusals of one text rather than of us, by what endpoints call them.
+# Error codes that refuse one text, not the client.
 _TOO_LONG = re.compile(r"context[ _](?:length|size|window)", re.IGNORECASE)
 _FILTERED = frozenset(("content_filter", "content_policy_violation"))
-# What some models think aloud before they answer.
+# Reasoning that some models emit before their answer.
 _THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 
-# Tells why a value does not fit, None when it does.
+# Returns why a value is invalid, None if it is valid.
 Check = Callable[[Any], str | None]
 
 
@@ -54,7 +54,7 @@ class Completion(msgspec.Struct):
 
 
 class Dialect:
-    """What the endpoint was found to take."""
+    """The request features the endpoint accepts."""
 
     def __init__(self) -> None:
         self._refused: dict[str, int] = {}
@@ -75,7 +75,7 @@ class Dialect:
         return body
 
     def learn(self, answer: ServiceResponse) -> bool:
-        """Whether a refusal names a part that can be asked for in another way."""
+        """Whether a refusal names a request part that has a variant."""
         if answer.status not in (400, 422) or _of_the_text(answer) is not None:
             return False
         part = _refused_part(answer.value)
@@ -88,35 +88,35 @@ class Dialect:
 
 def _refused_part(value: Any) -> str | None:
     named = _error(value).get("param")
-    said = f"{named if isinstance(named, str) else ''} {said_by(value)}"
-    return next((part for part in _CHANGES if part in said), None)
+    sentence = f"{named if isinstance(named, str) else ''} {said_by(value)}"
+    return next((part for part in _CHANGES if part in sentence), None)
 
 
 def read_reply(answer: ServiceResponse, check: Check) -> Reply:
-    """What an answer of the endpoint means."""
+    """Return the reply for an endpoint's response."""
     if answer.status != 200:
         return _of_status(answer)
     try:
         found: Completion = answer.read(Completion)
     except (ValueError, RecursionError):
-        said = f"{TITLE} answered in a form that is not a chat completion's."
-        return Reply(ReplyStatus.BAD_ANSWER, sentence=said, is_charged=True)
+        sentence = f"{TITLE} did not return a chat completion."
+        return Reply(ReplyStatus.BAD_ANSWER, sentence=sentence, is_charged=True)
     usage = _usage(found.usage)
     if not found.choices:
-        said = f"{TITLE} gave no answer at all."
-        return Reply(ReplyStatus.BAD_ANSWER, sentence=said, usage=usage, is_charged=True)
-    ending, value, said = _judge(found.choices[0], check)
-    return Reply(ending, value, said, usage=usage, is_charged=True)
+        sentence = f"{TITLE} returned no choices."
+        return Reply(ReplyStatus.BAD_ANSWER, sentence=sentence, usage=usage, is_charged=True)
+    ending, value, sentence = _judge(found.choices[0], check)
+    return Reply(ending, value, sentence, usage=usage, is_charged=True)
 
 
 def _judge(choice: CompletionChoice, check: Check) -> tuple[ReplyStatus, Any, str]:
     message = choice.message
     if message.refusal:
-        return ReplyStatus.REFUSED, None, f"{TITLE} refuses: {one_line(message.refusal)}"
+        return ReplyStatus.REFUSED, None, f"{TITLE} refused: {one_line(message.refusal)}"
     if choice.finish_reason == "content_filter":
-        return ReplyStatus.REFUSED, None, f"{TITLE}'s filter withheld the answer."
+        return ReplyStatus.REFUSED, None, f"{TITLE}'s content filter withheld the answer."
     if choice.finish_reason == "length":
-        return ReplyStatus.TRUNCATED, None, f"{TITLE}'s answer is longer than allowed."
+        return ReplyStatus.TRUNCATED, None, f"{TITLE}'s answer exceeds the token limit."
     try:
         return ReplyStatus.ANSWERED, _content(message, check), ""
     except ValueError as error:
@@ -124,24 +124,24 @@ def _judge(choice: CompletionChoice, check: Check) -> tuple[ReplyStatus, Any, st
 
 
 def _content(message: Message, check: Check) -> Any:
-    """The JSON of a message; raises ValueError, which says what the model did instead."""
+    """Return the JSON of a message; raises ValueError that says what is wrong."""
     if message.tool_calls:
-        raise ValueError("wants to use a tool, and there is none")
+        raise ValueError("tried to use a tool, but none was offered")
     content = _bare(_text(message.content))
     if not content:
-        raise ValueError("answered with nothing")
+        raise ValueError("returned an empty answer")
     try:
         value = msgspec.json.decode(content)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError("answered with something else than JSON") from error
+        raise ValueError("did not return JSON") from error
     wrong = check(value)
     if wrong is not None:
-        raise ValueError(f"answered what does not fit: {wrong}")
+        raise ValueError(f"returned an invalid answer: {wrong}")
     return value
 
 
 def _text(content: Any) -> str:
-    """The text of a message: some endpoints give it in parts."""
+    """Return the text of a message: some endpoints send it in parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
@@ -150,7 +150,7 @@ def _text(content: Any) -> str:
 
 
 def _bare(content: str) -> str:
-    """JSON without the thoughts before it and the fence of markdown around it."""
+    """Return the JSON without preceding reasoning and its markdown fence."""
     thoughts = _THOUGHTS.match(content)
     text = content[thoughts.end() if thoughts else 0 :].strip()
     if text.startswith("```") and text.endswith("```") and len(text) > 6:
@@ -181,14 +181,14 @@ def _of_status(answer: ServiceResponse) -> Reply:
 
 
 def _of_the_text(answer: ServiceResponse) -> str | None:
-    """How an endpoint refuses this one text, None where the refusal is about anything else."""
+    """Return how an endpoint refuses this text, None if the refusal has another cause."""
     error = _error(answer.value)
     if answer.status not in (400, 413, 422):
         return None
     if not _FILTERED.isdisjoint(_codes(error)):
-        return f"{TITLE}'s filter stops the text."
+        return f"{TITLE}'s content filter rejected the text."
     if answer.status == 413 or _TOO_LONG.search(" ".join((*_codes(error), said_by(answer.value)))):
-        return f"{TITLE} finds the text too long: a smaller MESSOR_AI_CHUNK_CHARS may help."
+        return f"{TITLE} rejected the text as too long; lower MESSOR_AI_CHUNK_CHARS."
     return None
 
 
@@ -205,10 +205,10 @@ def _codes(error: dict[str, Any]) -> list[str]:
     return [code for name in ("code", "type") if isinstance(code := error.get(name), str)]
 
 
-def _usage(said: Tokens | None) -> Usage | None:
-    """The endpoint's count, None where it is missing or cannot be true."""
-    if said is None or not (0 <= said.prompt_tokens <= _MOST_TOKENS):
+def _usage(sentence: Tokens | None) -> Usage | None:
+    """Return the endpoint's count, None if missing or implausible."""
+    if sentence is None or not (0 <= sentence.prompt_tokens <= _MAX_TOKENS):
         return None
-    if not 0 <= said.completion_tokens <= _MOST_TOKENS:
+    if not 0 <= sentence.completion_tokens <= _MAX_TOKENS:
         return None
-    return Usage(said.prompt_tokens, said.completion_tokens)
+    return Usage(sentence.prompt_tokens, sentence.completion_tokens)

@@ -27,7 +27,7 @@ from messor.jobs.broker.options import options_of
 from messor.ledger import alarms
 from messor.ops.disk_watch import paused
 from messor.parsers import pins
-from messor.parsers.answers import is_ours
+from messor.parsers.output_check import is_ours
 from messor.parsers.page_reading import installed_parsers
 from messor.runtime.worker_process import job_types, needing_broker
 from messor.scout.engines.registry import hire

@@ -1,1 +1,1 @@
-"""What does a page say? From bytes to metadata, type, main content and records; no I/O."""
+"""Page content: from bytes to metadata, page type, main content and records; no I/O."""

@@ -1,10 +1,10 @@
-"""Amounts of money for records: what a quote says by itself, amount and currency apart.
+"""Amounts of money for records: the amount and the currency of a quote, separately.
 
-How texts of money are read is `money`'s; here its answers become values of fields. Words that
-multiply ("1.5 million") count.
+`money` parses the text; this module turns its results into field values. Multipliers ("1.5
+million") are applied.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from messor.content.lines import Line
 from messor.content.money import currency_code, parse_price
 from messor.content.seams import SEAM, WALL
 
-# Words that multiply a number, in lower case. A letter beside another, as in "Kč" or "m²", is none.
+# Multiplier words in lower case. A letter next to another, as in "Kč" or "m²", is not one.
 _THOUSAND = "thousand|tausend|tsd|mille|mila|mil|tys|tis|тысяч[аи]?|тыс|тис"
 _MILLION = (
     "million(?:en|er|s)?|millones|mill[oó]n|milion[ei]|milion(?:ów|y)?|milh(?:oes|ões|ao|ão)|miljoen|"
@@ -27,14 +27,14 @@ _TIMES = (
     (re.compile(rf"(?<=\d)\s?(?:{_BILLION}|b)(?!\w)\.?"), 1_000_000_000),
     (re.compile(rf"(?<=\d)\s?(?:{_THOUSAND}|k)(?!\w)\.?"), 1_000),
 )
-# A number with a currency beside it: enough to know that a text holds a price.
-# A space parts thousands, and nothing else: "model 1 20.90 €" are two numbers. Nor has the first one
-# a sign in "model 1 €20.90".
+# A number next to a currency: enough to know that a text holds a price. A space only separates
+# thousands: "model 1 20.90 €" is two numbers, and in "model 1 €20.90" the first number has no
+# currency sign.
 _DIGITS = r"\d(?:[\d.,'\u2019\u202f\xa0]| (?=\d{3}(?!\d))){0,16}(?:,-|\.-|,\u2013|\.\u2013)?"
 _SIGNS = r"(?:(?<!\w)(?:R|S|A|C|NT|HK|US)\$|[$€£¥₹₽₺₴₩₪])"
 _CODES = "EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|RON|AUD|CAD|NZD|SGD|kr|zł|Kč"
-# "1.5 million d'euros", "$25M", "50 k€": what multiplies belongs to the amount. A capital letter apart
-# from it does not, as it names an allergen on menus.
+# "1.5 million d'euros", "$25M", "50 k€": the multiplier is part of the amount. A detached capital
+# letter is not: on menus it names an allergen.
 _MORE = (
     rf"(?:(?i:\s?(?:{_MILLION}|{_BILLION}|{_THOUSAND})(?!\w)\.?(?:\sd(?:e\s|i\s|['\u2019]))?)"
     rf"|(?<=\d)(?i:mn|k|m|b)(?!\w)|\s?m(?![\w/])|\s?[kKM](?={_SIGNS}))?"
@@ -49,13 +49,13 @@ _MAX_TEXT = 200
 
 
 def money_in(line: Line) -> list[tuple[int, int]]:
-    """Where amounts of money stand in a line.
+    """Return the spans of amounts of money in a line.
 
-    No number goes over a seam. A sign at one may belong to either side: to the number behind it in
-    the same text first, and to the one before it least of all where that ends a name, as in
+    A number never crosses a seam. A sign at a seam may belong to either side: preferably to the
+    number that follows it in the same text, and not to a preceding one that ends a name, as in
     "Kettle 1" and "€ 20.90".
     """
-    if not MONEY.search(line.text):  # what a seam parts is no more than what stands together
+    if not MONEY.search(line.text):  # seams only remove matches
         return []
     text = line.fenced
     found: list[tuple[int, int]] = []
@@ -71,11 +71,11 @@ def money_in(line: Line) -> list[tuple[int, int]]:
 
 
 def _is_foreign(text: str, match: re.Match[str], seam: int) -> bool:
-    """Whether a number and a sign on the two sides of a seam do not belong together."""
+    """Whether a number and a sign on either side of a seam do not belong together."""
     begin = max(text.rfind(SEAM, 0, match.start()), text.rfind(WALL, 0, match.start())) + 1
     end = text.find(SEAM, seam + 1)
     end = len(text) if end < 0 else end
-    if not match[0][0].isdigit():  # a word such as USD, and behind the seam "5 items"
+    if not match[0][0].isdigit():  # a code such as USD, and "5 items" after the seam
         return match[0][0].isalpha() and any(map(str.isalpha, text[match.end() : end]))
     if MONEY.match(text, seam + 1, end) is not None:
         return True
@@ -85,7 +85,7 @@ def _is_foreign(text: str, match: re.Match[str], seam: int) -> bool:
 
 
 def read_amount(text: str) -> float | int | None:
-    """The first amount of money in a text; None when it says none."""
+    """Return the first amount of money in a text, or None."""
     plain, times = _plain(text)
     amount = parse_price(plain).amount
     if amount is None:
@@ -95,14 +95,14 @@ def read_amount(text: str) -> float | int | None:
 
 
 def read_currency(text: str) -> str | None:
-    """The ISO code of the currency that a text names; None where several could be meant."""
+    """Return the ISO code of the currency a text names; None if it is ambiguous."""
     plain, _ = _plain(text)
     code = parse_price(plain).code or currency_code(plain)
     return code or ("EUR" if _EURO.search(plain) else None)
 
 
 def _plain(text: str) -> tuple[str, int]:
-    """The text without a word that multiplies its number, and by how much that word does."""
+    """Return the text without its multiplier word, and the multiplier."""
     text = text[:_MAX_TEXT]
     folded = text.lower()
     if len(folded) == len(text):
@@ -114,7 +114,7 @@ def _plain(text: str) -> tuple[str, int]:
 
 
 def read_percent(text: str) -> float | int | None:
-    """The first percentage of a text."""
+    """Return the first percentage in a text, or None."""
     match = re.search(r"(?<![\d.,])(\d{1,3})(?:[.,](\d{1,2}))?\s?%", text[:_MAX_TEXT])
     if match is None:
         return None

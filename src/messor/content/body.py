@@ -1,26 +1,26 @@
-"""The body of a page: its lines outside of navigation and footer, told once for all who ask."""
+"""The body of a page: its lines outside navigation and footer, computed once per page."""
 
 from __future__ import annotations
 
-from messor.content.shown import VisibleLines
 from messor.content.view import PageView
+from messor.content.visible_lines import VisibleLines
 
 _AROUND = ("nav", "footer")
 
 
 class BodyLines:
-    """The lines, where each begins, as `VisibleLines.firsts` has it, and how many characters it has."""
+    """The lines, where each begins (as in `VisibleLines.firsts`), and their lengths in characters."""
 
     __slots__ = ("firsts", "sizes", "texts")
 
-    def __init__(self, shown: VisibleLines) -> None:
-        self.texts, self.firsts = shown.outside(_AROUND)
+    def __init__(self, visible: VisibleLines) -> None:
+        self.texts, self.firsts = visible.outside(_AROUND)
         self.sizes = list(map(len, self.texts))
 
 
 def body_of(page: PageView) -> BodyLines:
-    """The body of a page."""
+    """Return the body lines of a page."""
     known = page.notes.get("body")
     if not isinstance(known, BodyLines):
-        known = page.notes["body"] = BodyLines(page.shown)
+        known = page.notes["body"] = BodyLines(page.visible_lines)
     return known

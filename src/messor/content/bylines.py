@@ -1,6 +1,6 @@
-"""Bylines: who wrote a page and when it was published and changed, as the page itself states.
+"""Bylines: who wrote a page and when it was published and modified, as the page states.
 
-The most trustworthy place comes first: structured data, then meta elements, then marked text.
+Sources by trust: structured data, then meta elements, then marked-up text.
 """
 
 from __future__ import annotations
@@ -44,41 +44,43 @@ _BY = re.compile(r"^(?:by|von|par|por|di|da|door|av|af|przez|автор)[:\s]+",
 
 
 def written_items(page: PageView) -> list[PageItem]:
-    """The items of a page that someone wrote; the functions below are told them."""
+    """Return the page's authored items (articles, reviews and the like), as input for the functions
+    below.
+    """
     return page.items_of(_WRITTEN)
 
 
 def modified(page: PageView, written: list[PageItem]) -> str | None:
-    """When the page was last changed."""
+    """Return when the page was last modified."""
     return _date(page, written, "dateModified", _MODIFIED)
 
 
 def _date(page: PageView, written: list[PageItem], name: str, names: tuple[str, ...]) -> str | None:
     for item in written:
         for passage in item.texts(name):
-            if said := read_date(passage.text):
-                return said
+            if stated := read_date(passage.text):
+                return stated
     metas = page.metas
     for meta in names:
-        if meta in metas and (said := read_date(page.meta_text(meta))):
-            return said
+        if meta in metas and (stated := read_date(page.meta_text(meta))):
+            return stated
     return None
 
 
 def published(page: PageView, written: list[PageItem]) -> str | None:
-    """When the page was published; by its URL where nothing else says it."""
-    said = _date(page, written, "datePublished", _PUBLISHED)
-    if said:
-        return said
+    """Return when the page was published; the date in its URL is the last resort."""
+    stated = _date(page, written, "datePublished", _PUBLISHED)
+    if stated:
+        return stated
     for element in page.document.select(_TIMES)[:3] if page.document.find("time") else ():
-        if said := read_date(element.attr("datetime") or element.text):
-            return said
+        if stated := read_date(element.attr("datetime") or element.text):
+            return stated
     dated = _URL_DATE.search(page.path)
     return read_date("-".join(dated.groups())) if dated else None
 
 
 def authors(page: PageView, written: list[PageItem]) -> list[str]:
-    """Who wrote the page."""
+    """Return the authors of the page."""
     found: dict[str, None] = {}
     for item in written:
         for name in _names(item, "author") or _names(item, "creator"):
@@ -98,11 +100,11 @@ def authors(page: PageView, written: list[PageItem]) -> list[str]:
 
 
 def _names(item: PageItem, role: str) -> list[str]:
-    said = [passage.text for passage in item.texts(role)]
+    stated = [passage.text for passage in item.texts(role)]
     for person in item.items(role)[:MAX_AUTHORS]:
         name = person.text("name")
-        said.extend([name.text] if name else [])
-    return [name for text in said for name in _split_names(text)]
+        stated.extend([name.text] if name else [])
+    return [name for text in stated for name in _split_names(text)]
 
 
 def _split_names(text: str) -> list[str]:

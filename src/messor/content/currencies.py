@@ -1,9 +1,9 @@
-"""Currencies: the signs, abbreviations and words that stand for them beside an amount.
+"""Currencies: the signs, abbreviations and words that stand for them next to an amount.
 
-A sign names a currency only when it stands for one alone: "$" and "kr" do not.
+A sign identifies a currency only if it is unambiguous: "$" and "kr" are not.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ ISO_CODES = _words(
     VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL"""
 )
 
-# Codes that are common words in capitals: they count only right beside an amount.
+# Codes that are common words in capitals: they count only directly next to an amount.
 CODES_LIKE_WORDS = _words("ALL ANG BAM COP CUP GEL MAD MOP PEN RON SOS STD TOP TRY")
 
-# With these a point before three digits is a decimal point.
+# In these currencies a point before three digits is a decimal point.
 THREE_DECIMALS = _words("BHD IQD JOD KWD LYD OMR TND")
 
-# With these nobody writes decimals.
+# These currencies are written without decimals.
 NO_DECIMALS = _words("CLP COP IDR IRR ISK JPY KRW LAK PYG UGX VND XAF XOF XPF")
 
-# What is written in place of a code. They say which currency it is wherever they stand.
+# Signs used in place of a code; each identifies its currency anywhere in a text.
 SIGNS = {
     "AED": "د.إ", "AFN": "؋", "AMD": "֏ դր. դր", "ARS": "AR$", "AUD": "AU$ A$", "AWG": "Afl.",
     "AZN": "₼", "BBD": "Bds$", "BDT": "৳ টকা Tk.", "BGN": "лв. лв", "BND": "BN$ B$", "BOB": "Bs.",
@@ -57,14 +57,14 @@ SIGNS = {
     "XAF": "FCFA F\xa0CFA CFA", "XCD": "EC$", "YER": "ر.ي", "ZWL": "Z$",
 }  # fmt: skip
 
-# They say that a price is meant, but not in which currency.
+# These mark a price but do not identify its currency.
 VAGUE_SIGNS = _words(
     "$ ¥ ￥ kr. kr Kr. Kr KR ,- ₤ ƒ ₶ ₣ ₧ ₠ ₢ ₯ ₰ ₳ ₷ ℳ ރ ৲ ૱ ௹ Rs. Rs RS. rs. ￠ ¢ "
     "francs franc pounds pound dollar euros euro Euros Euro EURO €uro p. р. Р P. Br "
     "Lek Nu. Nu FBu BD Fdj UM FG KM MK DA NT nt"
 )
 
-# Short or common words, signs only when they stand alone with an amount.
+# Short or common words that are signs only when alone with an amount.
 BARE_SIGNS = {
     "AOA": "Kz", "BAM": "KM", "BWP": "P", "CDF": "FC", "CVE": "Esc", "ETB": "Br", "GEL": "lari",
     "GMD": "D", "GTQ": "Q", "HNL": "L", "HTG": "G", "INR": "Re", "KGS": "с som сом", "LSL": "M",

@@ -1,7 +1,6 @@
-"""Dates as people and programs write them, as ISO 8601.
+"""Dates as people and programs write them, converted to ISO 8601.
 
-A date that could be read in two ways ("03/04/2025") is not read at all. Times keep the offset
-they were written with, and have none when none was written.
+An ambiguous date ("03/04/2025") is not parsed. Times keep their UTC offset if one was written.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ from messor.content.month_words import MONTHS
 _MAX_TEXT = 300
 
 _MONTH_OF = {word: number for number, words in MONTHS.items() for word in words.split()}
-# Of Latin and Greek letters alone: in Cyrillic they make letters of their own. The letter is looked
-# at behind the first accent, for a pattern that begins with what is rare is found much faster.
+# Latin and Greek only: in Cyrillic, accents form separate letters. The letter is checked in a
+# lookbehind after the first accent: a pattern that starts with a rare character is found much
+# faster.
 _ACCENTS = re.compile("[\u0300-\u036f](?<=[a-z\u0131\u03b1-\u03c9][\u0300-\u036f])[\u0300-\u036f]*")
 
 _ISO = re.compile(
@@ -38,7 +38,7 @@ _MONTH_DAY = re.compile(
 
 
 def fold(text: str) -> str:
-    """Lower case without accents."""
+    """Return the text in lower case without accents."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFD", text.casefold())
@@ -47,7 +47,7 @@ def fold(text: str) -> str:
 
 
 def read_date(text: str) -> str | None:
-    """The first date, or date with its time, that a text says; None when there is none."""
+    """Return the first date, or date with time, in a text; None if there is none."""
     text = text[:_MAX_TEXT]
     iso = _ISO.search(text)
     if iso is not None:
@@ -61,7 +61,7 @@ def read_date(text: str) -> str | None:
 
 
 def read_day(text: str) -> str | None:
-    """The first date of a text, without its time."""
+    """Return the first date in a text, without its time."""
     found = read_date(text)
     return found[:10] if found else None
 
@@ -90,7 +90,7 @@ def _of_iso(match: re.Match[str]) -> str | None:
 
 
 def _of_mail(text: str) -> str | None:
-    """As in mail and HTTP: "Tue, 12 Mar 2024 09:00:00 GMT"."""
+    """Parse a mail or HTTP date: "Tue, 12 Mar 2024 09:00:00 GMT"."""
     if text.count(":") != 2 or "," not in text[:5]:
         return None
     try:
@@ -118,7 +118,7 @@ def _numbered(folded: str) -> str | None:
     match = _NUMBERS.search(folded)
     if match is not None:
         one, mark, two, year = match.groups()
-        if mark == "." or int(one) > 12:  # with dots the day always comes first
+        if mark == "." or int(one) > 12:  # with dots, the day always comes first
             return _day(year, int(two), one) if 1 <= int(two) <= 12 else None
         if int(two) > 12:
             return _day(year, int(one), two)

@@ -1,9 +1,9 @@
 """Names of the days of the week in many languages, folded, by number from Monday: data.
 
-A word that could be two days is the first of them.
+A word that could be two days maps to the first of them.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 from __future__ import annotations
 
 DAYS_OF_WEEK: dict[int, str] = {

@@ -1,7 +1,8 @@
-"""E-mail addresses in a text, those written as "info (at) example (dot) org" too.
+"""E-mail addresses in a text, including "info (at) example (dot) org".
 
-Pages hide addresses from machines, not from people: behind text that is not shown, or as numbers that
-a script of Cloudflare's turns into an address. Addresses are looked for around each sign that may stand for @, within bounds, so that no text takes long.
+Pages hide addresses from machines: with invisible text inside them, or as numbers that a Cloudflare
+script decodes. The search is bounded around each character that may stand for @, so it takes linear
+time.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ _DOT = re.compile(
     r"\s{0,2}[(\[{<]\s?(?:dot|punkt|punto|point|ponto|kropka|\.)\s?[)\]}>]\s{0,2}", re.IGNORECASE
 )
 _MAX_TRIES = 500
-# Where Cloudflare's links to addresses lead; the numbers stand behind a # or in an attribute.
+# Target of Cloudflare's address links; the numbers follow a # or are in an attribute.
 VEIL = "/cdn-cgi/l/email-protection"
-_VEILED = re.compile(r"(?:^|#)((?:[0-9a-fA-F]{2}){4,200})$")
-# Text within a line that is not shown. No tag is within it, so that nothing is looked at twice.
-_UNSHOWN = re.compile(
+_OBFUSCATED = re.compile(r"(?:^|#)((?:[0-9a-fA-F]{2}){4,200})$")
+# Invisible text within a line. It contains no tag, so nothing is scanned twice.
+_INVISIBLE = re.compile(
     r"<(\w{1,10})\s[^<>]{0,200}?(?:display\s?:\s?none|visibility\s?:\s?hidden)[^<>]{0,200}>"
     r"[^<>]{0,200}</\1>",
     re.IGNORECASE,
 )
-# Ends of file names and of placeholders.
+# File name extensions and placeholder endings.
 _NO_TLD = frozenset(
     ("png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "js", "css", "html", "ico")
 )
@@ -48,7 +49,7 @@ _NOBODY = re.compile(
 
 
 def may_have(text: str) -> bool:
-    """A quick look for a sign of an address."""
+    """Cheap check whether a text may contain an address."""
     if "@" in text:
         return True
     bracketed = "(" in text or "[" in text or "{" in text or "<" in text
@@ -56,12 +57,12 @@ def may_have(text: str) -> bool:
 
 
 def read_email(text: str) -> str | None:
-    """The first address in a text, in lower case; None when there is none."""
+    """Return the first address in a text, in lower case; None if there is none."""
     return next((address for address, _ in emails(text)), None)
 
 
 def emails(text: str) -> Iterator[tuple[str, str]]:
-    """Addresses of a text, each with the way it is written."""
+    """Yield the addresses in a text, each with its spelling there."""
     if text[:7].lower() == "mailto:":
         text = unquote(text[7:].partition("?")[0])
     for at in islice(_AT.finditer(text), _MAX_TRIES):
@@ -90,7 +91,7 @@ def _is_somebody(address: str) -> bool:
 
 
 def _length(written: str, domain: str) -> int:
-    """How much of what is written after the at makes up the domain."""
+    """Return how many characters after the @ make up the domain."""
     if written.startswith(domain):
         return len(domain)
     end = 0
@@ -99,19 +100,19 @@ def _length(written: str, domain: str) -> int:
     return end
 
 
-def has_unshown(quote: str) -> bool:
-    """Whether some of a quote's text is not shown."""
-    return "<" in quote and _UNSHOWN.search(quote) is not None
+def has_hidden_text(quote: str) -> bool:
+    """Whether a quote contains invisible text."""
+    return "<" in quote and _INVISIBLE.search(quote) is not None
 
 
-def read_shown_email(quote: str) -> str | None:
-    """The first address in a piece of HTML without the text that is not shown."""
-    return read_email(one_space(from_html(_UNSHOWN.sub("", quote))))
+def read_visible_email(quote: str) -> str | None:
+    """Return the first address in a piece of HTML, ignoring invisible text."""
+    return read_email(one_space(from_html(_INVISIBLE.sub("", quote))))
 
 
-def read_veiled_email(text: str) -> str | None:
-    """The address that Cloudflare has veiled: the first number is what all others were mixed with."""
-    match = _VEILED.search(text.strip())
+def read_obfuscated_email(text: str) -> str | None:
+    """Decode an address obfuscated by Cloudflare: all numbers are XORed with the first."""
+    match = _OBFUSCATED.search(text.strip())
     if match is None:
         return None
     key, *mixed = bytes.fromhex(match[1])
@@ -119,5 +120,5 @@ def read_veiled_email(text: str) -> str | None:
 
 
 NORMALISERS.add("email", read_email)
-NORMALISERS.add("shown_email", read_shown_email, raw=True)
-NORMALISERS.add("veiled_email", read_veiled_email)
+NORMALISERS.add("shown_email", read_visible_email, raw=True)
+NORMALISERS.add("veiled_email", read_obfuscated_email)

@@ -1,8 +1,8 @@
-"""Evidence: the piece of a page that a field was read from, and how its value was made of it.
+"""Evidence: the piece of a page that a field was read from, and how its value was derived.
 
-A field's value is made of its quote and of nothing else, so whoever holds the page's decoded text
-can check it: the quote stands there literally, and its normaliser yields the value again. What is
-not on the page cannot become a field. Where quotes are looked for is left to `source`.
+A field's value is derived from its quote alone, so anyone with the page's decoded text can verify
+it: the quote occurs there literally, and its normaliser yields the value again. What is not on the
+page cannot become a field. Finding quotes is the job of `spans`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ import msgspec
 from messor.content.plain import from_html, from_json, one_space
 from messor.web.text import storable
 
-# Makes a JSON value of plain text; None when the text does not say such a thing.
+# Converts plain text to a JSON value; None if the text contains no such value.
 Normaliser = Callable[[str], Any]
 
-# Longer quotes are cut; the value is then made of what remains.
+# Longer quotes are truncated; the value is derived from what remains.
 MAX_QUOTE = 20_000
 MAX_PATH = 300
 
-# Quotes from these are the inside of a string in JSON or in a script; all others are HTML.
+# Quotes from these sources are the content of a string in JSON or in a script; all others are HTML.
 JSON_SOURCES = frozenset(("json_ld", "state"))
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """Where a field's value stands: `method` is `source:normaliser`, as in `json_ld:amount`."""
+    """Where a field's value comes from: `method` is `source:normaliser`, as in `json_ld:amount`."""
 
     method: str
-    quote: str  # literally as in the decoded page
-    path: str = ""  # of the node or of the key, for people
+    quote: str  # literal text of the decoded page
+    path: str = ""  # of the node or key, for people
 
     @property
     def source(self) -> str:
@@ -43,7 +43,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class EvidencedField(msgspec.Struct, frozen=True):
-    """One value of a record, how sure it is (0 to 1), and what supports it."""
+    """One value of a record, its confidence (0 to 1) and its evidence."""
 
     value: Any
     confidence: float
@@ -62,16 +62,16 @@ class EvidencedField(msgspec.Struct, frozen=True):
 
 
 class Normalisers:
-    """Normalisers by name. A family of records brings its own along with those of others."""
+    """Normalisers by name. Each group of record kinds registers its own."""
 
     def __init__(self) -> None:
         self._known: dict[str, Normaliser] = {}
         self._raw: set[str] = set()
 
     def add(self, name: str, normaliser: Normaliser, *, raw: bool = False) -> None:
-        """Give a normaliser its name; a `raw` one sees the quote with its markup."""
+        """Register a normaliser; a `raw` one gets the quote with its markup."""
         if self._known.setdefault(name, normaliser) is not normaliser:
-            raise ValueError(f"There is another normaliser called {name!r}.")
+            raise ValueError(f"A different normaliser called {name!r} is already registered.")
         if raw:
             self._raw.add(name)
 
@@ -79,12 +79,12 @@ class Normalisers:
         return name in self._known
 
     def value(self, method: str, quote: str) -> Any:
-        """What a quote says by a method, None when nothing."""
+        """Return the value a method derives from a quote, or None."""
         source, _, name = method.partition(":")
-        return self.said(source, name, quote)
+        return self.apply(source, name, quote)
 
-    def said(self, source: str, name: str, quote: str) -> Any:
-        """The same, by the two parts of a method."""
+    def apply(self, source: str, name: str, quote: str) -> Any:
+        """The same, with the method given as source and normaliser."""
         normalise = self._known.get(name)
         if normalise is None:
             return None
@@ -100,14 +100,14 @@ NORMALISERS = Normalisers()
 def make_field(
     source: str, normaliser: str, quote: str, *, confidence: float, path: str = ""
 ) -> EvidencedField | None:
-    """A field whose value is what its quote says; None when it says no such thing.
+    """Return a field with the value derived from its quote, or None.
 
-    The quote has to be a piece of the decoded page; whoever calls has just cut it out of there.
+    The quote must be a piece of the decoded page: the caller has just cut it out of there.
     """
     quote = quote.strip()[:MAX_QUOTE]
     if not quote or storable(quote) != quote:
         return None
-    value = NORMALISERS.said(source, normaliser, quote)
+    value = NORMALISERS.apply(source, normaliser, quote)
     if value is None or value == "":
         return None
     evidence = Evidence(f"{source}:{normaliser}", quote, storable(path[:MAX_PATH]))
@@ -115,7 +115,7 @@ def make_field(
 
 
 def supports(field: EvidencedField, decoded: str) -> bool:
-    """Whether a page's decoded text holds the field's quote, and the quote says the value."""
+    """Whether a page's decoded text contains the field's quote and the quote yields the value."""
     evidence = field.evidence
     if not evidence.quote or evidence.quote not in decoded:
         return False

@@ -1,4 +1,4 @@
-"""Flags: what about a page deserves attention, each with how sure it is and why."""
+"""Flags: what deserves attention about a page, each with a confidence and a reason."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from messor.content.page_type import PageType
 from messor.content.records import Record
 from messor.content.view import PageView
 
-_THIN = 200  # characters of main text below which a page says little
-# Types of pages that hold nothing to be extracted.
+_THIN = 200  # characters of main text below which a page is thin
+# Page types with nothing to extract.
 _EMPTY_TYPES = ("error", "login", "cart", "search")
 _FREE = "isAccessibleForFree"
 
 
 class PageFlag(NamedTuple):
-    """One thing about a page."""
+    """One flag of a page."""
 
     name: str
     confidence: float
@@ -26,7 +26,7 @@ class PageFlag(NamedTuple):
 def read_flags(
     page: PageView, main: MainContent, type_: PageType, records: list[Record]
 ) -> list[PageFlag]:
-    """The flags of a page that has been read."""
+    """Return the flags of a page whose content has been read."""
     found = []
     if main.is_article:
         found.append(PageFlag("article", 0.9, "running text was found"))
@@ -45,7 +45,7 @@ def read_flags(
 
 def _is_paid(page: PageView) -> bool:
     for item in page.items[:200]:
-        said = item.texts(_FREE)
-        if said:
-            return said[0].text.strip().lower().rpartition("/")[2] == "false"
+        stated = item.texts(_FREE)
+        if stated:
+            return stated[0].text.strip().lower().rpartition("/")[2] == "false"
     return False

@@ -1,7 +1,7 @@
-"""Days of the week and times of the day, as people write them on a door.
+"""Days of the week and times of day, as written in opening hours.
 
-`read_days` and `read_hours` make values of a text by itself; where such texts stand on a page is
-left to the reader of opening hours.
+`read_days` and `read_hours` derive values from a text; finding such texts on a page is the job of
+the opening hours reader.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TO = (
     r"(?:\s{0,2}(?:-|\u2010|\u2011|\u2012|\u2013|\u2014|\u2192|~|\u301c|\uff5e|t/m)\s{0,2}|\s{1,2}(?:bis zum|bis|tot en met|tot"
     r"|through|thru|till|til|to|alle|al|au|ate|as|a|do|по|до)\s{1,2})"
 )
-# They are other words as well; between two days they are days.
+# Ambiguous words: between two days they are days.
 _IN_RANGES = frozenset(("man", "per", "car", "sex", "to", "la", "we", "st", "sal", "tor", "son"))
 _NAME = r"[^\W\d_]{1,14}(?:-feira)?"
 _RANGE = re.compile(rf"(?<!\w)({_NAME})\.?{_TO}({_NAME})(?!\w)")
@@ -47,7 +47,7 @@ _CLOSED = re.compile(
 _OPEN_ALL = re.compile(
     r"(?<!\w)(?:24 ?/ ?7|24 ?hours|24 ?stunden|24 ?h|rund um die uhr|24 ?heures|24 ?horas|24 ?ore)(?!\w)"
 )
-# A time behind a date; a point before its minutes could be one of the date's.
+# A time after a date; a point before its minutes could belong to the date.
 _AT = re.compile(
     r"(?<![\d.:/-])(\d{1,2})(?:\s?:\s?([0-5]\d)(?!\d)|[.h]([0-5]\d)(?=\s?(?:uhr|u|hrs?|h)(?!\w))"
     r"|h([0-5]\d)?(?!\w)|(?=\s?(?:uhr|[ap]\.?m)(?!\w)))(?:\s?([ap])\.?m(?!\w))?"
@@ -60,7 +60,7 @@ _MAX_TEXT = 400
 
 
 def read_days(text: str) -> list[str] | None:
-    """The days that a text names, in the order of the week; None when it names none."""
+    """Return the days a text names, in week order; None if it names none."""
     folded = fold(text[:_MAX_TEXT])
     if _ALL.search(folded):
         return list(DAYS)
@@ -74,7 +74,7 @@ def read_days(text: str) -> list[str] | None:
             found.update((first + step) % 7 for step in range((last - first) % 7 + 1))
             folded = folded[: match.start()] + " " * len(match[0]) + folded[match.end() :]
         elif (first is None) != (last is None) and " " not in match[0]:
-            return None  # from or to a day that is not understood
+            return None  # from or to a day that is not recognised
     for match in _WORD.finditer(folded):
         if match[0] in _INDEX and match[0] not in _IN_RANGES:
             found.add(_INDEX[match[0]])
@@ -83,12 +83,12 @@ def read_days(text: str) -> list[str] | None:
 
 @lru_cache(maxsize=4096)
 def is_day(word: str) -> bool:
-    """Whether a word names a day, or days."""
+    """Whether a word names a day or several days."""
     return read_days(word) is not None
 
 
 def read_hours(text: str) -> list[dict[str, str]] | None:
-    """The spans of time that a text names; none at all when it says closed, None when nothing."""
+    """Return the time spans a text names; empty if it says closed, None if it says neither."""
     folded = _MIDNIGHT.sub("24:00", _NOON.sub("12:00", fold(text[:_MAX_TEXT])))
     spans = [span for match in _HOURS.finditer(folded) if (span := _span(match)) is not None]
     if spans:
@@ -101,14 +101,14 @@ def read_hours(text: str) -> list[dict[str, str]] | None:
 def _span(match: re.Match[str]) -> dict[str, str] | None:
     hour, minute, half, hour2, minute2, half2 = match.groups()
     if half is None and half2 and int(hour) < int(hour2):
-        if half2.startswith("p") and int(hour) > 5:  # "8 to 10 pm": which eight?
+        if half2.startswith("p") and int(hour) > 5:  # "8 to 10 pm": 8 am or pm?
             return None
         half = half2
     opens = _clock(hour, minute, half)
     closes = _clock(hour2, minute2, half2)
     if opens is None or closes is None or opens == closes:
         return None
-    if closes < opens and not (minute or minute2 or half2):  # "9 to 5": which five?
+    if closes < opens and not (minute or minute2 or half2):  # "9 to 5": 5 am or pm?
         return None
     return {"opens": "00:00" if opens == "24:00" else opens, "closes": closes}
 
@@ -125,16 +125,16 @@ def _clock(hour: str, minute: str | None, half: str | None) -> str | None:
 
 
 def statements(text: str) -> list[str]:
-    """A text in pieces, each of them days with their hours: a day after hours begins a new one."""
-    lowered = fold(text)  # as days and hours are read, so that both see the same
+    """Split a text into statements of days with hours: a day after hours starts a new one."""
+    lowered = fold(text)  # folded as for days and hours, so that all agree
     if len(lowered) != len(text):
         lowered = text.lower()
     if len(lowered) != len(text):
         return [text]
-    told = [match.end() for pattern in (_HOURS, _CLOSED) for match in pattern.finditer(lowered)]
+    ends = [match.end() for pattern in (_HOURS, _CLOSED) for match in pattern.finditer(lowered)]
     pieces: list[str] = []
     begin = 0
-    for end in sorted(told):
+    for end in sorted(ends):
         following = _next_day(lowered, end)
         if following is not None and begin < end <= following:
             pieces.append(text[begin:end])
@@ -143,7 +143,7 @@ def statements(text: str) -> list[str]:
 
 
 def _next_day(lowered: str, begin: int) -> int | None:
-    """Where the next day is named, when nothing but marks stands before it."""
+    """Return where the next day is named, if no digit precedes it."""
     match = _WORD.search(lowered, begin)
     if match is None or _INDEX.get(fold(match[0])) is None:
         return None
@@ -151,13 +151,13 @@ def _next_day(lowered: str, begin: int) -> int | None:
 
 
 def read_time(text: str) -> str | None:
-    """One time of the day, as "09:00"."""
+    """Return one time of day, as "09:00"."""
     match = re.match(rf"\s*(?:T)?{_TIME}", fold(text[:40]))
     return _clock(*match.groups()) if match and ":" in text else None
 
 
 def read_moment(text: str) -> str | None:
-    """The first date of a text, with the first time of the day that it names; None when no date."""
+    """Return the first date in a text with the first time of day; None without a date."""
     found = read_date(text)
     match = None if found is None or "T" in found else _AT.search(fold(text[:_MAX_TEXT]))
     if match is None:
@@ -168,7 +168,7 @@ def read_moment(text: str) -> str | None:
 
 
 def read_shut(text: str) -> list[dict[str, str]] | None:
-    """No span of time at all, where a place closes as the day begins."""
+    """Return no time spans if a place closes at the start of the day."""
     return [] if read_time(text) == "00:00" else None
 
 

@@ -1,7 +1,7 @@
-"""Items of schema.org on a page, whichever way they are written: JSON-LD, microdata or RDFa.
+"""schema.org items of a page in any syntax: JSON-LD, microdata or RDFa.
 
-All three look the same to a reader of records: types, texts with their literal quotes, and items
-within items. References by `@id` are followed; every walk is bounded.
+All three have one interface: types, texts with literal quotes, and nested items. References by
+`@id` are followed; every walk is bounded.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from messor.core.lazy import lazy
 
 MAX_ITEMS = 1_000
 _MAX_DEPTH = 24
-_SHORT = 4_000  # characters of a script
+_SHORT = 4_000  # characters of one script
 
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*+)"(\s*+:)?|(-?\d[\d.eE+\-]*+)', re.DOTALL)
 
 
 class PageItem(ABC):
-    """One item: its types without their vocabulary, and what is said of it by property."""
+    """One item: its types without their vocabulary, and its property values."""
 
     types: frozenset[str]
 
     @abstractmethod
     def texts(self, name: str) -> list[Passage]:
-        """What is said of a property in words."""
+        """Return the text values of a property."""
 
     @abstractmethod
     def items(self, name: str) -> list[PageItem]:
-        """Items that are the value of a property."""
+        """Return the items that are values of a property."""
 
     def text(self, *names: str) -> Passage | None:
-        """The first thing said of the first of these properties that has any."""
+        """Return the first text of the first of these properties that has one."""
         return next((found for name in names for found in self.texts(name)), None)
 
     def listed(self, name: str) -> Passage | None:
-        """All that is said of a property as one passage, where it stands in one place."""
+        """Return all values of a property as one passage, if they are adjacent in the source."""
         found = self.texts(name)
         return found[0] if len(found) == 1 else None
 
@@ -54,24 +54,24 @@ class PageItem(ABC):
 
 
 def _short(name: str) -> str:
-    if name.isalpha():  # as most are written
+    if name.isalpha():  # the usual spelling
         return name
     return name.strip().rstrip("/").rpartition("/")[2].rpartition("#")[2].rpartition(":")[2]
 
 
 class _Script:
-    """One JSON-LD script: its nodes by id, and where in the source its literals stand."""
+    """One JSON-LD script: its nodes by id, and where its literals are in the source."""
 
     def __init__(self, written: str, nodes: dict[str, dict[str, Any]]) -> None:
         self.nodes = nodes
         self._written = written
-        self._known: dict[tuple[str, str], str] = {}  # literals as written
+        self._known: dict[tuple[str, str], str] = {}  # literals as in the source
         self._unread = self._literals()
-        # All is written as it is, and little enough to be looked through each time.
+        # Nothing is escaped, and the script is small enough to search each time.
         self._is_plain = len(written) <= _SHORT and "\\" not in written
 
     def _literals(self) -> Iterator[tuple[str, str]]:
-        """The literals one after the other: the key before each and what it says."""
+        """Yield each literal with the key before it."""
         known = self._known
         key = ""
         for match in _LITERAL.finditer(self._written):
@@ -79,13 +79,13 @@ class _Script:
             if colon is not None:
                 key = text
                 continue
-            literal = (key, _said(text)) if number is None else (key, number)
+            literal = (key, _decoded(text)) if number is None else (key, number)
             if literal not in known:
                 known[literal] = number or text
                 yield literal
 
     def literal(self, key: str, value: str) -> str | None:
-        """The first literal behind a key that says something, as written; read as far as needed."""
+        """Return the first literal after a key with this value, as in the source; scans lazily."""
         if self._is_plain and type(value) is str and '"' not in value and self._says(key, value):
             return value
         wanted = (key, value)
@@ -95,9 +95,10 @@ class _Script:
         return written
 
     def _says(self, key: str, value: str) -> bool:
-        """Whether both stand there in one of the two usual ways, so that no literal has to be read.
+        """Whether key and value occur in one of the two usual spellings, so that no literal has to
+        be parsed.
 
-        Without a backslash every second quotation mark ends what the one before it began.
+        Without a backslash, every second quotation mark closes the one before it.
         """
         source = self._written
         for pair in (f'"{key}": "{value}"', f'"{key}":"{value}"'):
@@ -115,14 +116,14 @@ class _Script:
         return Passage("json_ld", written, path)
 
     def array(self, key: str, value: list[Any], path: str) -> Passage | None:
-        """The inside of an array of texts as written."""
+        """Return the content of an array of texts as in the source."""
         for match in re.finditer(rf'"{re.escape(key)}"\s*+:\s*+\[([^\[\]{{}}]*+)\]', self._written):
-            if [_said(each[1]) for each in _LITERAL.finditer(match[1]) if each[1]] == value:
+            if [_decoded(each[1]) for each in _LITERAL.finditer(match[1]) if each[1]] == value:
                 return Passage("json_ld", match[1], path)
         return None
 
 
-def _said(text: str) -> str:
+def _decoded(text: str) -> str:
     if "\\" not in text:
         return text
     try:
@@ -132,7 +133,7 @@ def _said(text: str) -> str:
 
 
 class JsonItem(PageItem):
-    """An item of JSON-LD."""
+    """A JSON-LD item."""
 
     def __init__(self, node: dict[str, Any], script: _Script) -> None:
         self._node = node
@@ -181,7 +182,7 @@ class JsonItem(PageItem):
 
 
 class TreeItem(PageItem):
-    """An item of microdata or RDFa: elements of the page."""
+    """A microdata or RDFa item: elements of the page."""
 
     def __init__(self, item: structured.StructuredItem, method: str, page: ParsedPage) -> None:
         self.types = frozenset(_short(each) for each in item.types)
@@ -222,7 +223,7 @@ class TreeItem(PageItem):
 
 
 def json_items(page: ParsedPage) -> list[PageItem]:
-    """Items of all JSON-LD scripts, those within others too."""
+    """Return the items of all JSON-LD scripts, including nested ones."""
     found: list[PageItem] = []
     for script in page.scripts:
         nodes = _nodes(script.values)
@@ -237,7 +238,7 @@ def json_items(page: ParsedPage) -> list[PageItem]:
 
 
 def tree_items(page: ParsedPage) -> list[PageItem]:
-    """Items of microdata and RDFa, those within others too."""
+    """Return the items of microdata and RDFa, including nested ones."""
     return [
         TreeItem(item, syntax.name, page)
         for syntax in (structured.MICRODATA, structured.RDFA)
@@ -247,7 +248,7 @@ def tree_items(page: ParsedPage) -> list[PageItem]:
 
 
 def _nodes(value: Any) -> list[dict[str, Any]]:
-    """Objects of a document in their order, outer ones first."""
+    """Return the objects of a document in document order, outer ones first."""
     found: list[dict[str, Any]] = []
     stack = [(value, 0)]
     while stack:

@@ -1,7 +1,7 @@
-"""Labelled statements of a page: "Deadline: 1 May 2026", rows of a table, terms and headings.
+"""Labelled statements of a page: "Deadline: 1 May 2026", table rows, terms and headings.
 
-What a label means is left to the reader of a kind of record; here it is only found, folded, with
-the line or lines that it announces.
+Labels are only found and folded here, with the line or lines they refer to; record readers
+interpret them.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _TERMS = frozenset(("dt", "th"))
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a label says, folded, and the text that it announces."""
+    """A folded label and the text it refers to."""
 
     name: str
     line: Line
-    text: str  # a part of the line, or all of it
+    text: str  # part of the line, or all of it
 
     def passage(self, page: PageView) -> Passage:
-        return page.said(self.line, self.text)
+        return page.passage(self.line, self.text)
 
 
 def labels(page: PageView) -> list[Label]:
-    """The labelled statements of a page, in their order."""
+    """Return the labelled statements of a page, in page order."""
     known = page.notes.get("labels")
     if not isinstance(known, list):
         known = page.notes["labels"] = _read(page.lines)
@@ -60,13 +60,13 @@ def _read(lines: list[Line]) -> list[Label]:
 
 
 def _bold_beginning(line: Line) -> str | None:
-    """The bold words with which a line begins, when more follows."""
+    """Return the bold words at the start of a line, if more text follows."""
     first = next((node for node in line.element.children if isinstance(node, Element)), None)
     if first is None or first.tag not in _BOLD:
         return None
     text = " ".join(first.text.split())
-    told = 0 < len(text) <= MAX_LABEL and len(text) < len(line.text)
-    return text if told and line.text.startswith(text) else None
+    is_label = 0 < len(text) <= MAX_LABEL and len(text) < len(line.text)
+    return text if is_label and line.text.startswith(text) else None
 
 
 def _name(text: str) -> str:
@@ -74,7 +74,7 @@ def _name(text: str) -> str:
 
 
 def _announces(line: Line, following: Line) -> bool:
-    """Whether a line stands for the next one: a heading, a term, a bold word with a colon."""
+    """Whether a line labels the next one: a heading, a term, a bold word with a colon."""
     if len(line.text) > MAX_LABEL or following.level:
         return False
     if line.level or line.element.tag in _TERMS or line.text.endswith((":", "\uff1a")):
@@ -82,7 +82,7 @@ def _announces(line: Line, following: Line) -> bool:
     cell = line.element.tag == "td" and following.element.tag == "td"
     if cell and line.element.parent == following.element.parent:
         return line.element.previous_sibling is None or not _has_cell_before(line)
-    # Two short blocks side by side within one parent: label and value of a card.
+    # Two adjacent short blocks in one parent: label and value of a card.
     return line.element.parent == following.element.parent and _is_short(line)
 
 

@@ -1,6 +1,6 @@
-"""The language a text is written in, measured by its letters; what a page claims is not asked.
+"""Language detection by the letters of a text; the page's own claim is ignored.
 
-Most pages are English, and English is known by its small words at a fraction of the cost.
+Most pages are English, and English is recognised by its function words at a fraction of the cost.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from turbohtml.detect import detect_language
 
 _ENOUGH = 120  # characters
-_FIRST = 800  # of these mostly enough is known, at half the cost
+_FIRST = 800  # usually enough, at half the cost
 _PLENTY = 2_000
 _SURE = 0.8
 _AT_ONCE = 0.95
 
-# ISO 639-3, as the detector answers, to the two letters of ISO 639-1.
+# ISO 639-3, as the detector returns it, to ISO 639-1.
 _CODES = """
     afr:af ara:ar arb:ar aze:az azj:az bel:be ben:bn bos:bs bul:bg cat:ca ces:cs cmn:zh cym:cy dan:da
     deu:de ell:el eng:en est:et eus:eu fas:fa pes:fa fin:fi fra:fr gle:ga glg:gl guj:gu heb:he hin:hi
@@ -24,7 +24,7 @@ _CODES = """
 """
 _TWO_LETTERS = dict(pair.split(":") for pair in _CODES.split())
 
-# Small words of English, and small words of its neighbours, of which a page in two languages has some.
+# Function words of English, and of neighbouring languages, some of which occur on bilingual pages.
 _ENGLISH = frozenset(
     """
     about after all also and any are as at be because been before being between both but by can
@@ -33,7 +33,7 @@ _ENGLISH = frozenset(
     same she should so some such take than that the their them then there these they this those
     through to up us very was we were what when where which while who will with without would you
     your
-    """.split()  # noqa: SIM905 - words in a row are read more easily
+    """.split()  # noqa: SIM905 - words in a row are easier to read
 )
 _FOREIGN = frozenset(
     """
@@ -42,13 +42,13 @@ _FOREIGN = frozenset(
     """.split()  # noqa: SIM905
 )
 _SMALL = _ENGLISH | _FOREIGN
-# So many characters to each small word of English, at most, and so many different ones, at least.
+# Maximum characters per English function word, and minimum number of different ones.
 _APART = 18
 _KINDS = 16
 
 
 def written_in(text: str) -> str:
-    """The language of a text as two letters; nothing when it is too short or not clear."""
+    """Return the ISO 639-1 code of a text's language; empty if too short or unclear."""
     if len(text) < _ENOUGH:
         return ""
     if len(text) >= _FIRST and _is_english(text[:_FIRST]):
@@ -62,7 +62,7 @@ def written_in(text: str) -> str:
 
 
 def _is_english(text: str) -> bool:
-    """Whether a text is English beyond doubt: the detector would say so, and surely."""
+    """Whether a text is clearly English: the detector would say so with confidence."""
     small = list(filter(_SMALL.__contains__, text.lower().split()))
     kinds = set(small)
     if len(small) * _APART < len(text) or not kinds.isdisjoint(_FOREIGN):

@@ -1,4 +1,4 @@
-"""Links as records keep them: the address as written, and the social network it leads to."""
+"""Links in records: the URL as written, and the social network it leads to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NETWORKS = {
 _PROFILE = re.compile(
     r"(?:https?:)?//(?:[a-z]{2,3}\.|www\.|m\.|web\.)?([a-z]+\.[a-z]+)/(.+)", re.IGNORECASE
 )
-# Paths that share, log in or show one post; they are nobody's profile.
+# Paths that share, log in or show one post are not profiles.
 _NO_PROFILE = re.compile(
     r"(?:sharer|share|intent|dialog|plugins|login|signup|home|hashtag|search|watch|embed|p|reel|"
     r"status|tr|policies|privacy|legal|help|about|explore|shorts|playlist|sharing|sharearticle|"
@@ -30,7 +30,7 @@ _NO_PROFILE = re.compile(
 
 
 def read_url(text: str) -> str | None:
-    """A link as written, without white space; relative ones stay relative to their page."""
+    """Return a link as written, without white space; relative ones stay relative."""
     text = text.strip()
     if len(text) > 2_000 or " " in text or not _SCHEME.match(text):
         return None
@@ -38,7 +38,7 @@ def read_url(text: str) -> str | None:
 
 
 def read_network(text: str) -> str | None:
-    """The social network of a profile's address; None when it is no profile."""
+    """Return the social network of a profile URL; None if it is not a profile."""
     if not _is_network(text.partition("//")[2].partition("/")[0]):  # nearly all links
         return None
     match = _PROFILE.match(text.strip()[:500])
@@ -59,7 +59,7 @@ def _is_network(host: str) -> bool:
 
 
 def read_profile(text: str) -> str | None:
-    """The address of a social profile as written."""
+    """Return the URL of a social profile as written."""
     return text.strip() if read_network(text) else None
 
 

@@ -1,7 +1,7 @@
-"""Elements that are marked as a byline, an author or a trail of breadcrumbs.
+"""Elements marked up as byline, author or breadcrumb.
 
-Each selector of attributes is a walk over the whole tree. One walk tells whether a page has any of
-these marks, and most have few.
+Each attribute selector walks the whole tree. One combined walk finds out whether a page has any of
+these, and most have few.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CRUMBS = (
     '[aria-label*="breadcrumb" i], [class~="breadcrumb" i], [class~="breadcrumbs" i],'
     ' [id="breadcrumb" i], [id="breadcrumbs" i]'
 )
-# Whatever one of them selects, and some more, for shorter lists take less time.
+# A superset of the selectors above: shorter lists are faster.
 _ANY = (
     ':is([rel~="author"], [itemprop~="author"], [class*="byline" i], [class*="breadcrumb" i],'
     ' [aria-label*="breadcrumb" i], [id*="breadcrumb" i])'
@@ -25,7 +25,7 @@ _FEW = 12
 
 
 def marked(page: PageView, marks: str) -> list[Element]:
-    """What one of the selectors of this module selects, in the order of the page."""
+    """Return what one of this module's selectors matches, in page order."""
     known = page.notes.get("marked")
     if not isinstance(known, list):
         known = page.notes["marked"] = page.document.select(_ANY)

@@ -1,7 +1,7 @@
-"""Metadata: what a page says of itself, from its head, its structured data and its headings.
+"""Metadata: what a page states about itself in its head, structured data and headings.
 
-Nothing is guessed: a value is one that the page states, the most trustworthy place first. What
-the page's content says is left to the readers of records.
+Nothing is guessed: each value is one the page states, from the most trustworthy source. Page
+content is the job of the record readers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LANGUAGE = re.compile(
 )
 
 
-class Heading(msgspec.Struct, frozen=True):  # a page has many, and these are made in no time
+class Heading(msgspec.Struct, frozen=True):  # a page has many, and structs are cheap to create
     level: int
     text: str
 
@@ -64,12 +64,12 @@ class Feed(NamedTuple):
 
 @dataclass(slots=True)
 class Metadata:
-    """What a page says of itself; dates are ISO 8601, URLs absolute, languages BCP 47."""
+    """Metadata of a page; dates are ISO 8601, URLs absolute, languages BCP 47."""
 
     title: str = ""
     description: str = ""
     language: str = ""  # as the page claims
-    text_language: str = ""  # as its text is written
+    text_language: str = ""  # as detected in its text
     site_name: str = ""
     canonical: str | None = None
     published: str | None = None
@@ -85,7 +85,7 @@ class Metadata:
     favicon: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """All that is known, as JSON material; what is not known is left out."""
+        """Return all known values as JSON-compatible data; unknown ones are left out."""
         found: dict[str, Any] = {
             name: value for name in self.__slots__ if (value := getattr(self, name))
         }
@@ -98,7 +98,7 @@ class Metadata:
 
 
 def read_metadata(page: PageView) -> Metadata:
-    """The metadata of a page."""
+    """Read the metadata of a page."""
     found = Metadata()
     found.opengraph = _opengraph(page)
     found.headings = _headings(page)
@@ -121,8 +121,8 @@ def read_metadata(page: PageView) -> Metadata:
 
 
 def normal_language(text: str) -> str:
-    """A language tag in its usual spelling: "DE_de" is "de-DE"; nothing when it is none."""
-    if len(text) == 2 and text.isascii() and text.isalpha():  # as most are
+    """Return a language tag in canonical form: "DE_de" is "de-DE"; empty if it is none."""
+    if len(text) == 2 and text.isascii() and text.isalpha():  # the usual form
         return text.lower()
     match = _LANGUAGE.match(text.strip())
     if match is None:
@@ -162,7 +162,7 @@ def _headings(page: PageView) -> list[Heading]:
     found = []
     for element in _heading_elements(page)[: 2 * MAX_HEADINGS]:
         text = one_space(element.text)
-        if len(text) > MAX_TITLE or not text.isascii():  # else it can be stored as it is
+        if len(text) > MAX_TITLE or not text.isascii():  # otherwise it can be stored unchanged
             text = one_line(text, MAX_TITLE)
         if text:
             found.append(Heading(_LEVELS[element.tag], text))
@@ -170,11 +170,11 @@ def _headings(page: PageView) -> list[Heading]:
 
 
 def _heading_elements(page: PageView) -> list[Element]:
-    """The headings in the order of the source, where what a table cannot hold stands within it."""
+    """Return the headings in source order, where content misplaced in a table is still inside it."""
     find_all = page.document.find_all
-    # Those of one name are known to the tree; to look for all at once is a walk over all of it.
+    # The tree indexes elements by tag; finding all levels at once would walk all of it.
     found = [element for name in _LEVELS for element in find_all(name)]
-    if None in map(_position, found):  # the tree was made without places
+    if None in map(_position, found):  # parsed without source locations
         return list(page.document.iter_elements(_LEVELS))
     return sorted(found, key=_position)
 
@@ -193,7 +193,7 @@ def _language(page: PageView) -> str:
 
 
 def _running_text(page: PageView) -> str:
-    """Enough of the longer lines to tell a language by."""
+    """Return enough of the longer lines to detect a language."""
     text = ""
     body = body_of(page)
     for line, size in zip(body.texts, body.sizes, strict=True):

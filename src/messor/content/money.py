@@ -1,10 +1,10 @@
-"""Money: the amount and the currency of a text such as "1.299,00 €", in the ways of all countries.
+"""Money: amount and currency of a text such as "1.299,00 €", in the notations of all countries.
 
-A currency is never assumed: without a sign or code there is none, and a sign that several
-countries share has no ISO code. All patterns take linear time.
+A currency is never assumed: without a sign or code there is none, and an ambiguous sign has no ISO
+code. All patterns take linear time.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from messor.content.currencies import (
     VAGUE_SIGNS,
 )
 
-# No price needs more; beyond it a text is not a price but a page.
+# Longer text is not a price.
 MAX_TEXT = 400
 _MAX_DIGITS = 15
 
@@ -42,11 +42,11 @@ _FREE = re.compile(r"\s*+(?:free|gratis|gratuit|kostenlos|бесплатно)\s*
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """An amount and a currency, each None where the text does not say it."""
+    """An amount and a currency, each None if not stated."""
 
     amount: Decimal | None
     sign: str | None  # the currency as written
-    code: str | None  # ISO 4217, when the sign stands for one currency alone
+    code: str | None  # ISO 4217, if the sign is unambiguous
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ def _codes_by_bare_sign() -> dict[str, str | None]:
 
 _CODES = _codes_by_sign()
 _BARE_CODES = _codes_by_bare_sign()
-# Declined words of Slavic languages keep their stem as sign.
+# Inflected words of Slavic languages: the stem is the sign.
 _OPEN_ENDED = ("руб", "Руб", "грн")
 _WORDS = ("рублей", "рубля", "рубль")
 
 
 def _signs_by_start() -> dict[str, tuple[str, ...]]:
-    """The signs by their first character, longer ones first."""
+    """Return the signs by first character, longest first."""
     starts: dict[str, list[str]] = {}
     for sign in sorted((s for s in _CODES if s not in _WORDS), key=len, reverse=True):
         starts.setdefault(sign[0], []).append(sign)
@@ -88,7 +88,7 @@ def _signs_by_start() -> dict[str, tuple[str, ...]]:
 
 
 _BY_START = _signs_by_start()
-# Letters begin a sign only where they begin a word.
+# Letters start a sign only at the start of a word.
 _START = re.compile(
     "(?<![^\\W\\d_])[{}]|[{}]".format(
         re.escape("".join(start for start in _BY_START if start.isalpha())),
@@ -101,9 +101,9 @@ _ALONE = re.compile(
 
 
 def parse_price(text: str | None, hint: str | None = None, decimal: str | None = None) -> Price:
-    """The price a text states; `hint` is text beside it that may name the currency.
+    """Parse the price in a text; `hint` is adjacent text that may name the currency.
 
-    `decimal` is the decimal separator where it is known.
+    `decimal` is the decimal separator, if known.
     """
     text, hint = _spaced(text or ""), _spaced(hint or "")
     signs = _signs(text)
@@ -122,7 +122,7 @@ def parse_price(text: str | None, hint: str | None = None, decimal: str | None =
 
 
 def currency_code(text: str) -> str | None:
-    """The ISO code a text names, as code or sign; None when it names none or several could be meant."""
+    """Return the ISO code a text names as code or sign; None if there is none or it is ambiguous."""
     text = _spaced(text).strip()
     if text.upper() in ISO_CODES:
         return text.upper()
@@ -132,7 +132,9 @@ def currency_code(text: str) -> str | None:
 
 
 def _spaced(text: str) -> str:
-    """The beginning of a text with plain spaces alone; the others all cannot be printed."""
+    """Return the start of a text with all white space as plain spaces; other white space is not
+    printable.
+    """
     text = text[:MAX_TEXT]
     return text if text.isprintable() else text.translate(_SPACES)
 
@@ -153,7 +155,7 @@ def _signs(text: str) -> list[_Sign]:
 
 
 def _ends(sign: str, following: str) -> bool:
-    """Whether a sign is whole before the character that follows it."""
+    """Whether a sign ends before the following character."""
     return not (following.isalpha() and sign[-1].isalpha()) or sign in _OPEN_ENDED
 
 
@@ -175,7 +177,7 @@ def _numbers(text: str) -> list[re.Match[str]]:
 
 
 def _choose(text: str, signs: list[_Sign]) -> tuple[str | None, _Sign | None]:
-    """The first number beside a sign, else the first number; and the sign."""
+    """Return the first number next to a sign, else the first number; and the sign."""
     numbers = _numbers(text)
     if not signs:
         return (numbers[0][0] if numbers else None), None
@@ -194,7 +196,7 @@ def _choose(text: str, signs: list[_Sign]) -> tuple[str | None, _Sign | None]:
 
 
 def _code_for(sign: _Sign, signs: list[_Sign]) -> _Sign:
-    """The code that says which dollars are meant, else the sign."""
+    """Return the code that disambiguates a sign (which dollars), else the sign."""
     if sign.text != "$":
         return sign
     codes = (other for other in signs if other.text in ISO_CODES and other.text.endswith("D"))
@@ -207,7 +209,7 @@ def _beside(text: str, number: re.Match[str], signs: list[_Sign]) -> _Sign | Non
     if before is not None and not text[before.end : number.start()].strip(" .:-"):
         if after is None or text[number.end() : after.start].strip() or after.text == ",-":
             return before
-        # Between two numbers, a sign without letters belongs to the one behind it.
+        # Between two numbers, a sign without letters belongs to the second.
         if not before.text[-1].isalpha() or text[: before.start].strip()[-1:].isdigit() is False:
             return before
     if after is not None and after.text != ",-":
@@ -255,7 +257,7 @@ def _to_amount(number: str, decimal: str | None) -> Decimal | None:
 
 
 def _decimal_at(number: str, decimal: str | None) -> int:
-    """Where the decimal separator stands in a number, -1 when there is none."""
+    """Return the index of the decimal separator in a number, -1 if there is none."""
     if decimal is not None:
         return number.rfind(decimal)
     marks = [at for at, character in enumerate(number) if character in ".,"]

@@ -1,6 +1,6 @@
 """Names of the months in many languages, folded (lower case, no accents), by number: data."""
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 from __future__ import annotations
 
 MONTHS: dict[int, str] = {

@@ -1,6 +1,6 @@
-"""A page as extraction sees it: its decoded text, its tree, and where each node stands in the text.
+"""A parsed page: its decoded text, its tree, and the source location of each node.
 
-A node without a place in the source (the parser made it up) has no quote. Places are counted by
+A node without a source location (made up by the parser) has no quote. Offsets are computed by
 `spans`.
 """
 
@@ -22,13 +22,13 @@ _SAFE_CHARS = 65_536
 _CHUNK = 32_768
 _PARSE_BUDGET_SECONDS = 0.25
 
-# One walk over the tree for all of these. RDFa's properties are on most pages, its items on few.
+# One walk over the tree for all of these. RDFa properties are on most pages, its items on few.
 _MARKED = f"[{MICRODATA.scope}], [{RDFA.scope}], [{MICRODATA.property}]"
 
 
 @dataclass(slots=True)
 class ParsedPage:
-    """One page: `html` is the decoded text, `document` its tree made with source locations."""
+    """One page: `html` is the decoded text, `document` its tree with source locations."""
 
     html: str
     url: str
@@ -43,22 +43,22 @@ class ParsedPage:
 
     @classmethod
     def read(cls, html: str, url: str = "", *, may_die: bool = False) -> ParsedPage:
-        """Parse a page; TooComplexError when it is out of proportion.
+        """Parse a page; raises TooComplexError if it is disproportionate.
 
-        How deeply it nests is not looked at where this process `may_die`: somebody knows then which
-        page did it, and goes on with the others.
+        The nesting depth is not checked if this process `may_die`: its parent then knows the
+        culprit and continues with other pages.
         """
         return cls(html, url, _parse(html, may_die=may_die))
 
     @property
     def scripts(self) -> list[JsonLdScript]:
-        """Its JSON-LD, with numbers as they are written; read once for all who ask."""
+        """Return the page's JSON-LD, numbers as written; read once per page."""
         if self._scripts is None:
             self._scripts = read_json_ld(self.document, literal=True)
         return self._scripts
 
     def items(self, syntax: Syntax) -> list[StructuredItem]:
-        """Its microdata or RDFa in the order of the page; read once for all who ask."""
+        """Return the page's microdata or RDFa in page order; read once per page."""
         if syntax.name not in self._items:
             if self._marked is None:
                 self._marked = self.document.select(_MARKED)
@@ -70,20 +70,20 @@ class ParsedPage:
         return self._items[syntax.name]
 
     def inner(self, element: Element) -> str:
-        """The source between an element's tags, empty when it cannot be told."""
+        """Return the source between an element's tags; empty if unknown."""
         return self.source.inside(element) or self._unclosed(element)
 
     def attribute(self, element: Element, name: str) -> str:
-        """The source of an attribute's value, empty when it has none."""
+        """Return the source of an attribute's value; empty if there is none."""
         return self.source.attribute(element, name)
 
     def start(self, element: Element) -> int:
-        """Where an element's start tag begins in the source, -1 when it has none."""
+        """Return the offset of an element's start tag, -1 if it has none."""
         at = self.source.before(element, closing=False)
         return -1 if at is None else at
 
     def _unclosed(self, element: Element) -> str:
-        """The text of an element without an end tag, when it stands there in one piece."""
+        """Return the text of an element without end tag, if it is contiguous in the source."""
         start = self.source.after(element, closing=False)
         text = element.text.strip()
         if start is None or not text:
@@ -98,7 +98,7 @@ class ParsedPage:
 
 
 def _parse(html: str, *, may_die: bool) -> Document:
-    """The tree with source locations, within the bounds of `web.html.parse_document`."""
+    """Parse with source locations, within the limits of `web.html.parse_document`."""
     if len(html) > MAX_CHARS:
         raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
     if not may_die and is_too_deep(html):

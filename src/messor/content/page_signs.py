@@ -1,8 +1,7 @@
-"""Signs by which the type of a page is judged: structured data, URL, title, forms and layout.
+"""Signs of a page's type: structured data, URL, title, forms and layout.
 
-Each sign speaks for one type with a weight and says why. Words come from `frontier.categories`,
-and where pages differ by more than their names from `page_type_words`. What the signs amount to is
-left to `page_type`.
+Each sign adds weight to one type and gives a reason. Words come from `frontier.categories`, and
+from `page_type_words` where pages differ by more than their names. `page_type` sums the signs up.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from messor.content.lines import read_marks
 from messor.content.marked import BYLINES, marked
 from messor.content.page_type_words import ADD_TO_CART, QUESTION_MARKS, SEGMENTS, TITLES
 from messor.content.plain import one_space
-from messor.content.shown import holder_of
 from messor.content.view import PageView
+from messor.content.visible_lines import holder_of
 from messor.frontier.categories import categorise
 
 TYPE_OF_CATEGORY = {
@@ -30,7 +29,7 @@ TYPE_OF_CATEGORY = {
     "menu": "menu",
     "faq": "faq",
 }
-# Types of schema.org: for which page type they speak, and how much.
+# schema.org types: the page type they indicate, and their weight.
 _ITEMS: dict[str, tuple[str, float]] = {
     "NewsArticle": ("article", 3.0), "Article": ("article", 2.5), "BlogPosting": ("article", 3.0),
     "ReportageNewsArticle": ("article", 3.0), "OpinionNewsArticle": ("article", 3.0),
@@ -65,28 +64,28 @@ _PRICE = re.compile(
     r"[$€£¥₹₩₺]\s?\d|(?:Rs\.?|CHF|EUR|USD|kr\.?)\s?\d"
     r"|\d\s?(?:€|zł|kr|Kč|₽|₸|₺|TL|Ft|lei|грн|тг|\u0440\u0443\u0431|원|円|元|EUR|USD|CHF)(?!\w)"
 )
-_KNOWN: set[str] = set()  # short lines that were looked at
-_PRICED: set[str] = set()  # those that tell a price
+_KNOWN: set[str] = set()  # short lines seen
+_PRICED: set[str] = set()  # short lines with a price
 _REMEMBERED = 32_768
 _WORD = re.compile(r"[^\W_]+")
-# The same words of plain letters: all else becomes a space, at a fraction of the cost.
+# ASCII variant: everything else becomes a space, at a fraction of the cost.
 _SPACED = "".join(sign if sign.isalnum() else " " for sign in map(chr, range(128)))
 _NOT_FOUND = re.compile(r"(?<!\d)(?:404|403|410|500|502|503)(?!\d)")
 _BASKET = (
     '[class*="add-to-cart" i], [class*="addtocart" i], [class*="add_to_cart" i], [id*="addtocart" i],'
     ' [id*="add-to-cart" i], [class*="buy-button" i], [class*="btn-buy" i], [class*="add-to-b" i]'
 )
-# Selectors that begin with a tag are looked up; others, and lists, are walks over the whole tree.
+# Selectors that start with a tag use an index; others, and lists, walk the whole tree.
 _QUANTITY = (
     'input[name*="qty" i]', 'input[name*="quantity" i]', 'select[name*="quantity" i]',
     'select[name*="qty" i]', 'input[id*="quantity" i]',
 )  # fmt: skip
-# How elements are named that are one of many products, and what all of such a tag begin with.
+# Names of elements that are one of many products, and their common prefix by tag.
 _CARDS = tuple(
     (f"{tag}[class*='product-']", f"{tag}[class*='product-card']", f"{tag}[class*='product-item']")
     for tag in ("div", "li", "article", "section", "a")
 )
-# Phrases of titles by their first words, and the order in which they are named.
+# Title phrases by first word, and their order.
 _PLACES = {phrase: place for place, phrase in enumerate(TITLES)}
 _PHRASES = {
     word: [phrase for phrase in TITLES if phrase.split()[0] == word]
@@ -94,12 +93,12 @@ _PHRASES = {
 }
 _ASKING = frozenset(("h2", "h3", "h4", "h5", "dt", "summary", "button"))
 _PARAGRAPHS = ("p", "div")
-_SLUG = 3  # hyphens in a name that is a sentence
+_SLUG = 3  # hyphens in a URL slug that is a sentence
 _ENTRIES = 5  # articles on one page that make it a listing
-_DECIDED = 4.0  # a weight that no shop's signs would change
-_LONG = 80  # characters of a paragraph
-_SHORT = 60  # of a line that may be a price
-_ASKED = 200  # of one that may be a question
+_DECIDED = 4.0  # a weight that shop signs could not change
+_LONG = 80  # minimum characters of a paragraph
+_SHORT = 60  # maximum characters of a price line
+_ASKED = 200  # maximum characters of a question
 
 
 class Signs:
@@ -118,7 +117,7 @@ class Signs:
 
 
 def read_signs(page: PageView) -> Signs:
-    """All signs of a page."""
+    """Collect all signs of a page."""
     signs = Signs()
     title = _title(page)
     _read_url(page, title, signs)
@@ -219,7 +218,7 @@ def _read_data(page: PageView, signs: Signs) -> None:
 def _read_forms(page: PageView, signs: Signs) -> None:
     document = page.document
     passwords = len(document.select('input[type="password" i]'))
-    if passwords and len(page.shown.texts) < 80:
+    if passwords and len(page.visible_lines.texts) < 80:
         signs.add("login", 2.5, "a password field on a short page")
     elif passwords:
         signs.add("login", 0.4, "a password field")
@@ -228,7 +227,7 @@ def _read_forms(page: PageView, signs: Signs) -> None:
 
 
 def _read_shop(page: PageView, signs: Signs) -> None:
-    """Ways to buy; looked for only where they could decide."""
+    """Look for ways to buy, only where they could decide."""
     button = _buying(page)
     if button:
         signs.add("product", 1.2, f"a button says {button!r}")
@@ -241,7 +240,7 @@ def _read_shop(page: PageView, signs: Signs) -> None:
 
 
 def _buying(page: PageView) -> str:
-    """What a button says that puts something into a cart; nothing when there is none."""
+    """Return the label of an add-to-cart button; empty if there is none."""
     for element in page.document.select('input[type="submit"], input[type="button"]')[:200]:
         words = one_space(fold(element.attr("value") or ""))
         if any(cue in words for cue in ADD_TO_CART):
@@ -257,7 +256,7 @@ def _buying(page: PageView) -> str:
 
 
 def _long(body: BodyLines) -> list[int]:
-    """The characters of the paragraphs."""
+    """Return the lengths of the paragraphs."""
     return [
         size
         for size, first in zip(body.sizes, body.firsts, strict=True)
@@ -266,8 +265,8 @@ def _long(body: BodyLines) -> list[int]:
 
 
 def _questions(body: BodyLines) -> int:
-    """How many lines are headings, or the like, and end like a question."""
-    said = "".join(body.texts)  # to look at all of them at once takes the least time
+    """Count heading-like lines that end like a question."""
+    said = "".join(body.texts)  # checking all at once is fastest
     if not any(map(said.__contains__, QUESTION_MARKS)):
         return 0
     return sum(
@@ -277,7 +276,7 @@ def _questions(body: BodyLines) -> int:
 
 
 def _prices(short: list[str]) -> int:
-    """How many of these lines tell a price; they are remembered, for the pages of a site repeat them."""
+    """Count the lines with a price; cached, as pages of a site repeat lines."""
     found = 0 if _PRICED.isdisjoint(short) else sum(map(_PRICED.__contains__, short))
     if fresh := [text for text in short if text not in _KNOWN]:
         priced = _look_for_prices(fresh)
@@ -319,7 +318,7 @@ def _read_layout(page: PageView, signs: Signs) -> None:
 
 
 def _read_paragraphs(page: PageView, size: int, long: list[int], signs: Signs) -> None:
-    """Running text speaks for an article, many entries with little text each for a listing."""
+    """Running text indicates an article, many entries with little text a listing."""
     articles = len(page.document.select("article"))
     cards = _cards(page)
     many = articles >= _ENTRIES or cards >= 2 * _ENTRIES
@@ -338,7 +337,7 @@ def _read_paragraphs(page: PageView, size: int, long: list[int], signs: Signs) -
 
 
 def _cards(page: PageView) -> int:
-    """How many elements are named as one of many products."""
+    """Count the elements named as one of many products."""
     document = page.document
     found = 0
     for any_product, card, item in _CARDS:

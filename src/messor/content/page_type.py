@@ -1,6 +1,6 @@
-"""Page type: what kind of page this is, how surely, and why.
+"""Page type: what kind of page this is, with confidence and reasons.
 
-The signs of `page_signs` add up. Confidence tells how far the best type leads; a page without
+The signs of `page_signs` are summed up. Confidence is the lead of the best type; a page without
 signs is `other`.
 """
 
@@ -18,7 +18,7 @@ TYPES = (
     "faq", "legal", "login", "error", "event", "job", "search", "cart", OTHER,
 )  # fmt: skip
 
-_ENOUGH = 1.0  # signs below this say nothing
+_ENOUGH = 1.0  # weaker signs are ignored
 _CATEGORIES = {
     name: category for category, name in TYPE_OF_CATEGORY.items() if name != "listing"
 } | {"product": "products"}
@@ -26,7 +26,7 @@ _CATEGORIES = {
 
 @dataclass(frozen=True, slots=True)
 class PageType:
-    """What kind of page it is, how surely (0 to 1), and the signs that speak for it."""
+    """A page type, its confidence (0 to 1), and the signs for it."""
 
     name: str
     confidence: float
@@ -34,7 +34,7 @@ class PageType:
 
     @property
     def category(self) -> str | None:
-        """The category of a site's pages that the type belongs to, as links are sampled by."""
+        """The site category the type belongs to, as used to sample links."""
         return _CATEGORIES.get(self.name)
 
     def as_json(self) -> dict[str, object]:
@@ -47,7 +47,7 @@ class PageType:
 
 
 def page_type(page: PageView, *, status: int = 200) -> PageType:
-    """The type of a page that was answered with this status."""
+    """Return the type of a page fetched with this status."""
     if status >= 400:
         return PageType("error", 1.0, (f"status {status}",))
     known = page.notes.get("page_type")
@@ -61,6 +61,6 @@ def _verdict(signs: Signs) -> PageType:
     if not ranked or ranked[0][0] < _ENOUGH:
         return PageType(OTHER, 0.5, ("no sign of any other type",))
     best, name = ranked[0]
-    # As if "other" had the weight of one sign: a single weak sign does not make for certainty.
+    # As if "other" had the weight of one sign: a single weak sign gives no certainty.
     total = sum([math.exp(weight) for weight, _ in ranked]) + math.e
     return PageType(name, math.exp(best) / total, tuple(signs.reasons[name]))

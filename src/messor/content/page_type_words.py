@@ -1,10 +1,10 @@
-"""Words of URLs, titles and buttons that tell types of pages, in many languages: data.
+"""Words of URLs, titles and buttons that indicate page types, in many languages: data.
 
-All are folded: lower case, no accents. Words that name the categories of a site (about, contact,
-menu and so on) are those of `frontier.category_words`.
+All are folded: lower case, no accents. Names of site categories (about, contact, menu and so on)
+are in `frontier.category_words`.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 from __future__ import annotations
 
 
@@ -12,7 +12,7 @@ def _table(rows: dict[tuple[str, float], str]) -> dict[str, tuple[str, float]]:
     return {word.strip(): sign for sign, words in rows.items() for word in words.split(",")}
 
 
-# A whole segment of the path → type, weight.
+# A whole path segment → type, weight.
 SEGMENTS = _table(
     {
         ("article", 1.5): "article,articles,news,story,stories,blog,blogs,post,posts,press,"
@@ -51,7 +51,7 @@ SEGMENTS = _table(
     }
 )
 
-# A phrase within the title → type, weight.
+# A phrase in the title → type, weight.
 TITLES = _table(
     {
         ("error", 2.5): "not found,page not found,seite nicht gefunden,nicht gefunden,"
@@ -90,7 +90,7 @@ TITLES = _table(
 
 QUESTION_MARKS = ("?", "？", "؟", "\u037e")
 
-# What a button says that puts a product into the cart.
+# Labels of add-to-cart buttons.
 ADD_TO_CART = (
     "add to cart", "add to bag", "add to basket", "add to trolley", "buy now", "in den warenkorb",
     "in den einkaufswagen", "jetzt kaufen", "ajouter au panier", "acheter", "anadir al carrito",

@@ -1,4 +1,4 @@
-"""A passage: a piece of a page with its literal quote, from which a record's field is made."""
+"""A passage: a piece of a page with its literal quote, from which a record field is derived."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from messor.core.lazy import lazy
 
 @dataclass(frozen=True)
 class Passage:
-    """What stands at one place of a page: `source` is html, meta, microdata, rdfa or json_ld."""
+    """A quote from one place of a page: `source` is html, meta, microdata, rdfa or json_ld."""
 
     source: str
     quote: str
@@ -23,12 +23,12 @@ class Passage:
         return one_space(undo(self.quote[:MAX_QUOTE]))
 
     def field(self, normaliser: str = "text", confidence: float = 0.9) -> EvidencedField | None:
-        """The field that the passage supports, None when it says no such thing."""
+        """Return the field the passage supports, or None."""
         return make_field(
             self.source, normaliser, self.quote, confidence=confidence, path=self.path
         )
 
 
 def fields(**found: EvidencedField | None) -> dict[str, EvidencedField]:
-    """Those fields that are supported."""
+    """Return only the supported fields."""
     return {name: field for name, field in found.items() if field is not None}

@@ -1,8 +1,8 @@
-"""Telephone numbers: where a text has them, and their E.164 form.
+"""Telephone numbers in a text, and their E.164 form.
 
-A number that names its country is read by itself. A national one is read by the rules of a
-country that the page states elsewhere; the method then names that country (`phone_de`). Only
-numbers that the numbering plans allow are numbers.
+An international number is parsed on its own. A national one is parsed by the rules of a country
+that the page states elsewhere; the method then names that country (`phone_de`). Only numbers valid
+in their numbering plan are accepted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_TEXT = 60
 _MIN_DIGITS = 6
 _MAX_DIGITS = 16
 
-# Digits with what people put between them; bounded, so linear.
+# Digits with common separators; bounded, so linear.
 _NUMBER = re.compile(
     r"(?<![\w@/=#.,-])(?:\+|00|\(\+?|\d)[\d\s().\u2010-\u2015/·\-\xa0]{4,28}\d(?![\w@%€$£]|[.,:]\d)"
 )
@@ -33,8 +33,8 @@ _LABEL = re.compile(
     r"durchwahl|zentrale|service-?hotline|free ?phone|toll[ -]free)\s?[.:\uff1a]{0,2}\s?(?:nr\.?|no\.?)?[\s:\uff1a]{0,3}$"
 )
 _FAX = re.compile(r"(?:^|[\s(|•])(?:fax|telefax|faks|факс|f)\s?[.:\uff1a]{0,2}[\s:\uff1a]{0,3}$")
-# The last words of all labels, written backwards: most numbers are preceded by something else,
-# and that costs one look.
+# The last words of all labels, reversed: most numbers have no label, and this finds out in one
+# match.
 _LAST_WORD = re.compile(r"[\s.:\uff1a]*([^\W\d_]+)")
 _ENDS = """
     tel telefon telephone telefono telefone telefoon telefonnummer phone fon ph office mobile mobil mob
@@ -47,7 +47,7 @@ _LABEL_ENDS = frozenset(word[::-1] for word in _ENDS.split())
 
 
 def read_phone(text: str, region: str | None = None) -> str | None:
-    """The E.164 form of the number that a text is or begins with, None when it is none."""
+    """Return the E.164 form of the number a text is or starts with, or None."""
     text = text.strip()[: 2 * MAX_TEXT].removeprefix("tel:").removeprefix("//")
     found = _NUMBER.search(f" {text}")
     return _e164(found[0] if found else text, region)
@@ -74,19 +74,19 @@ def _e164(text: str, region: str | None) -> str | None:
 
 
 def numbers(text: str) -> Iterator[tuple[str, str]]:
-    """Numbers of a line as written, each with what it is called: "phone", "fax" or nothing."""
+    """Yield the numbers of a line as written, each with its label: "phone", "fax" or ""."""
     for match in _NUMBER.finditer(text):
         before = fold(text[max(0, match.start() - 40) : match.start()])
         yield match[0].strip(), _called(before)
 
 
 def names_country(written: str) -> bool:
-    """Whether a number as written may say by itself which country it is of."""
+    """Whether a number as written may include its country code."""
     return written.startswith(("+", "00", "("))
 
 
 def _called(before: str) -> str:
-    """What a folded text that ends before a number calls it."""
+    """Return the label that ends a folded text before a number."""
     last = _LAST_WORD.match(before[::-1])
     if last is None or not (last[1] in _LABEL_ENDS or last[1].startswith(("rn", "on"))):
         return ""
@@ -96,13 +96,13 @@ def _called(before: str) -> str:
 
 
 def is_alone(text: str) -> bool:
-    """Whether a line is a number and nothing else."""
+    """Whether a line is only a number."""
     match = _NUMBER.search(text)
     return match is not None and match[0].strip() == text
 
 
 def is_label(text: str) -> str:
-    """What a line that only announces a number announces: "phone", "fax" or nothing."""
+    """Return the label a line consists of: "phone", "fax" or ""."""
     folded = fold(text[:40])
     if _FAX.search(folded):
         return "fax"
@@ -110,7 +110,7 @@ def is_label(text: str) -> str:
 
 
 def normaliser(region: str | None) -> str:
-    """The name of the normaliser for numbers of a country."""
+    """Return the name of the normaliser for a country's numbers."""
     return f"phone_{region.lower()}" if region in phonenumbers.SUPPORTED_REGIONS else "phone"
 
 

@@ -1,7 +1,7 @@
-"""Postal addresses in visible text, and the country that a page states.
+"""Postal addresses in visible text, and the country a page states.
 
-An address is a street with a number and, beside or below it, a postal code with a place. Codes
-differ by country; a code of digits alone counts only together with a street.
+An address is a street with a number and, next to or below it, a postal code with a place. Codes
+differ by country; a numeric code counts only together with a street.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CODE_PLACE = re.compile(
 # Place, then postal code: the United Kingdom, North America, Ireland, Australia, Brazil.
 _LAST = r"\d{5}(?:-\d{3,4})?(?!-)|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}|[A-Z]\d[A-Z]\s?\d[A-Z]\d|[A-Z]\d{2}\s[A-Z\d]{4}"
 _PLACE_CODE = re.compile(rf"(?:^|,\s*|\s)({_NAME}),?\s+(?:([A-Z]{{2,3}})\.?,?\s+)?({_LAST})(?!\w)")
-_STATE = re.compile(r"\s?[-\u2013/]\s?[A-Z]{2}$")  # behind its place: "São Paulo - SP"
+_STATE = re.compile(r"\s?[-\u2013/]\s?[A-Z]{2}$")  # after its place: "São Paulo - SP"
 _CODE_LAST = re.compile(rf"\s(?:{_LAST})(?!\w)")  # found much faster, and most lines have none
 _CODE = re.compile(r"\d{4}|\d{3}\s\d\d|\d\d-\d{3}|[A-Z]\d")
 _NO_PLACE = re.compile(r"[?!\"“”„©®%=<>@]|\.\s|\w\.\w")
@@ -62,7 +62,7 @@ _COUNTRIES = {
     "brazil": "BR", "mexico": "MX", "india": "IN", "japan": "JP",
 }  # fmt: skip
 _TOP = {"uk": "GB"}
-# Top-level domains of countries that are sold for their sound.
+# Country-code top-level domains that are used generically.
 _GENERIC = frozenset(
     ("IO", "CO", "TV", "ME", "AI", "FM", "LY", "CC", "WS", "TO", "IS", "GG", "SH", "LA", "AM", "ST")
 )
@@ -70,7 +70,7 @@ _GENERIC = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The parts of an address, each with its line and as written there."""
+    """The parts of an address, each with its line and text."""
 
     street: tuple[Line, str]
     postal_code: tuple[Line, str]
@@ -78,7 +78,7 @@ class Address:
 
 
 def read_country(text: str) -> str | None:
-    """The ISO code of the country that a text names, None when it names none."""
+    """Return the ISO code of the country a text names, or None."""
     text = text.strip(" .,()")
     if len(text) == 2 and text.upper() in phonenumbers.SUPPORTED_REGIONS:
         return text.upper()
@@ -86,7 +86,7 @@ def read_country(text: str) -> str | None:
 
 
 def country_of(page: PageView) -> str | None:
-    """The country that a page states: by an address, its top-level domain, or its language."""
+    """Return the country a page states: by an address, its top-level domain, or its language."""
     if "country" not in page.notes:
         page.notes["country"] = _country(page)
     known = page.notes["country"]
@@ -113,20 +113,20 @@ def _country(page: PageView) -> str | None:
 
 
 def may_hold_place(text: str) -> bool:
-    """Whether a line may name a place with its postal code."""
+    """Whether a line may contain a postal code with a place."""
     if len(text) > _MAX_LINE or not _CODE.search(text):
         return False
     return next(_places(text), None) is not None
 
 
 def address_at(lines: list[Line], number: int) -> Address | None:
-    """The address whose code and place stand in a line, the street there or shortly before."""
+    """Return the address with code and place in a line and the street there or shortly before."""
     places = _places(lines[number].fenced)
     return next(filter(None, (_at(lines, number, *place) for place in places)), None)
 
 
 def _at(lines: list[Line], number: int, code: str, place: str, begin: int) -> Address | None:
-    """The address whose code and place stand in a line, when there is a street before them."""
+    """Return the address with this code and place, if a street precedes them."""
     line = lines[number]
     street = _street(line, line.text[:begin])
     for earlier in reversed(lines[max(0, number - 2) : number]):
@@ -135,7 +135,7 @@ def _at(lines: list[Line], number: int, code: str, place: str, begin: int) -> Ad
 
 
 def _places(text: str) -> Iterator[tuple[str, str, int]]:
-    """Codes with their places, and where they begin in a line."""
+    """Yield postal codes with their places and offsets in a line."""
     for code, place, begin in _coded(text):
         yield code.replace(SEAM, " "), place.replace(SEAM, " "), begin
 
@@ -150,13 +150,13 @@ def _coded(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _is_place(text: str) -> bool:
-    """Whether a text may be a place's name: few words, the first with a capital."""
+    """Whether a text may be a place name: few words, the first capitalised."""
     words = text.split()
     return 0 < len(words) <= 4 and words[0][0].isupper() and not _NO_PLACE.search(text)
 
 
 def _street(line: Line, text: str) -> tuple[Line, str] | None:
-    """The street with its number at the end of a text, if that is what stands there."""
+    """Return the street with its number at the end of a text, if there is one."""
     part = text.strip(" ,;|•·\u2013-\u2014")
     for mark in ("•", "|", ";", "·"):
         part = part.rpartition(mark)[2].strip()
@@ -164,7 +164,7 @@ def _street(line: Line, text: str) -> tuple[Line, str] | None:
     named = _STREET.search(part)
     if named is None:
         return None
-    begin = part.rfind(", ", 0, named.start()) + 1  # what stands before a comma is a name
+    begin = part.rfind(", ", 0, named.start()) + 1  # text before a comma is a name
     number = _HOUSE.search(part, begin)
     if number is None and begin:
         begin = part.rfind(", ", 0, begin - 1) + 1  # "12, rue de la Paix"

@@ -1,7 +1,7 @@
-"""What a piece of a page's source says, its escaping undone: tags, entities, JSON escapes.
+"""Plain text of a piece of page source, unescaped: tags, entities, JSON escapes.
 
-All patterns take linear time: a quote is foreign text. How a value is made of the plain text is
-left to the normalisers in `evidence`.
+All patterns take linear time, as quotes are untrusted. Deriving values from the text is the job of
+the normalisers in `evidence`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import html
 import json
 import re
 
-# Their tags do not separate words.
+# Elements whose tags do not separate words.
 _INLINE = frozenset(
     (
         "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "dfn", "em",
@@ -19,8 +19,8 @@ _INLINE = frozenset(
     )
 )  # fmt: skip
 
-# A comment, an element without visible text, or a tag. Unclosed ones reach to the end, and the
-# number of attributes looked at is bounded, so that no position is scanned again and again.
+# A comment, an element without visible text, or a tag. Unclosed ones extend to the end, and the
+# number of attributes is bounded, so that no position is scanned repeatedly.
 _MARKUP = re.compile(
     r"""<!--(?:.*?-->|.*)
     |<(?:script|style|template|noscript)\b(?:.*?</(?:script|style|template|noscript)[^>]*(?:>|\Z)|.*)
@@ -32,19 +32,19 @@ _MARKUP = re.compile(
 )
 _CLOSING = re.compile(r"</(?:p|ul|ol|li|div|span|strong|b|em|i|h[1-6]|a|table)>", re.IGNORECASE)
 _JSON_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-# A quotation mark as it stands in scripts, in strings within scripts, in attributes.
+# A quotation mark in scripts, in strings in scripts, and in attributes.
 MARK = r"""(?:\\?["']|&quot;|&\#34;)"""
-# A key before the value; the value's own quotation mark, if it has one, is part of the match.
+# A key before the value; the value's opening quotation mark, if any, is part of the match.
 _JSON_KEY = re.compile(rf"{MARK}[\w@$.:-]{{1,60}}{MARK}\s{{0,20}}:\s{{0,20}}({MARK}?)")
 _JSON_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
-# Soft hyphens and characters without width or with a mere direction.
+# Soft hyphens, zero-width and direction characters.
 _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, 0))
 _ANY_INVISIBLE = re.compile(r"[\0\xad\u200b-\u200f\u2060\ufeff]")
 
 
 def one_space(text: str) -> str:
-    """White space collapsed, invisible characters left out."""
-    if text.isprintable():  # nothing of both but spaces, and this is known at a look
+    """Collapse white space and remove invisible characters."""
+    if text.isprintable():  # only plain spaces, as cheap checks show
         return " ".join(text.split()) if "  " in text else text.strip()
     if _ANY_INVISIBLE.search(text):
         text = text.translate(_INVISIBLE)
@@ -52,16 +52,16 @@ def one_space(text: str) -> str:
 
 
 def from_html(quote: str) -> str:
-    """The text of a piece of HTML; entities are decoded once."""
+    """Return the text of a piece of HTML; entities are decoded once."""
     if "<" in quote:
         quote = _MARKUP.sub(_gap, quote)
     return html.unescape(quote) if "&" in quote else quote
 
 
 def from_json(quote: str) -> str:
-    """The text of the inside of a string in a script or in JSON, or of a key and its value.
+    """Return the text of a string's content in a script or in JSON, or of a key and its value.
 
-    Publishers often put HTML into such strings, so tags and entities are undone as well.
+    Publishers often put HTML into such strings, so tags and entities are decoded as well.
     """
     key = _JSON_KEY.match(quote)
     if key is not None:
@@ -69,7 +69,7 @@ def from_json(quote: str) -> str:
     if "\\" in quote:
         quote = _unescaped(quote)
     plain = from_html(quote)
-    # Whole paragraphs come escaped twice; a closing tag tells them from a text about tags.
+    # Whole paragraphs may be escaped twice; a closing tag distinguishes them from text about tags.
     return from_html(plain) if "</" in plain and _CLOSING.search(plain) else plain
 
 

@@ -14,7 +14,7 @@ from messor.content.evidence import EvidencedField, supports
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a parser says a page states: `kind` is product, contact, event and so on."""
+    """A statement that a parser found on a page: `kind` is product, contact, event and so on."""
 
     kind: str
     confidence: float
@@ -23,7 +23,7 @@ class Record:
     fields: Mapping[str, EvidencedField]
 
     def value(self, name: str) -> Any:
-        """A field's value, None when the page does not state it."""
+        """Return a field's value; None if the page does not state it."""
         field = self.fields.get(name)
         return None if field is None else field.value
 
@@ -38,5 +38,5 @@ class Record:
 
 
 def unsupported(record: Record, decoded: str) -> list[str]:
-    """Names of fields that a page's decoded text does not support: none, of an honest parser."""
+    """Return the fields that a page's decoded text does not support; none with a correct parser."""
     return [name for name, field in record.fields.items() if not supports(field, decoded)]

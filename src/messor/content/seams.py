@@ -1,8 +1,8 @@
-"""Seams: where within a line of text one element ends and another begins.
+"""Seams: where one element ends and another begins within a line of text.
 
-A line joins the texts of inline elements, as people read them. A number is made of one text: "model 1"
-in a link and "20.90" beside it are two numbers, whatever stands between them. So patterns are given a
-line whose seams they cannot cross where they should not; its characters keep their places.
+A line joins the texts of inline elements, as people read them. A number lies within one text:
+"model 1" in a link and "20.90" next to it are two numbers. So patterns get a line whose seams they
+cannot cross where they should not; its characters keep their positions.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-SEAM = "\x1f"  # white space to a pattern's \s, but no space within a number
+SEAM = "\x1f"  # matches \s, but not the space within a number
 WALL = "|"
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One of the texts that a line is made of, as it stands on the page."""
+    """One of the text pieces of a line."""
 
     text: str
-    link: object  # the link around it, None outside of links
+    link: object  # the link around it, None outside links
 
 
 def fenced(text: str, pieces: Iterable[Piece]) -> str:
-    """A line with SEAM for each space between two of its pieces, WALL for one between two digits."""
+    """Return a line with SEAM for each space between two pieces, WALL for one between two digits."""
     return _marked(text, [place for place, _ in _seams(text, pieces)], soft=SEAM)
 
 
 def walled(text: str, pieces: Iterable[Piece]) -> str:
-    """A line with WALL for a space between two digits of which only one is in a link."""
+    """Return a line with WALL for a space between two digits of which only one is in a link."""
     return _marked(text, [place for place, at_link in _seams(text, pieces) if at_link], soft=" ")
 
 
@@ -41,9 +41,9 @@ def _marked(text: str, places: list[int], soft: str) -> str:
 
 
 def _seams(text: str, pieces: Iterable[Piece]) -> list[tuple[int, bool]]:
-    """The spaces of a line at which one piece ends and the next begins; whether a link does, too.
+    """Return the spaces of a line between two pieces, and whether a link ends or starts there.
 
-    White space was collapsed since, so the places are found by counting all other characters.
+    White space was collapsed, so positions are found by counting all other characters.
     """
     ends: dict[int, bool] = {}
     size = 0

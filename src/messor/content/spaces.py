@@ -1,13 +1,13 @@
-"""White space in text, told at the least cost: every line of every page is looked at for it."""
+"""Cheap white space check, run on every line of every page."""
 
 from __future__ import annotations
 
 
 def has_plain_spaces(text: str) -> bool:
-    """Whether a text is surely without white space other than the plain space."""
+    """Whether a text certainly has no white space other than plain spaces."""
     if not text.isascii():
-        return text.isprintable()  # of all white space only the plain space is
-    # Nine times to look for a sign takes far less time than to look at every sign.
+        return text.isprintable()  # the plain space is the only printable white space
+    # Nine `find()` calls beat a per-character scan.
     return not (
         "\n" in text
         or "\t" in text

@@ -1,7 +1,7 @@
-"""Where the nodes of a page stand in its decoded source, and the literal quote of a text there.
+"""Source positions of a page's nodes, and the literal quote of a text there.
 
-The parser counts its offsets after turning CR LF into LF; they are counted back here. A text is
-looked for without regard to white space, tags and entities within it.
+The parser counts offsets after converting CR LF to LF; they are converted back here. Texts are
+matched regardless of white space, tags and entities inside them.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ _TOKEN = re.compile(
 )
 _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, 0))
 _ATTRIBUTE = re.compile(r"[^=]*+=\s*+", re.DOTALL)
-# How far beyond its beginning a line without a known end is looked for.
+# Search range after the start of a line without a known end.
 _REACH = 4_000
 
 
 class SourceText:
-    """A page's decoded text, with places in it told by the parser's nodes."""
+    """A page's decoded text, addressed by the parser's nodes."""
 
     __slots__ = ("_breaks", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._breaks: list[int] | None = None  # found when the first offset is asked for
+        self._breaks: list[int] | None = None  # computed on first use
 
     def _offset(self, counted: int) -> int:
-        """An offset of the parser's, as one of the text."""
+        """Convert a parser offset to a text offset."""
         if self._breaks is None:
-            # One character is found many times faster than two, and most pages have none.
+            # Searching one character is many times faster than two, and most pages have none.
             parts = self.text.split("\r\n") if "\r" in self.text else [self.text]
             ends = accumulate(map(len, parts[:-1]))
             self._breaks = [end + number for number, end in enumerate(ends)]
         return counted + bisect_left(self._breaks, counted) if self._breaks else counted
 
     def before(self, element: Element, *, closing: bool) -> int | None:
-        """Where the element's start tag, or its end tag, begins."""
+        """Return where the element's start tag or end tag begins."""
         place = place_of(element)
         if place is None:
             return None
@@ -51,7 +51,7 @@ class SourceText:
         return None if tag is None else self._offset(tag.start_offset)
 
     def after(self, element: Element, *, closing: bool) -> int | None:
-        """Where the element's start tag, or its end tag, ends."""
+        """Return where the element's start tag or end tag ends."""
         place = place_of(element)
         if place is None:
             return None
@@ -59,7 +59,7 @@ class SourceText:
         return self._offset(tag.end_offset)
 
     def inside(self, element: Element) -> str:
-        """What stands between the element's tags; nothing where one is missing."""
+        """Return the source between the element's tags; empty if one is missing."""
         place = place_of(element)
         if place is None or place.end_tag is None:
             return ""
@@ -67,7 +67,7 @@ class SourceText:
         return self.text[self._offset(begin) : self._offset(end)]
 
     def attribute(self, element: Element, name: str) -> str:
-        """The value of an attribute as written, without its quotation marks."""
+        """Return the value of an attribute as written, without quotation marks."""
         place = place_of(element)
         span = place.attrs.get(name) if place else None
         if span is None:
@@ -80,7 +80,9 @@ class SourceText:
         return value
 
     def quote(self, wanted: str, begin: int | None, end: int | None) -> str:
-        """The literal text between two offsets that says `wanted`; nothing when none does."""
+        """Return the literal text between two offsets that reads as `wanted`; empty if there is
+        none.
+        """
         begin = begin or 0
         if end is None or end < begin:
             end = min(len(self.text), begin + 2 * len(wanted) + _REACH)
@@ -91,7 +93,7 @@ class SourceText:
 
 
 def place_of(element: Element) -> SourceLocation | None:
-    """Where an element stands; nowhere when its attributes' names cannot be told."""
+    """Return an element's source location; None if its attribute names cannot be decoded."""
     try:
         return element.source_location
     except UnicodeDecodeError:  # a lone surrogate in a name
@@ -99,16 +101,16 @@ def place_of(element: Element) -> SourceLocation | None:
 
 
 def squashed(text: str) -> str:
-    """The text without white space and characters that cannot be seen."""
+    """Return the text without white space and invisible characters."""
     return "".join(text.translate(_INVISIBLE).split())
 
 
 def _quote(piece: str, wanted: str) -> str:
-    """The part of a piece of HTML that says a text, tags and white space aside."""
+    """Return the part of a piece of HTML that reads as a text, ignoring tags and white space."""
     target = squashed(wanted)
     if not target:
         return ""
-    said: list[str] = []
+    characters: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     for match in _TOKEN.finditer(piece):
@@ -118,8 +120,8 @@ def _quote(piece: str, wanted: str) -> str:
         whole = token[0] == "&"
         for place, character in enumerate(html.unescape(token) if whole else token):
             if squashed(character):
-                said.append(character)
+                characters.append(character)
                 starts.append(start if whole else start + place)
                 ends.append(match.end() if whole else start + place + 1)
-    found = "".join(said).find(target)
+    found = "".join(characters).find(target)
     return piece[starts[found] : ends[found + len(target) - 1]] if found >= 0 else ""

@@ -1,7 +1,6 @@
-"""Validation: what a record says must be possible, or it is believed less or not at all.
+"""Validation: implausible or unproven fields are dropped, which lowers a record's confidence.
 
-A field that cannot be true, or that its page does not prove, is dropped with a reason; a record that
-loses one is believed less; a record that loses what it is about is rejected.
+Each dropped field has a reason. A record that loses its subject is rejected.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from messor.content.schemas import SCHEMAS, problems
 
 MAX_PRICE = 100_000_000
 UNPROVEN = "Its quote is not on the page, or does not say this."
-# What remains of a record's confidence for each field that had to be dropped.
+# Factor applied to a record's confidence for each dropped field.
 _DOUBT = 0.85
 _FAULTY = re.compile(r"fields\.(\w+)")
 _CURRENCY = re.compile(r"[A-Z]{3}")
@@ -30,7 +29,7 @@ STATES = frozenset(
 
 
 class Rejected(NamedTuple):
-    """A field, or with an empty name a whole record, that was not believed."""
+    """A rejected field, or a whole record if the name is empty."""
 
     kind: str
     field: str
@@ -43,9 +42,9 @@ Rule = Callable[[Any], str | None]
 def validated(
     records: Iterable[Record], decoded: str | None = None
 ) -> tuple[list[Record], list[Rejected]]:
-    """The records that may be believed, and what was left out and why.
+    """Return the accepted records, and what was rejected with the reasons.
 
-    Where the page's `decoded` text is given, fields have to be proven by it.
+    If the page's `decoded` text is given, fields must be proven by it.
     """
     good: list[Record] = []
     rejected: list[Rejected] = []
@@ -74,7 +73,7 @@ def _checked(record: Record, decoded: str | None) -> tuple[Record | None, list[R
 
 
 def _unbelievable(record: Record) -> list[Rejected]:
-    """The fields that cannot be true."""
+    """Return the implausible fields."""
     found = []
     for name, rule in _RULES.get(record.kind, {}).items():
         field = record.fields.get(name)
@@ -85,12 +84,12 @@ def _unbelievable(record: Record) -> list[Rejected]:
 
 
 def _unproven(record: Record, decoded: str) -> list[Rejected]:
-    """The fields whose quote is not on the page, or does not say their value."""
+    """Return the fields whose quote is not on the page or does not yield their value."""
     return [Rejected(record.kind, name, UNPROVEN) for name in unsupported(record, decoded)]
 
 
 def _out_of_form(record: Record, wrong: list[str]) -> list[Rejected]:
-    """The fields that are there and break the schema of their kind, by what is wrong with it."""
+    """Return the fields that violate the schema of their kind."""
     found: dict[str, Rejected] = {}
     for problem in wrong:
         name = _FAULTY.match(problem)
@@ -100,7 +99,7 @@ def _out_of_form(record: Record, wrong: list[str]) -> list[Rejected]:
 
 
 def _without(record: Record, reasons: list[Rejected]) -> Record:
-    """The record without what was rejected, and less sure."""
+    """Return the record without rejected fields, with reduced confidence."""
     if not reasons:
         return record
     gone = {reason.field for reason in reasons}
@@ -109,7 +108,7 @@ def _without(record: Record, reasons: list[Rejected]) -> Record:
 
 
 def _whole(record: Record, wrong: list[str]) -> str | None:
-    """Why a record says nothing, or what is wrong with it; None when all is well."""
+    """Return why a whole record is rejected; None if it is accepted."""
     if not record.fields:
         return "No field of it can be believed."
     if record.kind == "image" and "url" not in record.fields:

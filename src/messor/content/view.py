@@ -1,7 +1,6 @@
-"""One page as the readers of records see it: parsed once, everything else made when asked for.
+"""The page as record readers see it: parsed once, everything else computed on demand.
 
-The tree has to be parsed with source locations; where they are missing a quote is looked for in
-the whole source. What the parts mean is left to those who read them.
+The tree must be parsed with source locations; without them a quote is searched in the whole source.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from messor.content.lists import Lists
 from messor.content.page import ParsedPage
 from messor.content.passages import Passage
 from messor.content.plain import one_space
-from messor.content.shown import VisibleLines, read_shown
+from messor.content.visible_lines import VisibleLines, read_visible_lines
 from messor.core.lazy import lazy
 from messor.web.urls import parse
 
@@ -24,25 +23,25 @@ MAX_ANCHORS = 5_000
 
 
 class PageView:
-    """A page: where it is, its decoded source, its tree, and what is read from them on demand."""
+    """A page: its URL, decoded source, tree, and lazily computed views of them."""
 
     def __init__(self, page: ParsedPage) -> None:
         self.page = page
         self.url = page.url
-        self.path = _path_of(page.url)  # with its query
+        self.path = _path_of(page.url)  # including the query
         self.source = page.source
         self.document = page.document
         self.lists = Lists(page.source)
-        self.notes: dict[str, object] = {}  # what readers found and share with others
+        self.notes: dict[str, object] = {}  # cache shared by readers
 
     @classmethod
     def of(cls, source: str, url: str, *, may_die: bool = False) -> PageView:
-        """The view of a page that is parsed here, in a process that may or may not die of it."""
+        """Parse a page and return its view; `may_die` as for `ParsedPage.read`."""
         return cls(ParsedPage.read(source, url, may_die=may_die))
 
     @lazy
     def base(self) -> str:
-        """What links are relative to."""
+        """The base URL of links."""
         for element in self.document.select("base[href]")[:8]:
             found = parse(element.attr("href") or "", self.url)
             return found.href if found else self.url
@@ -50,7 +49,7 @@ class PageView:
 
     @lazy
     def metas(self) -> dict[str, list[Element]]:
-        """Meta elements by name or property, in lower case."""
+        """Meta elements by lower-case name or property."""
         found: dict[str, list[Element]] = {}
         for meta in self.document.select("meta[content]")[:MAX_METAS]:
             name = meta.attr("property") or meta.attr("name") or meta.attr("itemprop") or ""
@@ -60,7 +59,7 @@ class PageView:
         return found
 
     def has_meta(self, *names: str) -> bool:
-        """Whether any of these meta elements says anything."""
+        """Whether any of these meta elements has content."""
         return any(
             (element.attr("content") or "").strip()
             for name in names
@@ -68,12 +67,12 @@ class PageView:
         )
 
     def meta_text(self, *names: str) -> str:
-        """What the first of these meta elements says that says anything; nothing when none does."""
+        """Return the content of the first of these meta elements that has any; else empty."""
         for name in names:
             for element in self.metas.get(name, ()):
                 value = element.attr("content") or ""
                 if value.strip():
-                    # Where nothing was or is escaped, the source need not be asked.
+                    # Without escapes, the source need not be consulted.
                     if value.isprintable() and not _is_escaped(value):
                         return one_space(value)
                     return Passage("meta", self.source.attribute(element, "content")).text
@@ -81,7 +80,7 @@ class PageView:
 
     @lazy
     def items(self) -> list[PageItem]:
-        """All items of schema.org, JSON-LD first."""
+        """All schema.org items, JSON-LD first."""
         return json_items(self.page) + tree_items(self.page)
 
     def items_of(self, types: frozenset[str]) -> list[PageItem]:
@@ -93,26 +92,26 @@ class PageView:
         return frozenset().union(*[item.types for item in self.items])
 
     @lazy
-    def shown(self) -> VisibleLines:
-        """The visible text, for those who need no line as an object."""
-        return read_shown(self.document, self.lists)
+    def visible_lines(self) -> VisibleLines:
+        """The visible text as columns, without line objects."""
+        return read_visible_lines(self.document, self.lists)
 
     @lazy
     def lines(self) -> list[Line]:
-        """The visible text."""
-        return lines_of(self.shown)
+        """The visible text as line objects."""
+        return lines_of(self.visible_lines)
 
     @lazy
     def marks(self) -> list[str]:
-        """Which digits, @ and brackets the lines hold."""
-        return read_marks(self.shown.texts)
+        """The digits, @ and brackets of each line."""
+        return read_marks(self.visible_lines.texts)
 
     @lazy
     def folded(self) -> str:
-        """The visible text in lower case without accents, for words to be looked for in."""
-        texts = self.shown.texts
+        """The visible text in lower case without accents, for word searches."""
+        texts = self.visible_lines.texts
         whole = "\n".join(texts)
-        # Else line by line: those of plain letters cost next to nothing.
+        # Otherwise line by line: ASCII lines cost next to nothing.
         return fold(whole) if whole.isascii() else "\n".join(map(fold, texts))
 
     @lazy
@@ -121,25 +120,25 @@ class PageView:
 
     @lazy
     def links(self) -> list[tuple[Element, str]]:
-        """Anchors with their addresses as written."""
+        """Anchors with their URLs as written."""
         return [(anchor, anchor.attr("href") or "") for anchor in self.anchors]
 
-    def said(self, line: Line, text: str | None = None) -> Passage:
-        """A line, or a text within it, as a passage."""
+    def passage(self, line: Line, text: str | None = None) -> Passage:
+        """Return a line, or a text within it, as a passage."""
         return Passage("html", line.quote(self.source, text), line.element.tag)
 
     def between(self, first: Line, last: Line) -> Passage:
-        """Several lines in a row as one passage; nothing where the tags around them are missing."""
+        """Return consecutive lines as one passage; empty if the tags around them are missing."""
         begin, end = first.span(self.source)[0], last.span(self.source)[1]
         known = begin is not None and end is not None and begin < end
         return Passage("html", self.source.text[begin:end] if known else "", first.element.tag)
 
     def attribute(self, element: Element, name: str) -> Passage:
-        """An attribute's value as a passage."""
+        """Return an attribute's value as a passage."""
         return Passage("html", self.source.attribute(element, name), f"{element.tag}@{name}")
 
     def inside(self, element: Element) -> Passage:
-        """What an element holds, as a passage."""
+        """Return an element's content as a passage."""
         return Passage("html", self.source.inside(element), element.tag)
 
 
@@ -149,5 +148,5 @@ def _path_of(url: str) -> str:
 
 
 def _is_escaped(value: str) -> bool:
-    """Whether the parser may have made a text of another, or a reader would make another of it."""
+    """Whether the parser may have changed a text, or a reader would decode it."""
     return "&" in value or "<" in value or "\ufffd" in value

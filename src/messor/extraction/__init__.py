@@ -1,1 +1,1 @@
-"""Records of pages, as a running thing: queue, readers, shadow trials, replay."""
+"""Continuous extraction: queue, reader processes, shadow trials, replay."""

@@ -1,9 +1,9 @@
-"""Comparing: the archive read by one version of the parsers, held against what is stored.
+"""Compares archived pages, read by one version of the parsers, with what is stored.
 
-All other parsers read as they would now: by their pins, and by what was learnt. Nothing is written.
-For each field of each kind, everywhere and by domain, it tells how often both state a value, one of
-them alone, whether they agree, and how often validation did not believe either: what a person needs
-to promote a version or to reject it. Candidates that shadow are told of in the same way.
+All other parsers read as they would now, with pins and learned rankings. Nothing is written. For
+each field of each kind, in total and by domain, the report counts values stated by both, by one
+only, agreements, and values that validation rejected: what a person needs to promote or reject a
+version. Shadow trials use the same report.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from messor.records import corrections
 from messor.store.database import Database
 
 PAGES_AT_ONCE = 64
-# Domains of which a report tells each field; those that differ most come first.
+# Domains reported by field; those with the most differences come first.
 MOST_DOMAINS = 200
 MOST_EXAMPLES = 20
-OTHERS = "(others)"  # all further domains in one, where figures are added up over time
+OTHERS = "(others)"  # all other domains, in reports accumulated over time
 
-# The newest good snapshot of pages that were extracted, by page.
+# The newest good snapshot of each extracted page.
 PAGES = """
 SELECT x.page_id, d.domain, x.rejected, p.url, s.status_code, s.content_type,
        g.name AS segment, s.segment_offset, s.segment_length,
@@ -50,7 +50,7 @@ SELECT page_id, kind, identity, data FROM messor.records
  WHERE page_id = ANY ($1::bigint[]) AND state = 'current' AND parser <> 'ai'
 """
 
-# What a report counts besides fields.
+# Counters of a report besides fields.
 _COUNTED = ("unreadable", "failed", "read", "rejected", "gained", "lost")
 
 Records = dict[tuple[str, str], dict[str, Any]]  # values by kind and identity
@@ -58,14 +58,14 @@ Records = dict[tuple[str, str], dict[str, Any]]  # values by kind and identity
 
 @dataclass(slots=True)
 class FieldTally:
-    """How one field fares."""
+    """Comparison of one field."""
 
     same: int = 0
     different: int = 0
-    gained: int = 0  # stated by the candidate alone
+    gained: int = 0  # stated by the candidate only
     lost: int = 0  # stored, but not stated by the candidate
-    invalid: int = 0  # the candidate's values that validation did not believe
-    invalid_before: int = 0  # the same of whoever read what is stored
+    invalid: int = 0  # candidate's values rejected by validation
+    invalid_before: int = 0  # the same for the current parser
 
     @property
     def agreement(self) -> float | None:
@@ -80,13 +80,13 @@ class FieldTally:
         return {**asdict(self), "agreement": self.agreement}
 
     @classmethod
-    def of_json(cls, told: dict[str, Any]) -> FieldTally:
-        return cls(**{name: told[name] for name in cls.__slots__})
+    def of_json(cls, data: dict[str, Any]) -> FieldTally:
+        return cls(**{name: data[name] for name in cls.__slots__})
 
 
 @dataclass(slots=True)
 class FieldTallies:
-    """How fields fare on some pages, by "kind.field"."""
+    """Comparisons of fields on some pages, by "kind.field"."""
 
     pages: int = 0
     fields: dict[str, FieldTally] = field(default_factory=dict)
@@ -103,14 +103,14 @@ class FieldTallies:
         return {"pages": self.pages, "fields": fields}
 
     @classmethod
-    def of_json(cls, told: dict[str, Any]) -> FieldTallies:
-        fields = {name: FieldTally.of_json(each) for name, each in told["fields"].items()}
-        return cls(told["pages"], fields)
+    def of_json(cls, data: dict[str, Any]) -> FieldTallies:
+        fields = {name: FieldTally.of_json(each) for name, each in data["fields"].items()}
+        return cls(data["pages"], fields)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """What is stored of a page, and what was not believed when it was read."""
+    """The stored records of a page, and those rejected when it was read."""
 
     domain: str
     url: str
@@ -120,30 +120,30 @@ class StoredPage:
 
 @dataclass(slots=True)
 class ComparisonReport:
-    """The outcome of a comparison."""
+    """The result of a comparison."""
 
-    candidate: tuple[str, str] | None = None  # name and version; None: whatever reads now
+    candidate: tuple[str, str] | None = None  # name and version; None: the current parsers
     unreadable: int = 0
-    failed: int = 0  # pages on which the candidate failed, and that say nothing about it
-    read: int = 0  # pages on which the candidate found anything; others answer for the rest
-    rejected: int = 0  # fields and records that validation would not believe
+    failed: int = 0  # pages on which the candidate failed, not compared
+    read: int = 0  # pages on which the candidate found anything
+    rejected: int = 0  # fields and records rejected by validation
     gained: int = 0  # records
     lost: int = 0
     everywhere: FieldTallies = field(default_factory=FieldTallies)
     domains: dict[str, FieldTallies] = field(default_factory=dict)
     examples: list[dict[str, Any]] = field(default_factory=list)
-    is_kept: bool = False  # between pages, as JSON: it tells no more domains than that holds
+    is_kept: bool = False  # stored as JSON between pages, which limits its domains
 
     @classmethod
-    def of_json(cls, told: dict[str, Any], candidate: tuple[str, str]) -> ComparisonReport:
-        """One that was kept, to be gone on with."""
-        counted = {name: told[name] for name in _COUNTED}
-        domains = {name: FieldTallies.of_json(each) for name, each in told["domains"].items()}
+    def of_json(cls, data: dict[str, Any], candidate: tuple[str, str]) -> ComparisonReport:
+        """Restore a stored report to continue it."""
+        counted = {name: data[name] for name in _COUNTED}
+        domains = {name: FieldTallies.of_json(each) for name, each in data["domains"].items()}
         return cls(
             candidate,
-            everywhere=FieldTallies.of_json(told),
+            everywhere=FieldTallies.of_json(data),
             domains=domains,
-            examples=told["examples"],
+            examples=data["examples"],
             is_kept=True,
             **counted,
         )
@@ -154,7 +154,7 @@ class ComparisonReport:
 
     @property
     def looked_at(self) -> int:
-        """Pages that there were, compared or not."""
+        """Number of pages, compared or not."""
         return self.pages + self.unreadable + self.failed
 
     def as_json(self) -> dict[str, Any]:
@@ -168,10 +168,10 @@ class ComparisonReport:
         }
 
     def add(self, page: StoredPage, found: FoundPage, kinds: frozenset[str] | None) -> None:
-        """Hold one page's records against the stored ones; `kinds` None means all.
+        """Compare one page's records with the stored ones; `kinds` None means all.
 
-        Kinds whose reader failed are left out: no answer is not a different one. Nor is it the same
-        one where the candidate failed and another parser answered in its place.
+        Kinds whose parser failed are left out: a missing answer is not a different one. Nor is it
+        the same one if the candidate failed and another parser replaced it.
         """
         if self.candidate is not None and self.candidate[0] in found.failed:
             self.failed += 1
@@ -207,7 +207,7 @@ class ComparisonReport:
         return OTHERS if is_full and domain not in self.domains else domain
 
     def _show(self, url: str, stored: Records, candidate: Records) -> None:
-        """Keep some differences for people to look at."""
+        """Keep some differences as examples."""
         for key in stored.keys() | candidate.keys():
             before, after = stored.get(key, {}), candidate.get(key, {})
             for name in before.keys() | after.keys():
@@ -234,7 +234,7 @@ def _count(tallies: FieldTallies, kind: str, before: dict[str, Any], after: dict
 
 
 def _field(rejected: dict[str, Any]) -> str:
-    """A rejected record as a whole goes by its kind alone."""
+    """Return the field name; a rejected record is named by its kind."""
     return f"{rejected['kind']}.{rejected['field']}".rstrip(".")
 
 

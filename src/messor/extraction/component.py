@@ -1,4 +1,4 @@
-"""Extraction with all it needs, as a command or a process runs it: readers, and who asks the model."""
+"""Extraction as a component of a command or process: reader processes and the model worker."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from messor.store.space import Space
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """What a command came to."""
+    """The result of an extraction run."""
 
     tally: Tally
-    asked: Counter[str]  # jobs that put a page to the model, by how they ended
+    asked: Counter[str]  # model jobs by outcome
 
 
 class ExtractionComponent:
-    """Extraction with all it needs: readers, and whoever puts pages to the model."""
+    """Extraction with its reader processes and model worker."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class ExtractionComponent:
         self._asker.stop()
 
     async def run(self, *, follow: bool = True) -> ExtractionResult:
-        """Until stopped; without `follow` until nothing waits."""
+        """Run until stopped; without `follow`, until the queue is empty."""
         try:
             if follow:
                 await self._follow()
@@ -87,7 +87,7 @@ class ExtractionComponent:
 
 
 class ExtractionFollower:
-    """Extraction beside workers: what they bring is read as it comes."""
+    """Extraction beside crawl workers: reads pages as they come in."""
 
     def __init__(
         self,

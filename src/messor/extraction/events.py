@@ -1,4 +1,4 @@
-"""Events of extraction: what others want to hear of what became of records."""
+"""Events of extraction: changes of records, for subscribers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def events_of(
     *,
     method: str = "parsers",
 ) -> list[Event]:
-    """What is told; a change of the reader is none of the web."""
-    told = [_completed(outcome, method) for outcome in outcomes if outcome.changes]
+    """Return the events of stored pages; changes caused by a new parser are not events."""
+    found = [_completed(outcome, method) for outcome in outcomes if outcome.changes]
     for outcome in outcomes:
         if outcome.sighting.cause == "page":
-            told += _record_events(outcome)
-    told += [_price_event(change) for change in prices if change.sighting.cause == "page"]
-    return told
+            found += _record_events(outcome)
+    found += [_price_event(change) for change in prices if change.sighting.cause == "page"]
+    return found
 
 
 def _completed(outcome: StoredOutcome, method: str) -> Event:
@@ -45,7 +45,7 @@ def _completed(outcome: StoredOutcome, method: str) -> Event:
 
 
 def _record_events(outcome: StoredOutcome) -> list[Event]:
-    told = [
+    found = [
         _event(
             "record.changed",
             outcome.sighting,
@@ -57,12 +57,12 @@ def _record_events(outcome: StoredOutcome) -> list[Event]:
         for each in outcome.changes.changed
         if each.known.kind in EVENTFUL
     ]
-    told += [
+    found += [
         _event("record.removed", outcome.sighting, record_id=record.id, kind=record.kind)
         for record in outcome.changes.removed
         if record.kind in EVENTFUL
     ]
-    return told
+    return found
 
 
 def _price_event(change: PriceChange) -> Event:

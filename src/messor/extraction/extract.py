@@ -1,12 +1,11 @@
-"""Extracting: what waits in the queue is read from the archive, and what was found is stored.
+"""The extractor: reads queued pages from the archive and stores the results.
 
-A batch is one transaction: rows of the queue are taken, their pages read by other processes, and
-records, history, products, flags, events and the rows' completion commit together. Whatever dies in
-between leaves everything as it was. A page that ends its reader, or whose findings PostgreSQL
-refuses, is tried again and then set aside with its reason. One that is to be read by a version that is
-not installed here waits. What a model can add is asked for as
-jobs and found out elsewhere. Candidates that shadow read the same pages after them. A batch of pages
-that take long or hold much is cut short, and what is left of it waits for the next one.
+A batch is one transaction: queue rows are claimed, their pages read by reader processes, and
+records, history, products, flags, events and the completion of the rows commit together. A crash in
+between leaves everything unchanged. A page that kills its reader, or whose results PostgreSQL
+refuses, is retried and then set aside with its reason. A page pinned to a version that is not
+installed here waits. Model questions are queued as jobs. Shadow trials read the same pages
+afterwards. A batch of slow or large pages is cut short, and the rest waits for the next batch.
 """
 
 from __future__ import annotations
@@ -50,16 +49,16 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Databa
 from messor.store.space import Space
 
 BATCH = 128
-SLICE = 32  # of a batch, read at a time
-SLICE_SECONDS = 120.0  # after which no page of a batch is waited for
-MOST_CHARS = 20_000_000  # found in a batch, after which no more of it is read
-# Batches under way, beyond one for each reader and up to a number of connections: some are stored
-# while the pages of others are read, and no reader waits for that.
+SLICE = 32  # pages of a batch read concurrently
+SLICE_SECONDS = 120.0  # seconds after which no page of a batch is waited for
+MOST_CHARS = 20_000_000  # characters found in a batch after which no more is read
+# Batches in flight beyond one per reader, up to a number of connections: some are stored while
+# others are read, so readers never wait.
 MORE_BATCHES, MOST_BATCHES = 2, 5
 # The transaction is idle while its pages are read.
 PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = '300s'"
 
-SPACE_SECONDS = LOST_SECONDS = 1.0  # before it is tried again without room, or after an outage
+SPACE_SECONDS = LOST_SECONDS = 1.0  # seconds before a retry without disk space, or after an outage
 
 Repair = Callable[[], Awaitable[None]]
 
@@ -72,7 +71,7 @@ async def _nothing_to_repair() -> None:
 
 @dataclass(slots=True)
 class Tally:
-    """What was done so far."""
+    """Totals so far."""
 
     pages: int = 0
     records: int = 0
@@ -85,19 +84,21 @@ class Tally:
 
 @dataclass(slots=True)
 class _Batch:
-    """Rows that were taken, and what came of their pages."""
+    """Claimed rows and the results of their pages."""
 
     read: list[tuple[Sighting, FoundPage | None]] = field(default_factory=list)
     images: list[tuple[int, str, FoundImage]] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
     failed: list[tuple[QueuedPage, MessorError]] = field(default_factory=list)
-    unreadable_here: list[int] = field(default_factory=list)  # a version is pinned that we lack
+    unreadable_here: list[int] = field(
+        default_factory=list
+    )  # pinned to a version not installed here
     elsewhere: list[int] = field(default_factory=list)  # in another machine's archive
-    size: int = 0  # characters to be stored, about
+    size: int = 0  # approximate characters to store
 
 
 class Extractor:
-    """Empties the queue."""
+    """Processes the queue."""
 
     def __init__(
         self,
@@ -124,16 +125,16 @@ class Extractor:
         self._progress = progress
         self._repair = patient(repair)
         self._space = space
-        self._looking = PollGate()
+        self._gate = PollGate()
         self._stop = asyncio.Event()
         self.tally = Tally()
 
     def stop(self) -> None:
-        """Store what was read of the batches under way, then return; the rest of them waits."""
+        """Store what has been read of the batches in flight, then return; the rest waits."""
         self._stop.set()
 
     async def run(self, *, follow: bool = False) -> Tally:
-        """Work until nothing is due, or with `follow` until stopped."""
+        """Run until nothing is due, or with `follow` until stopped."""
         count = min(self._readers.count + MORE_BATCHES, MOST_BATCHES)
         loops = [asyncio.create_task(self._work(follow)) for _ in range(count)]
         try:
@@ -148,7 +149,7 @@ class Extractor:
         while not self._stop.is_set():
             if self._space is not None and (lack := self._space.said) is not None:
                 if not follow:
-                    raise UnavailableError(f"Nothing is extracted: {lack}.")
+                    raise UnavailableError(f"Extraction cannot run: {lack}.")
                 await wait(self._stop, SPACE_SECONDS)
                 continue
             try:
@@ -163,14 +164,14 @@ class Extractor:
                     return
 
     async def _take_turn(self, follow: bool) -> int:
-        async with self._looking.turn() as turn:
+        async with self._gate.turn() as turn:
             if follow:
-                await self._looking.rest(self._stop)
+                await self._gate.rest(self._stop)
             return 0 if self._stop.is_set() else await self._step(turn)
 
     async def step(self) -> int:
-        """Take and finish one batch; answers how many rows were taken."""
-        async with self._looking.turn() as turn:
+        """Process one batch; returns the number of claimed rows."""
+        async with self._gate.turn() as turn:
             return await self._step(turn)
 
     async def _step(self, turn: PollTurn) -> int:
@@ -178,7 +179,7 @@ class Extractor:
         try:
             await self._commit(rows, turn)
         except BAD_ROW as error:
-            # One row is at fault: each is taken alone until it is found.
+            # One row is at fault: rows are claimed one by one until it is found.
             self._batch = 1
             if len(rows) == 1:
                 await self._blame(rows[0], error)
@@ -210,7 +211,7 @@ class Extractor:
             if faults := parser_failures.faults_of(batch.read):
                 await errors.log(connection, faults)
             await queue.finish(connection, batch.done)
-            await shadows.count(connection)  # last, for others wait to count, too
+            await shadows.count(connection)  # last, because other batches wait to count too
         self._count(batch, outcomes)
         _log_pages(batch)
 
@@ -228,26 +229,26 @@ class Extractor:
                 rows[start : start + SLICE], batch, learnt, until - clock()
             )
             await shadows.read(self._readers, seen, until - clock())
-        # In the order of keys, so that two batches never wait for each other in a circle.
+        # In key order, so that two batches never deadlock.
         batch.read.sort(key=lambda each: each[0].page_id)
         return batch
 
     async def _read_some(
         self, rows: Sequence[QueuedPage], batch: _Batch, ranking: bytes | None, seconds: float
     ) -> list[Live]:
-        """Read what is there; answers the pages that were read as they changed."""
+        """Read the available pages; returns those read because they changed."""
         there = self._sort(rows, batch, ranking)
         if not there:
             return []
-        answers = self._readers.ask([order for _, order in there])
+        answers = self._readers.ask([request for _, request in there])
         try:
             await asyncio.wait(answers, timeout=seconds)
         finally:
             for answer in answers:
                 answer.cancel()
         seen: list[Live] = []
-        for (row, order), answer in zip(there, answers, strict=True):
-            if answer.cancelled():  # it stays in the queue
+        for (row, request), answer in zip(there, answers, strict=True):
+            if answer.cancelled():  # stays in the queue
                 continue
             try:
                 _take(row, answer.result(), batch)
@@ -256,13 +257,13 @@ class Extractor:
                 continue
             page = answer.result().page
             if page is not None and row.domain_id is not None and row.cause != "parser":
-                seen.append(Live(row.domain_id, order, page))
+                seen.append(Live(row.domain_id, request, page))
         return seen
 
     def _sort(
         self, rows: Sequence[QueuedPage], batch: _Batch, ranking: bytes | None
     ) -> list[tuple[QueuedPage, ReadRequest]]:
-        """What can be read here; of the rest the batch is told why it is not."""
+        """Return the rows that can be read here; the reasons for the others go to the batch."""
         there: list[tuple[QueuedPage, ReadRequest]] = []
         for row in rows:
             pins = _pins(row)
@@ -273,10 +274,10 @@ class Extractor:
             elif not self._shelf.may_hold(row.segment):
                 batch.elsewhere.append(row.id)
             else:
-                there.append((row, self._order(row, pins, ranking)))
+                there.append((row, self._request(row, pins, ranking)))
         return there
 
-    def _order(self, row: QueuedPage, pins: dict[str, str], ranking: bytes | None) -> ReadRequest:
+    def _request(self, row: QueuedPage, pins: dict[str, str], ranking: bytes | None) -> ReadRequest:
         assert row.segment is not None
         return ReadRequest(
             folder=self._archive,
@@ -293,7 +294,7 @@ class Extractor:
         )
 
     async def _fail(self, connection: Connection, batch: _Batch) -> None:
-        """Put off what could not be read, and set aside what never could."""
+        """Postpone rows that could not be read, and set aside those out of attempts."""
         again = [row.id for row, _ in batch.failed if row.attempts + 1 < queue.MAX_ATTEMPTS]
         aside = [each for each in batch.failed if each[0].attempts + 1 >= queue.MAX_ATTEMPTS]
         await queue.put_off(connection, again)
@@ -311,7 +312,7 @@ class Extractor:
             self.tally.set_aside += len(rows)
 
     async def _blame(self, row: QueuedPage, error: Exception) -> None:
-        """Set aside a row of whose findings PostgreSQL will have nothing."""
+        """Set aside a row whose results PostgreSQL refuses."""
         async with self._database.transaction() as connection:
             await self._set_aside(connection, [(row, error)])
 
@@ -326,7 +327,7 @@ class Extractor:
 
 
 def _pins(row: QueuedPage) -> dict[str, str]:
-    """Versions that are to read a page, by their parsers' names."""
+    """Return the pinned versions of a page by parser name."""
     pins: dict[str, str] = msgspec.json.decode(row.pins) if row.pins else {}
     if row.pin:
         name, _, version = row.pin.partition("=")
@@ -335,11 +336,12 @@ def _pins(row: QueuedPage) -> dict[str, str]:
 
 
 def _are_known(pins: dict[str, str]) -> bool:
-    """Whether all versions are there that parsers of ours are pinned to.
+    """Whether all pinned versions of known parsers are installed.
 
-    One that was installed since we started is not: a change of the page is not passed over for that.
+    One installed since this process started is not known here: the page waits, so that no change is
+    skipped.
     """
-    if not pins:  # as nearly everywhere
+    if not pins:  # the usual case
         return True
     try:
         installed_parsers().chosen(pins=pins)
@@ -349,16 +351,16 @@ def _are_known(pins: dict[str, str]) -> bool:
 
 
 def _take(row: QueuedPage, answer: ReadResult | None, batch: _Batch) -> None:
-    """Add what came of a row to its batch; no answer: the page, or the picture, is gone."""
+    """Add the result of a row to its batch; None means that the page or image is gone."""
     batch.done.append(row.id)
     if row.kind == IMAGE:
-        if answer is not None:  # one that is gone takes nothing away
+        if answer is not None:  # a missing image removes nothing
             assert answer.image is not None
             path = f"{row.segment}@{row.segment_offset}+{row.segment_length}"
             batch.images.append((row.page_id, path, answer.image))
         return
     is_known = row.url is not None and (row.snapshot_id is None or row.segment is not None)
-    if is_known:  # otherwise the page, or this sight of it, was forgotten meanwhile
+    if is_known:  # otherwise the page or snapshot was removed meanwhile
         page = None if answer is None else answer.page
         batch.read.append((_sighting(row), page))
         batch.size += 0 if page is None else page.size

@@ -1,7 +1,7 @@
-"""Teaching: corrected pages are read again from the archive, and what they show is learnt.
+"""Learns from corrections: corrected pages are read again from the archive as training examples.
 
-Nothing is fetched and nothing is put in force. A page that cannot be read any more, or that does
-not offer the right value at all, teaches nothing about choosing and is only counted.
+Nothing is fetched or activated. A page that is no longer readable, or does not offer the right
+value, is only counted.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class Taught:
-    """What corrections were worth."""
+    """The result of learning."""
 
     lessons: int = 0
     unreadable: int = 0
-    not_offered: int = 0  # the right value is not among those the page was found to offer
+    not_offered: int = 0  # the right value is not among the page's offers
     learnt: list[TrainedRanking] = field(default_factory=list)
-    version: int | None = None  # None: no field had examples enough
+    version: int | None = None  # None: no field had enough examples
 
 
 async def teach(
     database: Database, archive: Path, *, actor: str, progress: Progress | None = None
 ) -> Taught:
-    """Learn from all corrections, and keep the outcome as a version that is not in force."""
+    """Learn from all corrections, and store the result as an inactive version."""
     found = await corrections.lessons(database)
     taught = Taught(lessons=len(found))
     examples: list[RankingExample] = []
@@ -77,7 +77,7 @@ def _example(archive: Path, lesson: Lesson, taught: Taught) -> RankingExample | 
 
 
 def _right(lesson: Lesson, offers: Iterable[Offer]) -> int | None:
-    """Which offer says what the reviewer said, by its value or letter by letter."""
+    """Return the index of the offer with the reviewer's value, or with the same text."""
     made = make_field("reviewer", NORMALISER_OF[lesson.field], lesson.correct, confidence=1.0)
     for index, offer in enumerate(offers):
         if made is not None and made.value == offer.value:

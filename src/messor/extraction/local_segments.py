@@ -1,7 +1,7 @@
-"""Which segments of the archive can be read on this machine.
+"""Decides which archive segments can be read on this machine.
 
-Each machine keeps the archive of its own workers, so a page that another one fetched is left to it.
-Only a segment that this machine wrote, and has no more, is lost.
+Each machine keeps the archive of its own workers, so pages fetched by another machine are left to
+it. Only a missing segment that this machine wrote is lost.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class LocalSegments:
         self._folder = Path(folder)
         host = socket.gethostname()
         self._own = {host, *(f"{purpose}-{host}" for purpose in get_args(Purpose))}
-        self._seen: set[str] = set()  # a segment that is there stays
+        self._seen: set[str] = set()  # existing segments stay
 
     def may_hold(self, name: str) -> bool:
-        """Whether a segment is here, or should be; else it is another machine's."""
+        """Whether a segment is, or should be, on this machine."""
         if name in self._seen or _writer_of(name) in self._own:
             return True
         if (self._folder / name).exists():
@@ -33,8 +33,8 @@ class LocalSegments:
 
 
 def _writer_of(name: str) -> str:
-    """The host, with its purpose, in a segment's name.
+    """Return the host and purpose in a segment's name.
 
-    Read from the end, for a host's name may hold hyphens: process, lease and count come after it.
+    Parsed from the end, because host names may contain hyphens: process, lease and count follow.
     """
     return name.rpartition("/")[2].rsplit("-", 3)[0]

@@ -1,8 +1,9 @@
-"""What a job does that puts a page to a model: the flag, the records, and what stands of earlier ones.
+"""Model jobs: ask a model about a page, then store the flag, its records and what remains of
+earlier ones.
 
-No transaction is open while a model is asked. Pages are parsed by reading processes. What came is
-stored by the job's own transaction, beside what parsers found, which it never touches; a question
-that ended without an answer takes nothing away.
+No transaction is open while a model is asked. Reader processes parse the pages. Results are stored
+in the job's own transaction, beside those of parsers, which are never touched; an unanswered
+question removes nothing.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from messor.ai import (
     AiReader,
     AiReading,
     Model,
+    ModelInput,
     ProvenAnswer,
     Reply,
     ReplyStatus,
-    ShownText,
     Subject,
 )
 from messor.ai.reply import ABOUT_THE_TEXT
 from messor.extraction.events import events_of
 from messor.extraction.model_selection import JOB_TYPE, ModelQuestion
 from messor.extraction.reader_pool import ReaderPool
-from messor.extraction.reader_protocol import Prove, ReadRequest, Recall, Show
+from messor.extraction.reader_protocol import GetInput, Prove, ReadRequest, Recall
 from messor.insight.relevance import Flagger, PageText
 from messor.insight.relevance.store import JudgedPage, in_force, keep_flags
 from messor.insight.relevance.topics import topic_of
@@ -48,7 +49,7 @@ from messor.store.database import Connection, Database
 from messor.verticals import verticals
 
 METHOD = "model"
-OUTDATED = {"outdated": "The page has changed since, is gone, or may no longer be harvested."}
+OUTDATED = {"outdated": "The page has changed, is gone, or may no longer be crawled."}
 
 FACTS = """
 SELECT p.url, p.url_hash, h.domain_id, d.domain, s.content_type, s.status_code,
@@ -64,7 +65,7 @@ SELECT p.url, p.url_hash, h.domain_id, d.domain, s.content_type, s.status_code,
 
 
 @dataclass(frozen=True, slots=True)
-class AskedPageFacts:
+class ModelPageFacts:
     """The page of a job, as it was extracted."""
 
     url: str
@@ -82,10 +83,10 @@ class AskedPageFacts:
 
 @dataclass(slots=True)
 class ModelFindings:
-    """What came of a job so far."""
+    """The results of a job so far."""
 
-    errand: ModelQuestion
-    facts: AskedPageFacts
+    question: ModelQuestion
+    facts: ModelPageFacts
     judged: list[JudgedPage] = field(default_factory=list)
     reading: ModelRecords = field(default_factory=ModelRecords)
     unverified: int = 0
@@ -93,49 +94,49 @@ class ModelFindings:
 
     @property
     def sighting(self) -> Sighting:
-        errand, facts = self.errand, self.facts
+        question, facts = self.question, self.facts
         return Sighting(
-            errand.page_id,
-            errand.snapshot_id,
+            question.page_id,
+            question.snapshot_id,
             facts.domain_id,
             facts.url,
             facts.url_hash,
-            errand.seen_at,
-            errand.cause,
+            question.seen_at,
+            question.cause,
         )
 
 
 class ArchivedPage:
-    """A page a model is asked about, parsed by a reading process."""
+    """A page for a model, parsed by a reader process."""
 
-    def __init__(self, readers: ReaderPool, order: ReadRequest) -> None:
+    def __init__(self, readers: ReaderPool, request: ReadRequest) -> None:
         self._readers = readers
-        self._order = order
+        self._request = request
 
-    async def show(self, size: int, most: int) -> ShownText:
-        order = msgspec.structs.replace(self._order, show=Show(size, most))
-        shown = (await self._readers.answer(order)).shown
-        assert shown is not None
-        return shown
+    async def input(self, size: int, max_chunks: int) -> ModelInput:
+        request = msgspec.structs.replace(self._request, get_input=GetInput(size, max_chunks))
+        found = (await self._readers.answer(request)).model_input
+        assert found is not None
+        return found
 
     async def prove(self, version: str, answer: dict[str, Any]) -> ProvenAnswer:
-        order = msgspec.structs.replace(self._order, prove=Prove(version, answer))
-        proof = (await self._readers.answer(order)).proof
+        request = msgspec.structs.replace(self._request, prove=Prove(version, answer))
+        proof = (await self._readers.answer(request)).proof
         assert proof is not None
         return proof
 
     async def still_holds(self, records: Sequence[FoundRecord]) -> list[FoundRecord]:
-        """Those records all of whose quotes stand on the page."""
+        """Return the records whose quotes are all on the page."""
         if not records:
             return []
         quotes = [model_store.quotes_of(record) for record in records]
-        order = msgspec.structs.replace(self._order, recall=Recall(quotes))
-        held = (await self._readers.answer(order)).recalled or []
+        request = msgspec.structs.replace(self._request, recall=Recall(quotes))
+        held = (await self._readers.answer(request)).recalled or []
         return [record for record, holds in zip(records, held, strict=True) if holds]
 
 
 class ModelJobs:
-    """Does the jobs; without a model it only looks after what one found earlier."""
+    """Runs model jobs; without a model it only checks earlier records of one."""
 
     def __init__(
         self, database: Database, archive: Path, readers: ReaderPool, model: Model | None
@@ -149,13 +150,13 @@ class ModelJobs:
         handlers.prepares(JOB_TYPE)(self.prepare)
 
     async def prepare(self, job: Job) -> Effects:
-        """Ask, and answer what is to be stored; what must be tried again is raised."""
-        errand = msgspec.convert(job.payload, ModelQuestion, strict=False)
-        row = await self._database.fetchrow(FACTS, errand.page_id, errand.snapshot_id)
+        """Ask the model and return what to store; raises if the job must be retried."""
+        question = msgspec.convert(job.payload, ModelQuestion, strict=False)
+        row = await self._database.fetchrow(FACTS, question.page_id, question.snapshot_id)
         if row is None:
             return _outdated
-        findings = ModelFindings(errand, AskedPageFacts(**row))
-        await self._find(findings, Subject(findings.facts.domain, job.dedupe_key, errand.page_id, errand.snapshot_id))  # fmt: skip
+        findings = ModelFindings(question, ModelPageFacts(**row))
+        await self._find(findings, Subject(findings.facts.domain, job.dedupe_key, question.page_id, question.snapshot_id))  # fmt: skip
         effects = partial(_store, findings=findings)
         failure = _failure(findings.replies)
         if failure is not None:
@@ -165,11 +166,11 @@ class ModelJobs:
         return effects
 
     async def _find(self, findings: ModelFindings, subject: Subject) -> None:
-        page = ArchivedPage(self._readers, self._order(findings.facts))
-        known = await model_store.earlier(self._database, findings.errand.page_id)
+        page = ArchivedPage(self._readers, self._request(findings.facts))
+        known = await model_store.earlier(self._database, findings.question.page_id)
         held = await page.still_holds(known)
         turned_away = await self._judge(findings, subject)
-        kinds = _kinds(findings.errand, turned_away)
+        kinds = _kinds(findings.question, turned_away)
         reading = AiReading()
         if self._model is not None and kinds:
             reading = await AiReader(self._model).read(page, subject, kinds)
@@ -181,11 +182,11 @@ class ModelJobs:
         )
 
     async def _judge(self, findings: ModelFindings, subject: Subject) -> set[str]:
-        """Judge the page for verticals whose flag is undecided; answers which it is not about."""
-        errand, facts, away = findings.errand, findings.facts, set[str]()
+        """Judge the page for verticals whose flag is undecided; returns those it is irrelevant to."""
+        question, facts, away = findings.question, findings.facts, set[str]()
         if self._model is None:
             return away
-        for name in errand.judge:
+        for name in question.judge:
             applied = await verticals.find(self._database, name)
             if applied is None:
                 continue
@@ -196,13 +197,13 @@ class ModelJobs:
             if reply is not None:
                 findings.replies.append(reply)
             findings.judged.append(
-                JudgedPage(errand.page_id, errand.snapshot_id, name, flag, facts.domain_id)
+                JudgedPage(question.page_id, question.snapshot_id, name, flag, facts.domain_id)
             )
             if flag.relevant is False:
                 away.add(name)
         return away
 
-    def _order(self, facts: AskedPageFacts) -> ReadRequest:
+    def _request(self, facts: ModelPageFacts) -> ReadRequest:
         return ReadRequest(
             folder=self._archive,
             segment=facts.segment,
@@ -218,10 +219,10 @@ async def _outdated(_: Connection) -> Result:
     return dict(OUTDATED)
 
 
-def _kinds(errand: ModelQuestion, turned_away: set[str]) -> list[str]:
+def _kinds(question: ModelQuestion, turned_away: set[str]) -> list[str]:
     wanted = (
         kind
-        for vertical, kinds in errand.read.items()
+        for vertical, kinds in question.read.items()
         if vertical not in turned_away
         for kind in kinds
     )
@@ -229,7 +230,7 @@ def _kinds(errand: ModelQuestion, turned_away: set[str]) -> list[str]:
 
 
 def _failure(replies: Sequence[Reply]) -> JobError | None:
-    """Why a job is to be done again, or is given up; None where it is done."""
+    """Return why a job is retried or given up; None if it is done."""
     rejected = next((r for r in replies if r.ending is ReplyStatus.REJECTED), None)
     if rejected is not None:
         return JobError(rejected.sentence, category="http", retryable=False)
@@ -240,7 +241,7 @@ def _failure(replies: Sequence[Reply]) -> JobError | None:
 
 
 async def _store(connection: Connection, *, findings: ModelFindings) -> Result:
-    """Write what was found; nothing of it where the page has changed meanwhile."""
+    """Store the results; nothing if the page has changed meanwhile."""
     outcome = await model_store.store_reading(connection, findings.sighting, findings.reading)
     if outcome is None:
         return dict(OUTDATED)
@@ -262,8 +263,12 @@ async def _store(connection: Connection, *, findings: ModelFindings) -> Result:
 
 
 def _fault(findings: ModelFindings, reply: Reply) -> LoggedError:
-    detail = {"url": findings.facts.url, "snapshot_id": findings.errand.snapshot_id, "step": METHOD}
+    detail = {
+        "url": findings.facts.url,
+        "snapshot_id": findings.question.snapshot_id,
+        "step": METHOD,
+    }
     name = f"Model{str(reply.ending).title().replace('_', '')}"
     return LoggedError(
-        "validation", name, reply.sentence, None, findings.errand.page_id, None, detail
+        "validation", name, reply.sentence, None, findings.question.page_id, None, detail
     )

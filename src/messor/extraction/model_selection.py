@@ -1,9 +1,9 @@
-"""Asking: which extracted pages are put to a model, as jobs that extraction asks for.
+"""Selects the extracted pages to ask a model about, and queues them as jobs.
 
 A job names the page, the content it was extracted from, the verticals whose flag is undecided, and
-the kinds of records each vertical wants. A page on which a model found records before is looked at
-again even where nobody is asked any more: they stand only while the page holds their words. What a
-job does is `extraction.model_jobs`.
+the record kinds of each vertical. A page with earlier records of a model is checked again even if
+nothing is asked: they stay only while the page contains their words. `extraction.model_jobs` runs
+the jobs.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from messor.settings import Settings
 from messor.store.database import Connection
 
 JOB_TYPE = "extract_ai"
-ATTEMPTS = 8  # over an hour: an endpoint that is overloaded comes back
+ATTEMPTS = 8  # over an hour: an overloaded endpoint recovers
 PRIORITY = 6
-# What a page sells has rows of its own, which follow from what parsers read.
+# Products have their own rows, derived from parser results.
 ASKED = frozenset(KINDS) - {"product"}
 NO_VERTICAL = ""
 
 
 class ModelQuestion(msgspec.Struct, frozen=True):
-    """What a job is to find out."""
+    """The questions of a job."""
 
     page_id: int
     snapshot_id: int
     seen_at: datetime
     cause: str
     judge: list[str] = []  # verticals whose flag is undecided
-    read: dict[str, list[str]] = {}  # kinds of records by vertical
+    read: dict[str, list[str]] = {}  # record kinds by vertical
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class AskingPlan:
     version: str | None = None
     model: str | None = None
     pages: Literal["verticals", "all", "none"] = "verticals"
-    kinds: frozenset[str] | None = None  # of records that are read; None: all
+    kinds: frozenset[str] | None = None  # record kinds to read; None: all
 
     def may_read(self, kind: str) -> bool:
         return self.kinds is None or kind in self.kinds
@@ -76,18 +76,18 @@ async def ask(
     outcomes: Sequence[StoredOutcome],
     flagged: Mapping[int, Sequence[Flagged]],
 ) -> int:
-    """Ask for what a model can add to pages that were just stored; answers how many jobs that is."""
+    """Queue model jobs for pages that were just stored; returns how many."""
     if plan.version is None and not any(outcome.by_model for outcome in outcomes):
         return 0
     wanted = [
-        _job(plan, errand)
+        _job(plan, question)
         for outcome in outcomes
-        if (errand := _errand(plan, outcome, flagged.get(outcome.sighting.page_id, ())))
+        if (question := _question(plan, outcome, flagged.get(outcome.sighting.page_id, ())))
     ]
     return len(await jobs.enqueue(connection, wanted))
 
 
-def _errand(
+def _question(
     plan: AskingPlan, outcome: StoredOutcome, flagged: Sequence[Flagged]
 ) -> ModelQuestion | None:
     page, sighting = outcome.page, outcome.sighting
@@ -106,7 +106,7 @@ def _errand(
 
 
 def _reads(plan: AskingPlan, flagged: Sequence[Flagged]) -> dict[str, list[str]]:
-    """What is to be read of a page: nothing for a vertical that it is not about."""
+    """Return the kinds to read for each vertical; none for one the page is irrelevant to."""
     if plan.pages == "none":
         return {}
     wanted = {
@@ -120,15 +120,15 @@ def _reads(plan: AskingPlan, flagged: Sequence[Flagged]) -> dict[str, list[str]]
     return {vertical: kinds for vertical, kinds in wanted.items() if kinds}
 
 
-def _job(plan: AskingPlan, errand: ModelQuestion) -> NewJob:
-    said = msgspec.json.encode(errand)
-    # The same sight of a page is asked about once, unless something else is asked.
-    mark = sha256(said + (plan.version or "").encode()).hexdigest()[:16]
+def _job(plan: AskingPlan, question: ModelQuestion) -> NewJob:
+    payload = msgspec.json.encode(question)
+    # The same snapshot is asked about once, unless the question differs.
+    mark = sha256(payload + (plan.version or "").encode()).hexdigest()[:16]
     return NewJob(
         JOB_TYPE,
-        f"{JOB_TYPE}:{errand.page_id}:{errand.snapshot_id}:{mark}",
+        f"{JOB_TYPE}:{question.page_id}:{question.snapshot_id}:{mark}",
         "page",
-        payload=msgspec.json.decode(said),
+        payload=msgspec.json.decode(payload),
         prompt_version=(plan.version or "").partition(":")[0] or None,
         model=plan.model,
         priority=PRIORITY,

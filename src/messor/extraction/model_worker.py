@@ -1,4 +1,4 @@
-"""The asker: does the jobs that put pages to a model, beside extraction, whose readers it uses."""
+"""The model worker: runs model jobs beside extraction, with its reader processes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from messor.jobs.handlers import Handlers
 from messor.jobs.runner import Runner, RunnerLimits
 from messor.store.database import Database
 
-CONCURRENCY = 4  # questions under way
-LOOK_SECONDS = 0.2
+CONCURRENCY = 4  # questions in flight
+POLL_SECONDS = 0.2
 
-# What runs or could. A job that waits for its next try is not waited for.
+# Running or due jobs; those waiting for a retry do not count.
 BUSY = """
 SELECT EXISTS (SELECT FROM messor.jobs WHERE job_type = $1
                   AND (state = 'running'
@@ -30,7 +30,7 @@ async def _nothing_to_repair() -> None:
 
 
 class ModelWorker:
-    """Runs the jobs of one process."""
+    """Runs the model jobs of one process."""
 
     def __init__(
         self, database: Database, model_jobs: ModelJobs, *, repair: Repair = _nothing_to_repair
@@ -43,21 +43,21 @@ class ModelWorker:
 
     @property
     def outcomes(self) -> Counter[str]:
-        """Jobs done, queued again, dead, lost and abandoned."""
+        """Jobs by outcome: done, requeued, dead, lost and abandoned."""
         return self._runner.outcomes
 
     def stop(self) -> None:
         self._runner.stop()
 
     async def run(self, *, follow: bool = True) -> None:
-        """Work until stopped, or without `follow` until nothing is due."""
+        """Run until stopped, or without `follow` until nothing is due."""
         if follow:
             await self._runner.run()
             return
         running = asyncio.create_task(self._runner.run())
         try:
             while await self._database.fetchval(BUSY, JOB_TYPE) and not running.done():
-                await asyncio.wait([running], timeout=LOOK_SECONDS)
+                await asyncio.wait([running], timeout=POLL_SECONDS)
             self._runner.stop()
             await running
         finally:

@@ -1,7 +1,7 @@
-"""Failures of parsers: pages on which one raised, or answered nonsense, by domain.
+"""Parser failures: pages on which a parser raised or returned invalid output, by domain.
 
-Where a parser fails, records stay as they are or another parser answers in its place: nothing is
-lost that `health` could count. Each failure is a fault in the error log, and many are an alarm.
+If a parser fails, records stay unchanged or another parser replaces it, so `health` sees no loss.
+Each failure is logged as an error, and many raise an alarm.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SELECT d.domain, f.parser, f.failed, greatest(r.pages, f.failed) AS pages
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """On how many of a domain's pages that were read a parser failed."""
+    """The number of a domain's pages on which a parser failed."""
 
     domain: str
     parser: str
@@ -47,18 +47,18 @@ class Failing:
 
     @property
     def said(self) -> str:
-        return f"{self.parser} failed on {self.failed} of {self.pages} pages that were read"
+        return f"{self.parser} failed on {self.failed} of {self.pages} pages read"
 
 
 async def failures(
     source: Connection | Database, *, hours: int = 24, limit: int = 200
 ) -> list[Failing]:
-    """By domain and parser, those that failed most in the last hours first."""
+    """Return failures by domain and parser, the most in the last hours first."""
     return [Failing(**row) for row in await source.fetch(FAILURES, hours, PARSER_FAILED, limit)]
 
 
 def faults_of(read: Iterable[tuple[Sighting, FoundPage | None]]) -> list[LoggedError]:
-    """What is logged of parsers that failed."""
+    """Return the log entries of failed parsers."""
     return [
         _fault(sighting, page, parser)
         for sighting, page in read

@@ -1,7 +1,7 @@
-"""Figures of parsers for people: what they made lately, what they lost, what moved by day.
+"""Parser statistics: recent yield, losses, and changes by day.
 
-Each goes over the newest rows alone, so that it costs the same among millions of records; in a
-small installation that is all of them. `health` goes over everything, for alerts.
+Each query scans only the newest rows, so its cost does not grow with the number of records; in a
+small installation that is all of them. `health` scans everything, for alerts.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from messor.parsers.health import Health
 from messor.parsers.registry import Pins, is_candidate
 from messor.records.queries import Source
 
-NEWEST = 20_000  # records, or changes, that are looked at
-HELD = 5_000  # records that are looked at where some were lost; where more stand, more are held
+NEWEST = 20_000  # records, or changes, scanned
+HELD = 5_000  # records counted where some were lost; there may be more
 DAYS = 30
 MOST_LOSSES = 10
 
@@ -34,7 +34,7 @@ SELECT r.parser, r.parser_version AS version,
           FROM messor.records ORDER BY id DESC LIMIT {NEWEST}) r
  GROUP BY 1, 2 ORDER BY standing DESC, 1, 2
 """
-# A record that goes while its page stays is lost.
+# A record that disappears while its page stays is lost.
 _BY_DAY = """
 SELECT (c.changed_at AT TIME ZONE 'UTC')::date AS day,
        CASE WHEN c.state = 'removed' THEN 'lost' WHEN c.state = 'changed' THEN 'changed'
@@ -80,25 +80,25 @@ SELECT t.id, t.parser, t.version, d.domain, t.state, t.pages, t.most, t.started_
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of a parser that is installed here."""
+    """A parser version installed here."""
 
     name: str
     version: str
     kinds: list[str]
     is_generic: bool
     is_candidate: bool
-    reads: bool  # where no domain has a pin of its own
+    reads: bool  # on domains without their own pin
 
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """What a version of a parser made of late, and how much of it still stands."""
+    """What a parser version recently produced, and how much is still current."""
 
     parser: str
     version: str
     standing: int
     gone: int
-    sure: float | None  # the mean confidence of those that stand
+    sure: float | None  # mean confidence of current records
     last_seen: datetime
 
     @property
@@ -108,7 +108,7 @@ class Yield:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """How many records were found, changed or lost on a day."""
+    """Number of records found, changed or lost on a day."""
 
     day: date
     what: str
@@ -117,15 +117,15 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class FieldScore:
-    """How a candidate fares with one field, held against what is stored."""
+    """A candidate compared with what is stored, for one field."""
 
     name: str
     same: int
     different: int
     gained: int
     lost: int
-    invalid: int  # values that validation did not believe
-    invalid_before: int  # the same of whoever read what is stored
+    invalid: int  # values rejected by validation
+    invalid_before: int  # the same for the current parser
 
     @classmethod
     def of(cls, name: str, tally: dict[str, Any]) -> FieldScore:
@@ -143,7 +143,7 @@ class FieldScore:
 
     @property
     def coverage(self) -> float | None:
-        """The share of all records with the field of which the candidate states it."""
+        """Share of all records with the field for which the candidate states it."""
         return (self.all - self.lost) / self.all if self.all else None
 
     @property
@@ -152,7 +152,7 @@ class FieldScore:
 
     @property
     def validity(self) -> float | None:
-        """Of what the candidate read, the share that validation believes."""
+        """Share of the candidate's values that validation accepts."""
         return _share(self.all - self.lost, self.invalid)
 
     @property
@@ -162,7 +162,7 @@ class FieldScore:
 
 @dataclass(frozen=True, slots=True)
 class DomainScore:
-    """How a candidate fares on the pages of one domain."""
+    """A candidate compared on the pages of one domain."""
 
     domain: str
     pages: int
@@ -199,7 +199,7 @@ def _share(good: int, bad: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate version held against what reads now, and what people made of it."""
+    """A candidate version compared with the current one, and the decision about it."""
 
     id: UUID
     parser: str
@@ -207,7 +207,7 @@ class Trial:
     domain: str | None  # None: everywhere
     state: str
     pages: int
-    most: int | None  # pages after which a shadow is compared
+    most: int | None  # pages after which a shadow trial is compared
     started_by: str
     started_at: datetime
     decided_by: str | None
@@ -217,12 +217,12 @@ class Trial:
 
     @property
     def fields(self) -> list[FieldScore]:
-        """Those with the most differences first."""
+        """Fields or domains with the most differences first."""
         return _scores(self.report)
 
     @property
     def domains(self) -> list[DomainScore]:
-        """Those with the most differences first."""
+        """Fields or domains with the most differences first."""
         scores = [
             DomainScore(name, tallies["pages"], _scores(tallies))
             for name, tallies in self.report.get("domains", {}).items()
@@ -237,7 +237,7 @@ class Trial:
 
     @property
     def values_lost(self) -> int:
-        """Those that are stored and the candidate does not state; agreement knows nothing of them."""
+        """Stored values that the candidate does not state; agreement does not include them."""
         return sum(one.lost for one in self.fields)
 
     @property
@@ -251,7 +251,7 @@ def _scores(tallies: dict[str, Any]) -> list[FieldScore]:
 
 
 def versions(known: Parsers, pinned: Pins) -> list[Version]:
-    """All versions at hand, in the order in which they are asked; `pinned` are those everywhere."""
+    """Return all installed versions in order of precedence; `pinned` are the global pins."""
     there = {(one.name, one.version) for one in known}
     good = {name: version for name, version in pinned.items() if (name, version) in there}
     reading = {(one.name, one.version) for one in known.chosen(pins=good)}
@@ -269,23 +269,23 @@ def versions(known: Parsers, pinned: Pins) -> list[Version]:
 
 
 async def yields(source: Source) -> list[Yield]:
-    """What each version made, by the newest records."""
+    """Return the yield of each version, by the newest records."""
     return [Yield(**row) for row in await source.fetch(YIELDS)]
 
 
 async def by_day(source: Source, parser: str | None = None) -> list[Movement]:
-    """What was found, changed and lost on each of the last days, by the newest changes."""
+    """Return records found, changed and lost by day, by the newest changes."""
     rows = source.fetch(BY_DAY) if parser is None else source.fetch(OF_PARSER_BY_DAY, parser)
     return [Movement(**row) for row in await rows]
 
 
 async def losses(source: Source, *, hours: int = 24 * 7) -> list[Health]:
-    """What parsers lost on pages that are still there; the greatest losses first."""
+    """Return what parsers lost on pages that still exist; the greatest losses first."""
     return [Health(**row) for row in await source.fetch(LOSSES, hours)]
 
 
 async def trials(source: Source, limit: int = 50) -> list[Trial]:
-    """Candidates that were compared, the newest first."""
+    """Return trials, newest first."""
     return [_trial(row) for row in await source.fetch(TRIALS, None, limit)]
 
 

@@ -1,8 +1,8 @@
-"""Looking at a queue that several empty: one looks at a time, the sooner the more was found.
+"""Polling of a queue shared by several workers: one polls at a time, sooner if more was found.
 
-Those who wait for their turn hold no connection. While the queue is full each looks as soon as the one
-before has taken something; while it is empty, or fills slowly, they rest between two looks, so that
-little is asked and what comes is taken together. What is taken is left to whoever looks.
+Waiting workers hold no connection. While the queue is full, each polls as soon as the previous one
+has claimed rows; while it is empty or fills slowly, they pause between polls, so that the load is
+low and rows are claimed in larger batches.
 """
 
 from __future__ import annotations
@@ -11,36 +11,36 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-# Between two looks of which the first found little, less than half of what could be taken. It grows
-# slowly: what feeds the queue may just have begun, and a trickle is soon looked at twice a second.
+# Pause after a poll that found less than half of the limit. It grows slowly: the queue may just
+# have started to fill, and a trickle is soon polled twice a second.
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.1, 0.5
-GROWTH = 1.1  # from one such look to the next
+GROWTH = 1.1  # from one such poll to the next
 
 
 class PollTurn:
-    """The right to look, until it is said what was found."""
+    """The right to poll, until the result is reported."""
 
-    def __init__(self, looking: PollGate) -> None:
-        self._looking = looking
+    def __init__(self, gate: PollGate) -> None:
+        self._gate = gate
         self._is_over = False
 
-    def found(self, taken: int, most: int) -> None:
-        """So many were taken of as many as could have been: now another may look."""
+    def found(self, taken: int, limit: int) -> None:
+        """Report rows claimed; let the next poller run."""
         if not self._is_over:
             self._is_over = True
-            self._looking.go_on(taken, most)
+            self._gate.finish_turn(taken, limit)
 
 
 class PollGate:
-    """Turns, and the rest between them."""
+    """Turns of pollers, and the pauses between them."""
 
     def __init__(self) -> None:
         self._one = asyncio.Lock()
-        self.rest_seconds = 0.0  # before the next look
+        self.rest_seconds = 0.0  # before the next poll
 
     @contextlib.asynccontextmanager
     async def turn(self) -> AsyncIterator[PollTurn]:
-        """One's turn to look; a turn that ends without a word found nothing."""
+        """Wait for the turn to poll; a turn that ends without a report found nothing."""
         await self._one.acquire()
         turn = PollTurn(self)
         try:
@@ -49,16 +49,16 @@ class PollGate:
             turn.found(0, 1)
 
     async def rest(self, stop: asyncio.Event) -> None:
-        """Before one looks; it may be cut short."""
+        """Pause before polling; `stop` cuts it short."""
         if self.rest_seconds:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), self.rest_seconds)
 
-    def go_on(self, taken: int, most: int) -> None:
-        """End a turn."""
-        if taken >= most:
+    def finish_turn(self, taken: int, limit: int) -> None:
+        """End a turn and set the next pause."""
+        if taken >= limit:
             self.rest_seconds = 0.0
-        elif 2 * taken >= most:
+        elif 2 * taken >= limit:
             self.rest_seconds = SHORTEST_REST_SECONDS
         else:
             rest = max(SHORTEST_REST_SECONDS, GROWTH * self.rest_seconds)

@@ -1,7 +1,7 @@
-"""The queue of pages to be extracted: fed by what stores changes, emptied by what extracts them.
+"""The extraction queue: filled by transactions that store changes, emptied by the extractor.
 
-A row is taken in the transaction that writes what came of it, so that work and completion commit
-together. A page's rows are taken one after another; a row whose page cannot be read is tried again
+A row is claimed in the transaction that writes its results, so that work and completion commit
+together. A page's rows are claimed one after another; a row whose page cannot be read is retried
 later, and set aside after MAX_ATTEMPTS.
 """
 
@@ -16,17 +16,17 @@ from uuid import UUID
 from messor.store.database import Connection, Database
 
 MAX_ATTEMPTS = 3
-RETRY_SECONDS = 30.0  # times the number of attempts
-ELSEWHERE_SECONDS = 3.0  # until another machine may look
+RETRY_SECONDS = 30.0  # multiplied by the number of attempts
+ELSEWHERE_SECONDS = 3.0  # until another machine may try
 
-# To be run in the transaction that stored the changes. `snapshot_id` NULL: the page is gone.
+# Run in the transaction that stores the changes. `snapshot_id` NULL: the page is gone.
 FEED = """
 INSERT INTO messor.extraction_due (page_id, snapshot_id)
 SELECT * FROM unnest($1::bigint[], $2::bigint[])
 """
 
-# Rows of pages that were forgotten since are taken, too, and dropped. In the order of `QueuedPage`. Few
-# installations pin anything: that is looked up once, not for each page.
+# Rows of removed pages are claimed too, and dropped. Columns in the order of `QueuedPage`. Few
+# installations have pins: that is checked once, not per page.
 CLAIM = """
 SELECT d.id, d.page_id, d.snapshot_id, d.attempts, d.cause, d.pin, p.url, p.url_hash, h.domain_id,
        s.status_code, s.content_type, d.seen_at, t.kind,
@@ -52,16 +52,16 @@ UPDATE messor.extraction_due SET attempts = attempts + 1,
        due_at = (SELECT messor.clock()) + make_interval(secs => $2 * (attempts + 1))
  WHERE id = ANY ($1::bigint[])
 """
-# Not the page's fault: no attempt is counted. What nobody could read for long is looked at seldom.
+# Not the page's fault: no attempt is counted. Rows unreadable for long are tried rarely.
 WAIT = """
 UPDATE messor.extraction_due SET due_at = (SELECT messor.clock()) + make_interval(secs => greatest(
          $2::float8, least(300, extract(epoch FROM (SELECT messor.clock()) - seen_at) / 4)::float8))
  WHERE id = ANY ($1::bigint[])
 """
 
-# These go through all tasks.
+# These scan all tasks.
 WHOLE_FRONTIER = "SET LOCAL statement_timeout = '15min'"
-# Pages whose newest content, or whose going, was never extracted and does not wait to be.
+# Pages whose newest content, or removal, was never extracted and is not queued.
 CATCH_UP = """
 INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at)
 SELECT t.page_id, n.snapshot_id, coalesce(c.seen_at, t.last_fetched_at, (SELECT messor.clock()))
@@ -76,8 +76,8 @@ SELECT t.page_id, n.snapshot_id, coalesce(c.seen_at, t.last_fetched_at, (SELECT 
    AND NOT EXISTS (SELECT FROM messor.extraction_due q WHERE q.page_id = t.page_id)
 """
 
-# The newest good snapshot of each page, in the order in which they lie in the archive. What waits from
-# a replay that was stopped is read as this one has it; what waits for another reason is left to that.
+# The newest good snapshot of each page, in archive order. Rows left by a stopped replay are updated
+# to this one; rows queued for another reason are left alone.
 REPLAY = """
 WITH chosen AS (
   SELECT t.page_id, t.snapshot_id, coalesce(c.seen_at, s.crawled_at) AS seen_at,
@@ -110,7 +110,7 @@ SELECT count(*)::int AS waiting, count(*) FILTER (WHERE cause = 'parser')::int A
 
 
 class QueuedPage(NamedTuple):
-    """A page to be extracted; without a URL it was forgotten since."""
+    """A page to extract; without a URL it has been removed since."""
 
     id: int
     page_id: int
@@ -124,16 +124,16 @@ class QueuedPage(NamedTuple):
     status_code: int | None
     content_type: str | None
     seen_at: datetime
-    kind: str | None  # of the task: a page's, or a picture's
+    kind: str | None  # task kind: page or image
     segment: str | None
     segment_offset: int | None
     segment_length: int | None
-    pins: str | None  # versions of parsers by name, as JSON
+    pins: str | None  # pinned parser versions by name, as JSON
 
 
 @dataclass(frozen=True, slots=True)
 class QueueSize:
-    """How much waits."""
+    """The size of the queue."""
 
     waiting: int
     replayed: int
@@ -143,13 +143,13 @@ class QueueSize:
 async def feed(
     connection: Connection, page_ids: Sequence[int], snapshot_ids: Sequence[int | None]
 ) -> None:
-    """Have pages extracted whose change the caller's transaction stores."""
+    """Queue pages whose change is stored in the caller's transaction."""
     if page_ids:
         await connection.execute(FEED, page_ids, snapshot_ids)
 
 
 async def claim(connection: Connection, most: int) -> list[QueuedPage]:
-    """Take what is due for as long as the transaction lasts."""
+    """Claim due rows until the end of the transaction."""
     return [QueuedPage(*row) for row in await connection.fetch(CLAIM, most)]
 
 
@@ -159,19 +159,19 @@ async def finish(connection: Connection, ids: Sequence[int]) -> None:
 
 
 async def put_off(connection: Connection, ids: Sequence[int]) -> None:
-    """Try again later."""
+    """Retry later."""
     if ids:
         await connection.execute(LATER, ids, RETRY_SECONDS)
 
 
 async def wait(connection: Connection, ids: Sequence[int], seconds: float = RETRY_SECONDS) -> None:
-    """Leave rows to somebody who can read them, or to us when we can."""
+    """Leave rows to another machine, or to this one once it can read them."""
     if ids:
         await connection.execute(WAIT, ids, seconds)
 
 
 async def catch_up(database: Database) -> int:
-    """Queue what was stored before extraction was there, or slipped by."""
+    """Queue pages stored before extraction existed, or missed by it."""
     async with database.transaction() as connection:
         await connection.execute(WHOLE_FRONTIER)
         return _count(await connection.execute(CATCH_UP))
@@ -185,7 +185,7 @@ async def replay(
     parser: str | None = None,
     pin: str | None = None,
 ) -> int:
-    """Queue pages to be read anew from the archive; answers how many."""
+    """Queue pages to be read again from the archive; returns how many."""
     async with database.transaction() as connection:
         await connection.execute(WHOLE_FRONTIER)
         queued: int = await connection.fetchval(REPLAY, domain_id, since, parser, pin)

@@ -1,7 +1,7 @@
-"""One reading process as seen by whoever asks it: what it has on hand, and what ended it.
+"""The parent's handle of one reader process: its pending requests, and the reason for its end.
 
-Orders go out as they are given, answers are handed to whoever waits for them. A process that ends, or
-is ended because it stalls, names the page that did it; where the others go is left to `readers`.
+Requests are sent at once, answers are passed to their waiters. A process that ends, or is killed
+because it stalls, names the page responsible; `reader_pool` requeues the others.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from messor.extraction.reader_protocol import (
     decode_answer,
 )
 
-START_SECONDS = 120.0  # for the first page to be begun; a machine may be busy
+START_SECONDS = 120.0  # for the first page to be started; a machine may be busy
 
 
 @dataclass(frozen=True, slots=True)
 class PendingRead:
-    """An order that was not answered yet."""
+    """A request without an answer yet."""
 
     frame: bytes
     answer: asyncio.Future[ReadResult]
 
 
 class ReaderHandle(asyncio.SubprocessProtocol):
-    """One reading process.
+    """One reader process.
 
-    `on_news` is called when it may have room again, `on_end` with what it had on hand and is not to
-    blame for its end.
+    `on_news` is called when it may have capacity again, `on_end` with the pending requests that did
+    not cause its end.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         self._loop = asyncio.get_running_loop()
         self._received = bytearray()
         self._answered = 0
-        self._heard_at = 0.0  # when it last answered, or was asked while it had nothing to do
+        self._last_answer_at = 0.0  # when it last answered, or was asked while idle
         self._watch: asyncio.TimerHandle | None = None
         self._fault: str | None = None
         self.on_hand: deque[PendingRead] = deque()
@@ -71,16 +71,16 @@ class ReaderHandle(asyncio.SubprocessProtocol):
 
     @property
     def is_well(self) -> bool:
-        """Whether it may be given anything."""
+        """Whether it accepts requests."""
         return self._fault is None
 
-    def send(self, asked: PendingRead) -> None:
+    def send(self, pending: PendingRead) -> None:
         if not self.on_hand:
-            self._heard_at = time.monotonic()
-        self.on_hand.append(asked)
-        self._input.write(asked.frame)
+            self._last_answer_at = time.monotonic()
+        self.on_hand.append(pending)
+        self._input.write(pending.frame)
         if self._watch is None:
-            self._watch = self._loop.call_later(self._seconds, self._look)
+            self._watch = self._loop.call_later(self._seconds, self._check_stall)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         del fd
@@ -92,35 +92,35 @@ class ReaderHandle(asyncio.SubprocessProtocol):
             end = HEAD + int.from_bytes(received[:HEAD], "big")
             if len(received) < end:
                 break
-            self._hear(decode_answer(bytes(received[HEAD:end])))
+            self._on_answer(decode_answer(bytes(received[HEAD:end])))
             del received[:end]
-        self._heard_at = time.monotonic()
+        self._last_answer_at = time.monotonic()
         self._on_news()
 
-    def _hear(self, answer: ReadResult) -> None:
-        """An answer to the first of those on hand."""
+    def _on_answer(self, answer: ReadResult) -> None:
+        """Handle an answer to the first pending request."""
         self._answered += 1
         future = self.on_hand.popleft().answer
-        if future.done():  # whoever asked has gone
+        if future.done():  # the caller is gone
             return
         if answer.fault is None:
             future.set_result(answer)
         else:
             future.set_exception(UnreadableError(answer.fault))
 
-    def _look(self) -> None:
-        """Whether the page that is read now takes too long. One timer serves many pages."""
+    def _check_stall(self) -> None:
+        """Kill the process if the current page takes too long. One timer serves many pages."""
         self._watch = None
         if not self.on_hand:
             return
         has_begun = self._progress.begun > 0
-        most = self._seconds if has_begun else START_SECONDS
-        left = max(self._progress.begun_at, self._heard_at) + most - time.monotonic()
+        limit = self._seconds if has_begun else START_SECONDS
+        left = max(self._progress.begun_at, self._last_answer_at) + limit - time.monotonic()
         if left > 0:
-            self._watch = self._loop.call_later(min(left, self._seconds), self._look)
+            self._watch = self._loop.call_later(min(left, self._seconds), self._check_stall)
             return
-        act = "Reading the page" if has_begun else "Starting a process to read the page"
-        self._fault = f"{act} takes over {most:g} s."
+        act = "Reading the page" if has_begun else "Starting a reader process"
+        self._fault = f"{act} took more than {limit:g} s."
         self.end()
 
     def end(self) -> None:
@@ -128,7 +128,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
             self._process.kill()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The process is gone, and all that it said was heard."""
+        """The process has ended, and all its output was received."""
         del exc
         if self._watch is not None:
             self._watch.cancel()
@@ -139,15 +139,15 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         if culprit is not None:
             answer = left.pop(culprit).answer
             if not answer.done():
-                fault = self._fault or "Reading the page ended its process."
+                fault = self._fault or "The reader process died while reading the page."
                 answer.set_exception(UnreadableError(fault))
         self._on_end(self, left)
 
     def _culprit(self) -> int | None:
-        """Whose reading ended the process: its place among those on hand.
+        """Return the index of the pending request that ended the process.
 
-        One that never began anything has the first of them to answer for, or it would be started
-        for ever; one that ended between two pages has none.
+        A process that never started a page blames the first, or it would be restarted for ever; one
+        that ended between two pages blames none.
         """
         begun = self._progress.begun
         if not self.on_hand or (0 < begun <= self._answered and self._fault is None):

@@ -1,8 +1,7 @@
-"""Readers: processes that read archived pages for their content, so that the loop need not.
+"""The reader pool: processes that parse archived pages outside the event loop.
 
-Each has several pages on hand, so that it never waits for the next one, and reads them one after
-another. It may die or stall over a page: only that page is blamed, and the others that it had on
-hand go to the next process. What comes of a page is left to whoever asked.
+Each has several pending pages, so that it never idles, and reads them in sequence. It may die or
+stall on a page: only that page is blamed, and its other pending pages go to the next process.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from messor.extraction.reader_protocol import (
 from messor.parsers.page_findings import FoundPage
 from messor.parsers.page_reading import installed_parsers
 
-SECONDS = 20.0  # for one page
-MEMORY = 2 * 1024 * 1024 * 1024  # of addresses, not of pages in use
-ON_HAND = 32  # pages of one process, those included whose answers it has not sent yet
+SECONDS = 20.0  # per page
+MEMORY = 2 * 1024 * 1024 * 1024  # address space, not resident memory
+ON_HAND = 32  # pending pages per process, including answers not sent yet
 
 
 class ReaderPool:
-    """As many reading processes as there are cores, started when they are needed."""
+    """As many reader processes as cores, started on demand."""
 
     def __init__(
         self, count: int | None = None, *, seconds: float = SECONDS, memory: int = MEMORY
     ) -> None:
-        installed_parsers()  # one that cannot be loaded is told here, not by each process's end
+        installed_parsers()  # a parser that cannot be loaded fails here, not at the end of each process
         self.count = count or len(os.sched_getaffinity(0))
         self._seconds = seconds
         self._memory = memory
@@ -49,34 +48,36 @@ class ReaderPool:
 
     @property
     def pids(self) -> list[int]:
-        """Of the processes that are reading just now."""
+        """The process ids of running readers."""
         return [child.pid for child in self._children if child.on_hand]
 
-    def ask(self, orders: Iterable[ReadRequest]) -> list[asyncio.Future[ReadResult]]:
-        """Have pages read; each answer is had when it comes, or UnreadableError says why not."""
+    def ask(self, requests: Iterable[ReadRequest]) -> list[asyncio.Future[ReadResult]]:
+        """Queue requests; each future resolves to its answer, or raises UnreadableError with the
+        reason.
+        """
         new_future = asyncio.get_running_loop().create_future
-        asked = [PendingRead(framed(order), new_future()) for order in orders]
-        self._waiting += asked
-        self._go_on()
+        pending = [PendingRead(framed(request), new_future()) for request in requests]
+        self._waiting += pending
+        self._dispatch()
         self._start()
-        return [each.answer for each in asked]
+        return [each.answer for each in pending]
 
-    async def answer(self, order: ReadRequest) -> ReadResult:
-        """What an order asks for; UnreadableError says why it cannot be had."""
-        (answer,) = self.ask([order])
+    async def answer(self, request: ReadRequest) -> ReadResult:
+        """Return the answer to a request; raises UnreadableError with the reason."""
+        (answer,) = self.ask([request])
         return await answer
 
-    async def read(self, order: ReadRequest) -> FoundPage:
-        """What is made of a page; UnreadableError says why nothing could be."""
-        answer = await self.answer(order)
+    async def read(self, request: ReadRequest) -> FoundPage:
+        """Return the results of a page; raises UnreadableError with the reason."""
+        answer = await self.answer(request)
         assert answer.page is not None
         return answer.page
 
     async def close(self) -> None:
-        """End all processes; nothing may be under way."""
+        """End all processes; no request may be pending."""
         self._is_closed = True
-        for asked in self._waiting:
-            asked.answer.cancel()
+        for pending in self._waiting:
+            pending.answer.cancel()
         await asyncio.gather(*self._starting)
         children = list(self._children)
         for child in children:
@@ -84,22 +85,22 @@ class ReaderPool:
         for child in children:
             await child.ended.wait()
 
-    def _go_on(self) -> None:
-        """Give waiting orders to those who have least to do."""
+    def _dispatch(self) -> None:
+        """Dispatch waiting requests to the least loaded processes."""
         while self._waiting and not self._is_closed:
             well = [child for child in self._children if child.is_well]
-            child = min(well, key=_burden, default=None)
-            if child is None or _burden(child) >= ON_HAND:
+            child = min(well, key=_load, default=None)
+            if child is None or _load(child) >= ON_HAND:
                 break
-            asked = self._waiting.popleft()
-            if not asked.answer.done():
-                child.send(asked)
+            pending = self._waiting.popleft()
+            if not pending.answer.done():
+                child.send(pending)
 
     def _start(self) -> None:
-        """Start processes until there is one for each order, or as many as there may be."""
-        orders = len(self._waiting) + sum(map(_burden, self._children))
+        """Start processes until there is one per request, up to the maximum."""
+        requests = len(self._waiting) + sum(map(_load, self._children))
         there = len(self._children) + len(self._starting)
-        for _ in range(min(self.count, orders) - there if not self._is_closed else 0):
+        for _ in range(min(self.count, requests) - there if not self._is_closed else 0):
             starting = asyncio.get_running_loop().create_task(self._begin())
             self._starting.add(starting)
             starting.add_done_callback(self._starting.discard)
@@ -108,13 +109,13 @@ class ReaderPool:
         try:
             child = await self._started()
         except OSError as error:
-            self._despair(error)
+            self._fail_waiting(error)
             return
         if child.ended.is_set():
-            self._despair(UnreadableError("The reading process ended at its start."))
+            self._fail_waiting(UnreadableError("The reader process ended at startup."))
             return
         self._children.append(child)
-        self._go_on()
+        self._dispatch()
 
     async def _started(self) -> ReaderHandle:
         with TemporaryFile() as file:
@@ -122,7 +123,7 @@ class ReaderPool:
             shared, progress = file.fileno(), ReaderProgress(file.fileno())
             _, child = await asyncio.get_running_loop().subprocess_exec(
                 lambda: ReaderHandle(
-                    progress, self._seconds, on_news=self._go_on, on_end=self._lose
+                    progress, self._seconds, on_news=self._dispatch, on_end=self._on_exit
                 ),
                 *(
                     sys.executable,
@@ -136,28 +137,28 @@ class ReaderPool:
             )
         return child
 
-    def _despair(self, error: Exception) -> None:
-        """No process can be had; those that are there go on."""
+    def _fail_waiting(self, error: Exception) -> None:
+        """Fail the waiting requests: no process can be started; running ones continue."""
         while self._waiting and not self._children:
-            asked = self._waiting.popleft()
-            if not asked.answer.done():
-                asked.answer.set_exception(error)
+            pending = self._waiting.popleft()
+            if not pending.answer.done():
+                pending.answer.set_exception(error)
 
-    def _lose(self, child: ReaderHandle, left: Sequence[PendingRead]) -> None:
-        """A process has ended; what it had on hand and is not to blame comes first again."""
+    def _on_exit(self, child: ReaderHandle, left: Sequence[PendingRead]) -> None:
+        """Requeue the blameless pending requests of a process that has ended, first in line."""
         if child in self._children:
             self._children.remove(child)
         self._waiting.extendleft(reversed(left))
-        self._go_on()
+        self._dispatch()
         self._start()
 
 
-def _burden(child: ReaderHandle) -> int:
+def _load(child: ReaderHandle) -> int:
     return len(child.on_hand)
 
 
 def wanted_kinds(names: Sequence[str]) -> frozenset[str] | None:
-    """The kinds of records that are to be read, by their names; None for all, when none is named."""
+    """Return the record kinds to read by name; None for all, if none is given."""
     if not names:
         return None
     known = {kind for parser in installed_parsers() for kind in parser.kinds} | set(KINDS)
@@ -165,6 +166,6 @@ def wanted_kinds(names: Sequence[str]) -> frozenset[str] | None:
         if name not in known:
             have = ", ".join(sorted(known))
             raise UsageError(
-                f"MESSOR_RECORD_KINDS: no kind of records is called {name[:60]!r}; there are {have}."
+                f"MESSOR_RECORD_KINDS: unknown record kind {name[:60]!r}; available: {have}."
             )
     return frozenset(names)

@@ -1,8 +1,8 @@
-"""A reading process: takes orders from its standard input, reads the pages, and answers each.
+"""A reader process: receives requests on standard input, reads the pages, and answers each.
 
-It may die or stall over a page; what then becomes of the page is left to `readers`. It also shows a
-page's text to be put to a model, and holds a model's answer against the page. It is locked into the
-sandbox: of files it may read the archive that its orders name, and what Python loads.
+It may die or stall on a page; `reader_pool` handles that. It also prepares a page's text for a
+model and proves a model's answer against the page. It runs in the sandbox: it may read only the
+archive named in its requests, and what Python loads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from io import BufferedWriter
 
 import msgspec
 
-from messor.ai.shown import PageOnHand
+from messor.ai.model_page import LocalModelPage
 from messor.archive.hashes import MAX_JUDGED, content_hash
 from messor.archive.segments import OpenSegment
 from messor.archive.snapshot_content import read_body
@@ -35,7 +35,7 @@ from messor.extraction.reader_protocol import (
     ReaderProgress,
     ReadRequest,
     ReadResult,
-    decode_order,
+    decode_request,
     framed,
 )
 from messor.parsers import Parsers
@@ -47,60 +47,64 @@ from messor.web.encodings import decode
 from messor.web.html import read_page
 from messor.web.image_headers import image_header
 
-# Answers are sent when there are so many of them, of so many bytes, or after so long.
+# Answers are sent when there are this many, of this many bytes, or after this long.
 BUNCH = 8
 BUNCH_BYTES = 500_000
 BUNCH_SECONDS = 0.2
 
-_segment = OpenSegment()  # of the orders that came together
+_segment = OpenSegment()  # shared by consecutive requests
 
 
-def read(order: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
-    """Read one archived page, in this process, which may die of it.
+def read(request: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
+    """Read one archived page in this process, which may die of it.
 
-    What is archived was parsed before, with a look at how deeply it nests or in a cage.
+    Archived pages were parsed before, with a depth check or in a sandbox.
     """
     try:
         body = read_body(
-            order.folder, order.segment, order.offset, order.length, read=_segment.read
+            request.folder, request.segment, request.offset, request.length, read=_segment.read
         )
-        if order.is_image:
+        if request.is_image:
             return _image(body)
-        text, _ = decode(body, order.content_type)
-        if order.recall is not None:
-            held = [all(quote in text for quote in quotes) for quotes in order.recall.quotes]
+        text, _ = decode(body, request.content_type)
+        if request.recall is not None:
+            held = [all(quote in text for quote in quotes) for quotes in request.recall.quotes]
             return ReadResult(recalled=held)
-        if order.reread:
-            return ReadResult(content_hashes=_content_hashes(body, text, order))
-        if order.show is not None or order.prove is not None:
-            return _asked(order, PageOnHand(PageView.of(text, order.url, may_die=True)))
+        if request.reread:
+            return ReadResult(content_hashes=_content_hashes(body, text, request))
+        if request.get_input is not None or request.prove is not None:
+            return _model_answer(
+                request, LocalModelPage(PageView.of(text, request.url, may_die=True))
+            )
         extraction = read_records(
             text,
-            order.url,
-            status=order.status,
-            generic=order.generic,
-            pins=order.pins,
-            parsers=parsers if order.ranking is None else _ranked(order.ranking),
-            kinds=order.kinds,
+            request.url,
+            status=request.status,
+            generic=request.generic,
+            pins=request.pins,
+            parsers=parsers if request.ranking is None else _ranked(request.ranking),
+            kinds=request.kinds,
             may_die=True,
         )
     except MessorError as error:
         return ReadResult(fault=str(error))
-    return ReadResult(page=found_page(extraction, order.kinds))
+    return ReadResult(page=found_page(extraction, request.kinds))
 
 
 @lru_cache(maxsize=2)
 def _ranked(ranking: bytes) -> Parsers:
-    """The parsers at hand, with products chosen by what was learnt."""
+    """Return the installed parsers, with the learned ranking of products."""
     parsers = Parsers(installed_parsers())
     parsers.add(ProductParser(Ranking.of(msgspec.json.decode(ranking))))
     return parsers
 
 
-def _content_hashes(body: bytes, text: str, order: ReadRequest) -> ContentHashes:
-    """What the path may have made of these bytes: of a refusal it reads the beginning, as it is."""
-    markdown = read_page(text, order.url, bounded=False).markdown
-    beginning, _ = decode(body[:MAX_JUDGED], order.content_type)
+def _content_hashes(body: bytes, text: str, request: ReadRequest) -> ContentHashes:
+    """Return the possible content hashes of these bytes: the crawler hashes the raw beginning of a
+    refusal.
+    """
+    markdown = read_page(text, request.url, bounded=False).markdown
+    beginning, _ = decode(body[:MAX_JUDGED], request.content_type)
     return ContentHashes(
         said=content_hash(markdown, None, text) if markdown else None,
         as_it_is=[content_hash(None, None, text), content_hash(None, None, beginning)],
@@ -110,22 +114,24 @@ def _content_hashes(body: bytes, text: str, order: ReadRequest) -> ContentHashes
 def _image(body: bytes) -> ReadResult:
     header = image_header(body)
     if header is None:
-        return ReadResult(fault="The bytes are not a picture we know.")
+        return ReadResult(fault="The file is not a supported image.")
     digest = sha256(body).digest()
     found = FoundImage(header.media_type, header.width, header.height, len(body), digest)
     return ReadResult(image=found)
 
 
-def _asked(order: ReadRequest, page: PageOnHand) -> ReadResult:
-    """What concerns a model."""
-    if order.show is not None:
-        return ReadResult(shown=page.show_now(order.show.size, order.show.most))
-    assert order.prove is not None
-    return ReadResult(proof=page.prove_now(order.prove.version, order.prove.answer))
+def _model_answer(request: ReadRequest, page: LocalModelPage) -> ReadResult:
+    """Answer a model request."""
+    if request.get_input is not None:
+        return ReadResult(
+            model_input=page.input_now(request.get_input.size, request.get_input.max_chunks)
+        )
+    assert request.prove is not None
+    return ReadResult(proof=page.prove_now(request.prove.version, request.prove.answer))
 
 
 class _Answers:
-    """Answers on their way out, some at a time: each wakes whoever waits for them."""
+    """Outgoing answers, sent in batches: each send wakes the receiver."""
 
     def __init__(self, target: BufferedWriter) -> None:
         self._target = target
@@ -146,23 +152,23 @@ class _Answers:
                 self._target.write(b"".join(self._waiting))
                 self._target.flush()
             except BrokenPipeError:
-                os._exit(0)  # whoever asked was killed: nobody is left to be told anything
+                os._exit(0)  # the parent was killed: nobody to report to
             self._waiting.clear()
             self._size = 0
             self._sent_at = time.monotonic()
 
 
-def _orders(source: int, before_waiting: Callable[[], None]) -> Iterator[ReadRequest]:
-    """Orders as they come."""
+def _requests(source: int, before_waiting: Callable[[], None]) -> Iterator[ReadRequest]:
+    """Yield requests as they arrive."""
     received = bytearray()
     while True:
         while len(received) >= HEAD:
             end = HEAD + int.from_bytes(received[:HEAD], "big")
             if len(received) < end:
                 break
-            order = decode_order(bytes(received[HEAD:end]))
+            request = decode_request(bytes(received[HEAD:end]))
             del received[:end]
-            yield order
+            yield request
         before_waiting()
         data = os.read(source, 65_536)
         if not data:
@@ -171,8 +177,8 @@ def _orders(source: int, before_waiting: Callable[[], None]) -> Iterator[ReadReq
 
 
 def main() -> None:
-    """Answer orders in the order in which they come, until no more can."""
-    # Ctrl-C and a service's stop reach whole groups of processes; whoever asked decides when to end.
+    """Answer requests in order until the input ends."""
+    # Ctrl-C and service stops reach whole process groups; the parent decides when to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     memory, shared = map(int, sys.argv[1:3])
@@ -183,7 +189,7 @@ def main() -> None:
     keep_freed_memory()
     progress = ReaderProgress(shared)
     answers = _Answers(os.fdopen(os.dup(1), "wb"))
-    os.dup2(2, 1)  # what a parser prints is no answer
+    os.dup2(2, 1)  # parser output must not mix with answers
     parsers = installed_parsers()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
@@ -193,15 +199,15 @@ def main() -> None:
         _segment.close()
 
     archive = ""
-    for order in _orders(0, before_waiting):
+    for request in _requests(0, before_waiting):
         if not archive:
-            archive = order.folder
+            archive = request.folder
             sandbox.enter(readable=[*sandbox.python_folders(), archive])
-        elif order.folder != archive:
+        elif request.folder != archive:
             answers.send()
-            return  # another process takes what is left: this one cannot open it
+            return  # another process takes the rest: this one cannot open it
         progress.begin(time.monotonic())
-        answers.add(framed(read(order, parsers)))
+        answers.add(framed(read(request, parsers)))
 
 
 if __name__ == "__main__":

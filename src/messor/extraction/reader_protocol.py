@@ -1,8 +1,8 @@
-"""What is said between a session and its reading processes: orders out, answers back, in frames.
+"""The protocol between the extractor and its reader processes: framed requests and answers.
 
-An order names a page by where its bytes lie, so that bodies never cross; an answer is what is stored.
-Answers come several at a time; how far a process is stands in memory that both share. Who reads, and
-what happens to one who does not answer, is left to `reader` and `readers`.
+A request names a page by its archive location, so that bodies are not sent; an answer is what is
+stored. Answers are batched; a process reports its progress in shared memory. `reader_handle` and
+`reader_pool` handle scheduling and failures.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from messor.ai.shown import ProvenAnswer, ShownText
+from messor.ai.model_page import ModelInput, ProvenAnswer
 from messor.errors import MessorError
 from messor.parsers.page_findings import FoundPage
 from messor.records.image_rows import FoundImage
 
-HEAD = 4  # bytes that tell the length of what follows
+HEAD = 4  # bytes of the length prefix
 
 
 class UnreadableError(MessorError):
@@ -28,28 +28,28 @@ class UnreadableError(MessorError):
     retryable = True
 
 
-class Show(msgspec.Struct, frozen=True):
-    """What a model may be shown is wanted: so many pieces of so many characters."""
+class GetInput(msgspec.Struct, frozen=True):
+    """Request the model input: at most `max_chunks` chunks of `size` characters."""
 
     size: int
-    most: int
+    max_chunks: int
 
 
 class Prove(msgspec.Struct, frozen=True):
-    """A model's answer is to be held against the page."""
+    """Request the proof of a model's answer."""
 
     version: str
     answer: dict[str, Any]
 
 
 class Recall(msgspec.Struct, frozen=True):
-    """Which of these records, each as its literal quotes, does the page still hold?"""
+    """Request which of these records, given as literal quotes, are still on the page."""
 
     quotes: list[list[str]]
 
 
 class ReadRequest(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A page to be read: where its bytes lie, and how it is to be read."""
+    """A page to read: its archive location, and how to read it."""
 
     folder: str
     segment: str
@@ -59,28 +59,28 @@ class ReadRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     url: str
     status: int
     pins: dict[str, str] = {}
-    ranking: bytes | None = None  # a learnt order of values, as JSON
-    kinds: frozenset[str] | None = None  # of records that are read; None: all
+    ranking: bytes | None = None  # a learned ranking, as JSON
+    kinds: frozenset[str] | None = None  # record kinds to read; None: all
     generic: bool = False
-    show: Show | None = None
+    get_input: GetInput | None = None
     prove: Prove | None = None
     recall: Recall | None = None
-    reread: bool = False  # only what its text hashes to is wanted
+    reread: bool = False  # only the content hashes are requested
     is_image: bool = False
 
 
 class ContentHashes(msgspec.Struct, frozen=True):
-    """Of which a snapshot of the bytes has one."""
+    """Possible content hashes of a snapshot's bytes."""
 
-    said: bytes | None  # of their text, where they say any
-    as_it_is: list[bytes]  # where nothing was read of them: of the page, or its beginning
+    said: bytes | None  # of their text, if any
+    as_it_is: list[bytes]  # of the unread page, or its beginning
 
 
 class ReadResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was made of a page, or why nothing could be."""
+    """The results of a page, or the reason for having none."""
 
     page: FoundPage | None = None
-    shown: ShownText | None = None
+    model_input: ModelInput | None = None
     proof: ProvenAnswer | None = None
     recalled: list[bool] | None = None
     content_hashes: ContentHashes | None = None
@@ -89,20 +89,20 @@ class ReadResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _encode = msgspec.msgpack.Encoder().encode
-decode_order = msgspec.msgpack.Decoder(ReadRequest).decode
+decode_request = msgspec.msgpack.Decoder(ReadRequest).decode
 decode_answer = msgspec.msgpack.Decoder(ReadResult).decode
 
 
 def framed(message: ReadRequest | ReadResult) -> bytes:
-    """A message as it is sent."""
+    """Return a message in wire format."""
     said = _encode(message)
     return len(said).to_bytes(HEAD, "big") + said
 
 
 class ReaderProgress:
-    """Which of its orders a process has begun last, and when, in memory that it shares.
+    """The last request a process has started, and when, in shared memory.
 
-    It tells what a process died of, or stalls over, though answers before that may not have come.
+    It identifies the page a process died of or stalls on, even if earlier answers have not arrived.
     """
 
     SIZE = 16
@@ -115,17 +115,19 @@ class ReaderProgress:
 
     @property
     def begun(self) -> int:
-        """How many orders were begun."""
+        """Number of requests started."""
         count: int = self._COUNT.unpack_from(self._map)[0]
         return count
 
     @property
     def begun_at(self) -> float:
-        """When the last of them was, by the clock that all processes share."""
+        """When the last one was started, by the system-wide clock."""
         seconds: float = self._TIME.unpack_from(self._map, self._TIME_AT)[0]
         return seconds
 
     def begin(self, now: float) -> None:
-        """Begin the next one. The time goes first: whoever sees the new count sees no older time."""
+        """Start the next one. The time is written first: a reader of the new count never sees an
+        older time.
+        """
         self._TIME.pack_into(self._map, self._TIME_AT, now)
         self._COUNT.pack_into(self._map, 0, self.begun + 1)

@@ -1,6 +1,6 @@
-"""Flagging: pages that were just extracted are judged for the verticals their domain belongs to.
+"""Relevance flags: judges just extracted pages for the verticals of their domain.
 
-By rules and by what reviewers taught; a model is asked later, by a job, about what stays undecided.
+By rules and by what reviewers taught; what stays undecided is asked of a model later, by a job.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from messor.parsers.page_findings import FoundPage
 from messor.records.store import StoredOutcome
 from messor.store.database import Connection
 
-ERROR = "error"  # the type of a page that says only that there is none
+ERROR = "error"  # the page type of error pages
 
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
-    """What one vertical wants of a page, and whether the page is about its topic."""
+    """A vertical's record kinds for a page, and whether the page is relevant to it."""
 
     want: Want
     flag: RelevanceFlag
@@ -35,32 +35,34 @@ class Flagging:
     async def flag(
         self, connection: Connection, outcomes: Sequence[StoredOutcome]
     ) -> dict[int, list[Flagged]]:
-        """Judge and store; answers what holds now, by page. What could not be read is left out."""
-        read = [(outcome, page) for outcome in outcomes if (page := _told(outcome)) is not None]
+        """Judge pages and store the flags; returns the current flags by page, without unreadable
+        pages.
+        """
+        read = [(outcome, page) for outcome in outcomes if (page := _readable(outcome)) is not None]
         if not read:
             return {}
         domains = {outcome.sighting.domain_id for outcome, _ in read}
         wants = await self._topics.of_domains(connection, domains)
-        asked = [
+        wanted = [
             (outcome, page, want)
             for outcome, page in read
             for want in wants.get(outcome.sighting.domain_id, ())
         ]
-        judged = [_judged(outcome, page, want) for outcome, page, want in asked]
+        judged = [_judged(outcome, page, want) for outcome, page, want in wanted]
         found: dict[int, list[Flagged]] = {}
         for (outcome, _, want), flag in zip(
-            asked, await keep_flags(connection, judged), strict=True
+            wanted, await keep_flags(connection, judged), strict=True
         ):
             found.setdefault(outcome.sighting.page_id, []).append(Flagged(want, flag))
         return found
 
 
 def text_of(page: FoundPage) -> PageText:
-    """What is judged of a page."""
+    """Return the text of a page that is judged."""
     return PageText(str(page.metadata.get("title") or page.headline), page.main_text)
 
 
-def _told(outcome: StoredOutcome) -> FoundPage | None:
+def _readable(outcome: StoredOutcome) -> FoundPage | None:
     page = outcome.page
     return page if page is not None and page.is_read and page.page_type != ERROR else None
 

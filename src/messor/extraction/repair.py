@@ -1,6 +1,6 @@
-"""Repairing: the pages a parser lost records of, read from the archive, and what they propose.
+"""Proposes parser repairs from archived pages on which a parser lost records.
 
-Nothing is fetched and nothing is changed.
+Nothing is fetched or changed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from messor.web.html import TooComplexError
 
 MOST_PAGES = 20
 
-# What was last read of a product that its page, which is still there, no longer gives; or of fields
-# that went while the product stayed.
+# The last values of a product that its still existing page no longer yields, or of fields lost
+# while the product stayed.
 LOST = """
 SELECT l.data, p.url, s.content_type, g.name AS segment, s.segment_offset, s.segment_length
   FROM (SELECT r.page_id, r.data, r.removed_at AS lost_at FROM messor.records r
@@ -44,7 +44,7 @@ SELECT l.data, p.url, s.content_type, g.name AS segment, s.segment_offset, s.seg
 
 
 async def propose_repairs(database: Database, archive: Path, domain_id: UUID) -> list[Proposal]:
-    """Where the products of a domain, lost on pages that stayed, may be found now."""
+    """Return where the products of a domain, lost on existing pages, may be found now."""
     rows = await database.fetch(LOST, domain_id, MOST_PAGES)
     return await asyncio.to_thread(_propose, archive, [dict(row) for row in rows])
 

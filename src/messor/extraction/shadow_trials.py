@@ -1,8 +1,8 @@
-"""Shadowing: candidates read pages as they come in, right after their readers, and are compared.
+"""Shadow trials: candidates read incoming pages right after the current parsers, and are compared.
 
-What a candidate makes of a page is counted in its trial and stored nowhere else, in the transaction
-that stores what the live parsers found: each page counts once, whatever dies. A candidate that fails
-or ends its process costs nobody but itself; one that hangs also costs time, as long as a page may.
+A candidate's results are only counted in its trial, in the transaction that stores the current
+parsers' results: each page counts once, whatever crashes. A candidate that fails or kills its
+process only affects itself; one that hangs also costs time, up to the limit per page.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ NAMES = "SELECT id, domain FROM messor.domains WHERE id = ANY ($1::uuid[])"
 
 
 class Live(NamedTuple):
-    """A page that was just read, how, and what the live parsers made of it."""
+    """A page that was just read, its request, and the current parsers' results."""
 
     domain_id: UUID
-    order: ReadRequest
+    request: ReadRequest
     page: FoundPage
 
 
 class _Seen(NamedTuple):
-    """What a candidate made of such a page, None when it could not be read, and the kinds that count."""
+    """A candidate's results of such a page (None if unreadable), and the kinds that count."""
 
     live: Live
     page: FoundPage | None
@@ -47,14 +47,14 @@ class _Seen(NamedTuple):
 
 @dataclass(slots=True)
 class Shadows:
-    """The candidates that shadow, with their kinds, and what they made of a batch of pages."""
+    """The running shadow trials with their kinds, and their results of a batch of pages."""
 
     kinds: dict[Shadow, frozenset[str]]
     _seen: dict[Shadow, list[_Seen]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     async def now(cls, connection: Connection) -> Shadows:
-        """Those that shadow now and whose version is installed here."""
+        """Return the running shadow trials whose version is installed here."""
         known: dict[Shadow, frozenset[str]] = {}
         for shadow in await trials.shadows(connection):
             try:
@@ -65,19 +65,19 @@ class Shadows:
         return cls(known)
 
     async def read(self, readers: ReaderPool, pages: Sequence[Live], seconds: float) -> None:
-        """Have pages read once more by those whom they concern; what takes too long does not count."""
-        asked = [
+        """Read pages again with the candidates concerned; what takes too long does not count."""
+        pairs = [
             (shadow, live) for live in pages for shadow in self.kinds if _concerns(shadow, live)
         ]
-        if not asked:
+        if not pairs:
             return
-        answers = readers.ask([_order(*each) for each in asked])
+        answers = readers.ask([_request(*each) for each in pairs])
         try:
             await asyncio.wait(answers, timeout=max(seconds, 0.0))
         finally:
             for answer in answers:
                 answer.cancel()
-        for (shadow, live), answer in zip(asked, answers, strict=True):
+        for (shadow, live), answer in zip(pairs, answers, strict=True):
             kinds = frozenset(filter(live.page.has_asked_for, self.kinds[shadow]))
             if answer.cancelled() or not kinds:
                 continue
@@ -88,17 +88,17 @@ class Shadows:
             self._seen[shadow].append(_Seen(live, page, kinds))
 
     async def count(self, connection: Connection) -> None:
-        """Add what was seen to the trials, in an order in which nobody waits in a circle."""
+        """Add the results to the trials, in an order that avoids deadlocks."""
         if not self._seen:
             return
         ids = {seen.live.domain_id for each in self._seen.values() for seen in each}
         names = {row["id"]: row["domain"] for row in await connection.fetch(NAMES, list(ids))}
         for shadow in sorted(self._seen, key=lambda each: each.id):
             locked = await trials.lock_shadow(connection, shadow.id)
-            if locked is None:  # a person decided meanwhile
+            if locked is None:  # decided meanwhile
                 continue
-            told, most = locked
-            report = ComparisonReport.of_json(told, (shadow.parser, shadow.version))
+            data, most = locked
+            report = ComparisonReport.of_json(data, (shadow.parser, shadow.version))
             for seen in self._seen[shadow]:
                 if seen.live.domain_id in names and report.pages < most:
                     _add(report, names[seen.live.domain_id], seen)
@@ -114,7 +114,7 @@ async def begin(
     most: int,
     actor: str,
 ) -> UUID:
-    """Have a candidate that is installed here shadow what reads."""
+    """Start a shadow trial of a candidate installed here."""
     installed_parsers().get(parser, version)
     blank = ComparisonReport((parser, version)).as_json()
     return await trials.begin(
@@ -123,14 +123,14 @@ async def begin(
 
 
 def _concerns(shadow: Shadow, live: Live) -> bool:
-    """Whether a candidate is to read a page that it did not just read for real."""
+    """Whether a candidate should read a page that it did not just read for real."""
     is_there = shadow.domain_id is None or shadow.domain_id == live.domain_id
-    return is_there and live.order.pins.get(shadow.parser) != shadow.version
+    return is_there and live.request.pins.get(shadow.parser) != shadow.version
 
 
-def _order(shadow: Shadow, live: Live) -> ReadRequest:
-    pins = {**live.order.pins, shadow.parser: shadow.version}
-    return msgspec.structs.replace(live.order, pins=pins)
+def _request(shadow: Shadow, live: Live) -> ReadRequest:
+    pins = {**live.request.pins, shadow.parser: shadow.version}
+    return msgspec.structs.replace(live.request, pins=pins)
 
 
 def _add(report: ComparisonReport, domain: str, seen: _Seen) -> None:
@@ -139,5 +139,5 @@ def _add(report: ComparisonReport, domain: str, seen: _Seen) -> None:
         return
     page = seen.live.page
     records = {(each.kind, each.identity): each.data for each in page.records}
-    stored = StoredPage(domain, seen.live.order.url, records, page.rejected)
+    stored = StoredPage(domain, seen.live.request.url, records, page.rejected)
     report.add(stored, seen.page, seen.kinds)

@@ -6,7 +6,7 @@ or text. "!" marks one that means something else on many sites: it counts only a
 Scripts without spaces are matched anywhere in a text.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are intended
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 from __future__ import annotations
 
 WORDS: dict[str, dict[str, str]] = {

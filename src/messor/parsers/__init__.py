@@ -1,4 +1,4 @@
-"""Parsers: who makes records of pages, in which version, and which of them reads which page."""
+"""Parsers: what extracts records from pages, in which version, and which parser reads which page."""
 
 from messor.parsers.builtin import BUILTIN
 from messor.parsers.protocol import Parser, Selective

@@ -1,4 +1,4 @@
-"""The parsers that come with Messor, held to the same protocol as those of others."""
+"""The built-in parsers, under the same protocol as third-party ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from messor.content.records import Record
 from messor.content.view import PageView
 from messor.parsers.protocol import Parser
 
-# How sure it has to be that a page is an article for no product to be looked for.
+# Confidence that a page is an article from which on no product is looked for.
 _SURELY = 0.8
 _PUBLISHED = frozenset(
     ("Product", "ProductGroup", "IndividualProduct", "ProductModel", "Offer", "AggregateOffer")
@@ -24,7 +24,7 @@ PRODUCT_KINDS = generic.KINDS
 
 
 def learnt_version(number: int) -> str:
-    """What the products parser is called with this ranking."""
+    """Return the version of the product parser with this ranking."""
     return f"{generic.VERSION}+{number}"
 
 
@@ -44,9 +44,9 @@ class AmazonParser:
 
 
 class ProductParser:
-    """Products anywhere but on what is surely an article, and publishes none.
+    """Products on any page except a clear article that publishes none.
 
-    With a learnt ranking it is a version of its own: "1+3" is version 1 with ranking 3.
+    With a learned ranking it is a separate version: "1+3" is version 1 with ranking 3.
     """
 
     name = generic.PARSER
@@ -75,7 +75,7 @@ class ProductParser:
 
 
 class StatementParser:
-    """All other kinds, anywhere."""
+    """All other kinds, on any page."""
 
     name = PARSER
     version = PARSER_VERSION

@@ -1,8 +1,8 @@
-"""The health of parsers by domain: what they still find on pages that are there.
+"""Parser health by domain: what parsers still find on pages that still exist.
 
-A record that goes while its page stays is a change of the page or a failure of its parser. Many at
-once are the latter: a site was rebuilt, and somebody has to look. The same goes for the few fields
-without which a product is of little use, where the record itself stays.
+A record that disappears while its page stays is a change of the page or a failure of its parser.
+Many at once are the latter: a site was rebuilt and needs attention. The same applies to the few
+essential fields of a product whose record stays.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from messor.store.database import Connection, Database
 
-# What makes a loss worth a person's time: so many records, and this share of a kind.
+# Loss that raises an alarm: minimum records, and minimum share of a kind.
 FEWEST = 5
 SHARE = 0.2
-# Fields of products that are missed; others come and go with sales and stock.
+# Essential product fields; others come and go with sales and stock.
 MISSED = ("product_name", "price", "sku")
 
 HEALTH = """
@@ -55,18 +55,18 @@ SELECT d.domain, t.parser, t.kind, t.held, t.lost, t.sure
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a parser fares with one kind of record on one domain, or with a field: "product.price"."""
+    """Health of a parser for one kind of record on one domain, or for a field: "product.price"."""
 
     domain: str
     parser: str
     kind: str
-    held: int  # records that stand
-    lost: int  # lately, on pages that are still there
-    sure: float | None  # the mean confidence of those that stand
+    held: int  # current records
+    lost: int  # lost recently, on pages that still exist
+    sure: float | None  # mean confidence of current records
 
     @property
     def noun(self) -> str:
-        """What is held and lost, in words."""
+        """What is counted, as a noun."""
         return f"{self.kind} {'values' if '.' in self.kind else 'records'}"
 
     @property
@@ -81,5 +81,5 @@ async def health(
     kinds: list[str] | None = None,
     limit: int = 200,
 ) -> list[Health]:
-    """By domain, parser and kind; the greatest losses of the last hours first."""
+    """Return health by domain, parser and kind; the greatest recent losses first."""
     return [Health(**row) for row in await source.fetch(HEALTH, hours, kinds, limit, MISSED)]

@@ -1,7 +1,7 @@
-"""What was made of a page, in the form in which it crosses processes and is stored.
+"""Extraction results of a page, in the form that crosses processes and is stored.
 
-Each record has an identity that tells it from others of its kind on the same page, so that the
-next reading of the page can be held against this one, and a hash of its values.
+Each record has an identity within its kind and page, so that the next reading can be compared with
+this one, and a hash of its values.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from messor.web.text import storable
 
 MAX_IDENTITY = 200
 
-# What tells records of a kind on one page apart, the first set that is stated whole. A page has one
-# product, so that its name and its number may change and it stays the same.
+# Identifying fields of records of a kind on one page; the first complete set is used. A page has
+# one product, so its name and number may change and it stays the same.
 _IDENTITIES: dict[str, tuple[tuple[str, ...], ...]] = {
     "product": ((),),
     "product_offer": (("sku", "seller"), ("sku",), ("seller",), ("url",), ("condition",)),
@@ -42,7 +42,7 @@ _IDENTITIES: dict[str, tuple[tuple[str, ...], ...]] = {
 }  # fmt: skip
 
 _encode = msgspec.json.Encoder().encode
-# Sorted, so that a hash of it does not depend on what was stated first.
+# Sorted, so that the hash does not depend on field order.
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 _decode = msgspec.json.decode
 _NUL = b"\\u0000"
@@ -74,7 +74,7 @@ class FoundRecord(msgspec.Struct, frozen=True, array_like=True):
 
 
 class FoundPage(msgspec.Struct, frozen=True, array_like=True):
-    """All that was made of one page; what is stored as JSON is JSON already."""
+    """All results of one page; JSON columns are already encoded."""
 
     page_type: str
     page_type_confidence: float
@@ -85,11 +85,11 @@ class FoundPage(msgspec.Struct, frozen=True, array_like=True):
     flags_json: str
     warnings_json: str
     rejected_json: str
-    is_read: bool  # whether anything could be made of the page at all
-    unread: list[str]  # kinds of which nothing is known, as their reader failed
+    is_read: bool  # whether the page could be read at all
+    unread: list[str]  # kinds with an unknown result, because their parser failed
     records: list[FoundRecord]
-    kinds: list[str] | None = None  # that were looked for; None: all
-    failed: list[str] = []  # parsers that failed, also where another answered in their place
+    kinds: list[str] | None = None  # kinds looked for; None: all
+    failed: list[str] = []  # parsers that failed, even if another parser replaced them
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -108,11 +108,11 @@ class FoundPage(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def size(self) -> int:
-        """Characters to be stored, about."""
+        """Approximate number of characters to store."""
         return len(self.main_text) + len(self.markdown) + sum(map(_size, self.records))
 
     def has_asked_for(self, kind: str) -> bool:
-        """Whether a record of this kind would have been found if the page stated one."""
+        """Whether a record of this kind would have been found if the page had one."""
         return kind not in self.unread and (self.kinds is None or kind in self.kinds)
 
 
@@ -121,7 +121,7 @@ def _size(record: FoundRecord) -> int:
 
 
 def found_page(extraction: PageExtraction, kinds: Collection[str] | None = None) -> FoundPage:
-    """An extraction in the form in which it is stored; `kinds` were looked for, None means all."""
+    """Convert an extraction for storage; `kinds` were looked for, None means all."""
     return FoundPage(
         page_type=extraction.page_type.name,
         page_type_confidence=extraction.page_type.confidence,
@@ -141,7 +141,7 @@ def found_page(extraction: PageExtraction, kinds: Collection[str] | None = None)
 
 
 def found_records(records: Iterable[Record]) -> list[FoundRecord]:
-    """Records with identities of their own; one that is taken is numbered."""
+    """Return records with unique identities; duplicates are numbered."""
     found: list[FoundRecord] = []
     taken: dict[tuple[str, str], int] = {}
     for record in records:
@@ -175,10 +175,10 @@ def _listed(values: list[Any]) -> str:
 
 
 def _stored(value: Any, encode: Callable[[Any], bytes] = _encode) -> tuple[Any, bytes]:
-    """JSON material that PostgreSQL takes, and its JSON; few pages have any that needs cleaning."""
+    """Return data that PostgreSQL accepts as JSON, and its encoding; few pages need cleaning."""
     try:
         encoded: bytes | None = encode(value)
-    except (UnicodeEncodeError, TypeError):  # half of a surrogate pair; a key that is no text
+    except (UnicodeEncodeError, TypeError):  # a lone surrogate, or a key that is not a string
         encoded = None
     if encoded is None or _NUL in encoded:
         value = clean(value)
@@ -187,7 +187,7 @@ def _stored(value: Any, encode: Callable[[Any], bytes] = _encode) -> tuple[Any, 
 
 
 def identity_of(kind: str, data: dict[str, Any]) -> str:
-    """What a record is called among those of its kind on its page."""
+    """Return the identity of a record within its kind and page."""
     for names in _IDENTITIES.get(kind, ()):
         if not names:
             return ""
@@ -207,7 +207,7 @@ def _short(text: str) -> str:
 
 
 def clean(value: Any) -> Any:
-    """JSON material that PostgreSQL takes."""
+    """Return data that PostgreSQL accepts as JSON."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""The one reading of a page for its content: parsed once, everything that extraction makes of it.
+"""Reads a page's content: parsed once, with everything that extraction makes of it.
 
-What a page does to a reader is the page's fault: a reader that fails leaves a warning, and what
-the others found stands. A page that is out of proportion is not read, and says so.
+Parser failures are contained: a failing parser leaves a warning, and the results of the others
+stand. A disproportionate page is not read, and the result says so.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from messor.content.records import Record
 from messor.content.validation import Rejected, validated
 from messor.content.view import PageView
 from messor.parsers import Parser, Parsers, Selective
-from messor.parsers.answers import answered, is_ours
+from messor.parsers.output_check import checked_records, is_ours
 from messor.parsers.registry import Pins, UnknownParserError
 from messor.web.html import TooComplexError
 
 MAX_RECORDS = 500
-# CPU time after which no further reader is asked about a page.
+# CPU seconds per page after which no further parser is run.
 BUDGET_SECONDS = 3.0
 
-# How sure a product has to be for its page to be taken for nothing else.
+# Product confidence from which the page is a product page.
 _SURE = 0.75
 
 _NO_CONTENT = MainContent("", "", "", is_article=False)
@@ -41,18 +41,16 @@ Fallback = TypeVar("Fallback")
 
 @dataclass(slots=True)
 class PageExtraction:
-    """All that extraction makes of one page."""
+    """All extraction results of one page."""
 
     main: MainContent = _NO_CONTENT
     metadata: Metadata = field(default_factory=Metadata)
     page_type: PageType = _NOT_READ
     flags: list[PageFlag] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)  # the page's product first
+    records: list[Record] = field(default_factory=list)  # product first
     rejected: list[Rejected] = field(default_factory=list)
-    unread: set[str] = field(
-        default_factory=set
-    )  # kinds whose reader failed: no answer is not none
-    failed: list[str] = field(default_factory=list)  # parsers that failed, by name
+    unread: set[str] = field(default_factory=set)  # kinds whose parser failed: unknown, not empty
+    failed: list[str] = field(default_factory=list)  # names of parsers that failed
     warnings: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
@@ -70,7 +68,7 @@ class PageExtraction:
 
 @cache
 def installed_parsers() -> Parsers:
-    """The parsers of this installation, looked up once."""
+    """Return the installed parsers, loaded once."""
     return Parsers.installed()
 
 
@@ -85,11 +83,11 @@ def read_records(
     kinds: frozenset[str] | None = None,
     may_die: bool = False,
 ) -> PageExtraction:
-    """Read a page found at `url`; nothing is raised, whatever the page holds.
+    """Read a page found at `url`; never raises, whatever the page contains.
 
-    `generic` leaves out the parsers made for a site; `pins` names versions of parsers to be used.
-    Where `kinds` are named, no other records are looked for, and none is unread. `may_die` is said
-    by a process whose death is survived, and blamed on the page: how deeply it nests is not looked at.
+    `generic` leaves out site-specific parsers; `pins` selects parser versions. With `kinds`, only
+    these records are looked for, and other kinds do not count as unread. `may_die` is set by a
+    process whose death is survived and blamed on the page: the nesting depth is then not checked.
     """
     found = PageExtraction(page_type=_by_status(status))
     parsers = parsers or installed_parsers()
@@ -104,13 +102,13 @@ def read_records(
 
 
 def _all_kinds(parsers: Parsers, kinds: frozenset[str] | None) -> set[str]:
-    """What the parsers may find, of the kinds that are wanted."""
+    """Return the requested kinds that the parsers may find."""
     made = {kind for parser in parsers for kind in parser.kinds}
     return made if kinds is None else made & kinds
 
 
 def _selective(parser: Parser) -> Selective | None:
-    """The parser, if it can leave out kinds; asking the whole protocol takes longer than a reader."""
+    """Return the parser if it can skip kinds; a full protocol check takes longer than a parser."""
     return cast("Selective", parser) if hasattr(parser, "parse_only") else None
 
 
@@ -121,7 +119,7 @@ def _by_status(status: int) -> PageType:
 
 
 class _Readers:
-    """The readers of one page, asked one after another."""
+    """The parsers of one page, run in sequence."""
 
     def __init__(
         self, page: PageView, found: PageExtraction, status: int, kinds: frozenset[str] | None
@@ -142,7 +140,7 @@ class _Readers:
         found.page_type = self._ask(
             "page type", lambda: page_type(page, status=self._status), found.page_type
         )
-        if self._status < 400:  # an error page states nothing
+        if self._status < 400:  # error pages have no records
             self._read_records(self._readers_of(parsers, pins, generic=generic))
         self._settle_type()
         found.flags = self._ask(
@@ -150,7 +148,7 @@ class _Readers:
         )
 
     def _readers_of(self, parsers: Parsers, pins: Pins | None, *, generic: bool) -> list[Parser]:
-        """Who reads the page; a parser that cannot tell whether it wants to does not."""
+        """Return the parsers that accept the page; one that fails to decide does not."""
         try:
             chosen = parsers.chosen(pins=pins, generic=generic)
         except UnknownParserError as error:
@@ -172,10 +170,10 @@ class _Readers:
         return kinds if self._kinds is None else kinds & self._kinds
 
     def _read_records(self, readers: list[Parser]) -> None:
-        """Each kind is read by the first parser that finds any of it."""
-        found, told = self._found, set[str]()
+        """Read each kind with the first parser that finds any."""
+        found, settled = self._found, set[str]()
         for parser in readers:
-            open_kinds = parser.kinds - told
+            open_kinds = parser.kinds - settled
             wanted = self._wanted(open_kinds)
             records = self._parsed(parser, wanted) if wanted else []
             if records is None:
@@ -183,19 +181,20 @@ class _Readers:
                 continue
             stated = [record for record in records if record.kind in open_kinds]
             if stated and not parser.is_generic:
-                told |= parser.kinds
-            told |= {record.kind for record in stated}
-            # Ours make no field without its quote; what others make is looked up on the page.
+                settled |= parser.kinds
+            settled |= {record.kind for record in stated}
+            # Built-in parsers always quote the page; fields of third-party ones are checked against
+            # it.
             decoded = None if is_ours(parser) else self._page.source.text
             good, rejected = validated(
                 [record for record in stated if record.kind in wanted], decoded
             )
             found.records += good[: MAX_RECORDS - len(found.records)]
             found.rejected += rejected
-        found.unread -= told
+        found.unread -= settled
 
     def _parsed(self, parser: Parser, wanted: AbstractSet[str]) -> list[Record] | None:
-        """A parser's records, None when it failed; one that can is only asked for what is wanted."""
+        """Return a parser's records, None if it failed; only requested kinds where it can select."""
         name = f"{parser.name} {parser.version}"
         return self._ask(name, lambda: self._answer(parser, wanted), None, parser)
 
@@ -203,15 +202,15 @@ class _Readers:
         selective = None if self._kinds is None else _selective(parser)
         page = self._page
         answer = parser.parse(page) if selective is None else selective.parse_only(page, wanted)
-        return answer if is_ours(parser) else answered(parser, answer, MAX_RECORDS)
+        return answer if is_ours(parser) else checked_records(parser, answer, MAX_RECORDS)
 
     def _settle_type(self) -> None:
-        """A page on which a product was found for sure is a product's, and as surely."""
+        """Use product confidence as page-type confidence."""
         found = self._found
         product = found.records[0] if found.records else None
         if product is None or product.kind != "product":
             return
-        # What is sold may be a seat: the page of an event stays one.
+        # Tickets are products too: an event page stays one.
         if found.page_type.name == "event" and any(each.kind == "event" for each in found.records):
             return
         if product.confidence >= max(_SURE, found.page_type.confidence):
@@ -231,7 +230,7 @@ class _Readers:
             return fallback
         try:
             return reader()
-        except Exception as error:  # noqa: BLE001 - what a page does to its reader is its own fault
+        except Exception as error:  # noqa: BLE001 - any page may make a parser fail
             sentence = f"{name}: could not be read ({type(error).__name__}: {error})"
             self._found.warnings.append(sentence[:500])
             if parser is not None:
@@ -239,7 +238,9 @@ class _Readers:
             return fallback
 
     def _takes_too_long(self) -> bool:
-        """Whether the CPU time is used up; it is never more than went by, which costs less to know."""
+        """Whether the CPU time is used up; wall time, an upper bound, is checked first because it
+        is cheaper.
+        """
         if time.monotonic() - self._began <= BUDGET_SECONDS:
             return False
         return time.thread_time() - self._started > BUDGET_SECONDS

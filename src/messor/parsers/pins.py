@@ -1,6 +1,7 @@
-"""Pins: which version of a parser reads pages, everywhere or those of one domain.
+"""Pins: which parser version reads pages, everywhere or on one domain.
 
-A person sets and lifts them; each act is an event, and what read before is kept to go back to.
+People set and remove them; each change is an event, and the previous version is kept for going
+back.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ RETURNING version, previous
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A version that reads, in place of the newest."""
+    """A pinned version, used instead of the newest."""
 
     parser: str
     version: str
@@ -57,14 +58,14 @@ async def listing(source: Connection | Database) -> list[Pin]:
 async def pin(
     connection: Connection, parser: str, version: str, *, domain_id: UUID | None, actor: str
 ) -> None:
-    """Have a version read from now on; what is stored is read again by a replay."""
+    """Pin a version from now on; a replay reads stored pages again."""
     await connection.execute(SET, parser, domain_id, version, actor)
     data = {"parser": parser, "version": version}
     await events.record(connection, [Event("parser.pinned", actor, domain_id, None, data)])
 
 
 async def pinned(connection: Connection, parser: str, domain_id: UUID | None) -> str | None:
-    """The version that is pinned at a place, which nobody else changes until the transaction ends."""
+    """Return the version pinned in a scope, and lock it until the transaction ends."""
     version: str | None = await connection.fetchval(PINNED, parser, domain_id)
     return version
 
@@ -72,7 +73,7 @@ async def pinned(connection: Connection, parser: str, domain_id: UUID | None) ->
 async def lift(
     connection: Connection, parser: str, *, domain_id: UUID | None, actor: str
 ) -> str | None:
-    """Go back to the version that was pinned before, or to the newest; answers which."""
+    """Return to the previously pinned version, or the newest; returns which."""
     row = await connection.fetchrow(LIFT, parser, domain_id)
     if row is None:
         raise NotFoundError(f"No version of {parser} is pinned there.")

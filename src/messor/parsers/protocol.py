@@ -1,7 +1,7 @@
-"""What a parser is: a name, a version, the kinds of records it makes, and two questions to a page.
+"""The parser protocol: a name, a version, the record kinds, and two methods on a page.
 
-Ours and those of others keep to the same protocol. A parser reads and states; whether a record
-may be believed is left to `validation`, and what becomes of it to `store`.
+Built-in and third-party parsers follow the same protocol. A parser only reads; `validation` decides
+which records are accepted, and `records.store` stores them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from messor.content.view import PageView
 
 @runtime_checkable
 class Parser(Protocol):
-    """Makes records of pages. It keeps no state between them."""
+    """Extracts records from pages; stateless."""
 
     @property
     def name(self) -> str:
@@ -23,25 +23,25 @@ class Parser(Protocol):
 
     @property
     def version(self) -> str:
-        """Changes whenever the same page may give other records."""
+        """Must change whenever the same page may give other records."""
 
     @property
     def kinds(self) -> AbstractSet[str]:
-        """The kinds of records it may make."""
+        """The kinds of records it may return."""
 
     @property
     def is_generic(self) -> bool:
-        """Whether it knows no site; one that does goes before all that do not."""
+        """Whether it is not site-specific; site-specific parsers take precedence."""
 
     def accepts(self, page: PageView) -> bool:
-        """Whether the page is one of those it was made for; cheap."""
+        """Whether the parser handles the page; must be cheap."""
 
     def parse(self, page: PageView) -> list[Record]:
-        """The records that the page states, the most important first."""
+        """Return the records of the page, the most important first."""
 
 
 class Selective(Parser, Protocol):
-    """A parser whose kinds cost it apart, and that can leave out those that nobody wants."""
+    """A parser that can skip kinds that are not requested."""
 
     def parse_only(self, page: PageView, kinds: AbstractSet[str]) -> list[Record]:
-        """The records of these kinds that the page states, as `parse` would answer them."""
+        """Return the records of these kinds, as `parse` would."""

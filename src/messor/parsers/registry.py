@@ -1,9 +1,9 @@
-"""The parsers at hand, by name and version, and the order in which they are asked about a page.
+"""Parser registry: parsers by name and version, and their order of precedence on a page.
 
-Other packages bring theirs as entry points of the group `messor.parsers`; each names a parser, or
-a class or function that makes one, and is asked before ours. Versions may be pinned, and a pin holds for all of a domain's
-pages; without one the newest version reads. A candidate ("2rc1", "3-candidate") only reads when it
-is pinned.
+Third-party packages register parsers as entry points of the group `messor.parsers`; each names a
+parser, or a class or function that creates one, and takes precedence over built-in ones. Versions
+may be pinned, also per domain; otherwise the newest version reads. A candidate version ("2rc1",
+"3-candidate") only reads when it is pinned.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from messor.errors import UsageError
-from messor.parsers.answers import is_ours, misfit
 from messor.parsers.builtin import BUILTIN
+from messor.parsers.output_check import is_ours, protocol_error
 from messor.parsers.protocol import Parser
 
 GROUP = "messor.parsers"
 
-# The version of each parser that is to read, by the parser's name.
+# Pinned version by parser name.
 Pins = Mapping[str, str]
 
-_MAX_CHOICES = 256  # remembered; one for each way in which domains pin versions
+_MAX_CHOICES = 256  # cached; one per combination of pins
 
-_PARTS = ("name", "version", "kinds", "is_generic", "accepts", "parse")  # of the protocol
+_PARTS = ("name", "version", "kinds", "is_generic", "accepts", "parse")  # members of the protocol
 _NUMBERS = re.compile(r"\d+")
 _CANDIDATE = re.compile(r"rc|alpha|beta|dev|candidate", re.IGNORECASE)
 
 
 class UnknownParserError(UsageError):
-    """A parser, or a version of one, that is not installed."""
+    """A parser, or parser version, that is not installed."""
 
     code = "unknown_parser"
 
 
 class Parsers:
-    """All parsers at hand, those of a site before generic ones."""
+    """All available parsers, site-specific ones first."""
 
     def __init__(self, parsers: Iterable[Parser] = BUILTIN) -> None:
         self._known: dict[tuple[str, str], Parser] = {}
@@ -47,16 +47,16 @@ class Parsers:
 
     @classmethod
     def installed(cls) -> Parsers:
-        """Ours and those that other installed packages bring."""
+        """Return the built-in parsers and those of installed packages."""
         parsers = cls()
         for entry in entry_points(group=GROUP):
             parsers.add(_loaded(entry))
         return parsers
 
     def add(self, parser: Parser) -> None:
-        """Take a parser in; two different ones of one name and version cannot be told apart."""
+        """Register a parser; name and version must be unique."""
         self._chosen.clear()
-        if (wrong := misfit(parser)) is not None:
+        if (wrong := protocol_error(parser)) is not None:
             raise UsageError(f"{type(parser).__qualname__} is not a parser: {wrong}.")
         key = parser.name, parser.version
         other = self._known.setdefault(key, parser)
@@ -70,11 +70,11 @@ class Parsers:
         return iter(sorted(self._known.values(), key=_place))
 
     def get(self, name: str, version: str | None = None) -> Parser:
-        """A parser by its name, the newest version unless one is named."""
+        """Return a parser by name, the newest version by default."""
         versions = [parser for parser in self._known.values() if parser.name == name]
         if not versions:
             names = ", ".join(sorted({parser.name for parser in self._known.values()}))
-            raise UnknownParserError(f"There is no parser called {name!r}; there are {names}.")
+            raise UnknownParserError(f"There is no parser called {name!r}; available: {names}.")
         if version is None:
             settled = [parser for parser in versions if not is_candidate(parser.version)]
             return max(settled or versions, key=_age)
@@ -82,10 +82,10 @@ class Parsers:
             if parser.version == version:
                 return parser
         have = ", ".join(parser.version for parser in sorted(versions, key=_age))
-        raise UnknownParserError(f"There is no version {version!r} of {name}; there are {have}.")
+        raise UnknownParserError(f"There is no version {version!r} of {name}; available: {have}.")
 
     def chosen(self, *, pins: Pins | None = None, generic: bool = False) -> list[Parser]:
-        """One version of each parser, in the order in which they are asked about a page."""
+        """Return one version of each parser, in order of precedence."""
         key = frozenset((pins or {}).items()), generic
         if key not in self._chosen:
             if len(self._chosen) >= _MAX_CHOICES:
@@ -101,12 +101,14 @@ class Parsers:
 
 
 def is_candidate(version: str) -> bool:
-    """Whether a version is still to be tried."""
+    """Whether a version is a candidate."""
     return _CANDIDATE.search(version) is not None
 
 
 def _place(parser: Parser) -> tuple[bool, bool, bool, str, list[int]]:
-    """Those of a site first, others' before ours, products before other kinds, newest versions first."""
+    """Sort key: site-specific first, third-party before built-in, products before other kinds,
+    newest first.
+    """
     age = [-number for number in _age(parser)[0]]
     makes_none = "product" not in parser.kinds
     return parser.is_generic, is_ours(parser), makes_none, parser.name, age
@@ -117,7 +119,7 @@ def _age(parser: Parser) -> tuple[list[int], str]:
 
 
 def _loaded(entry: EntryPoint) -> Parser:
-    """What an entry point names; an error says which one is at fault."""
+    """Load the parser of an entry point; errors name it."""
     try:
         found: Any = entry.load()
         parser = found if isinstance(found, Parser) and not isinstance(found, type) else found()

@@ -1,8 +1,8 @@
-"""Repairs: where values that a parser lost may stand now, proposed to whoever keeps the parser.
+"""Repairs: proposes where values that a parser lost may be now.
 
-A site that was rebuilt mostly states the same things elsewhere. The values a parser last read are
-looked for on the pages as they are today; a place that holds them on several pages is worth a
-line in a parser of the domain's own. Nothing is applied: a person reads, tries and decides.
+A rebuilt site usually states the same data elsewhere. The values last read are searched on today's
+pages; a selector that yields them on several pages is worth a line in a parser for the domain.
+Nothing is applied: a person reviews the proposals.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 from turbohtml import Element
 
-from messor.content.products import normalise as _normalise  # noqa: F401  (names its normalisers)
+from messor.content.products import normalise as _normalise  # noqa: F401  (registers its normalisers)
 from messor.content.view import PageView
 
-# Fields worth a place, and how what stands there is read.
+# Fields to search for, and their normalisers.
 READ_AS = {
     "product_name": "text", "price": "shown_amount", "list_price": "shown_amount", "sku": "sku",
     "brand": "text", "gtin": "gtin", "mpn": "sku", "rating": "rating", "review_count": "count",
@@ -34,7 +34,7 @@ _NAMED_BY = ("itemprop", "data-testid", "data-test", "data-qa")
 
 @dataclass(frozen=True, slots=True)
 class LostPage:
-    """A page as it is today, and what was read from it before."""
+    """A page as it is today, and the values read from it before."""
 
     page: PageView
     before: Mapping[str, Any]
@@ -42,22 +42,22 @@ class LostPage:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A place that holds what a field held before."""
+    """A selector that yields a field's previous values."""
 
     field: str
     selector: str
     normaliser: str
-    found: int  # pages on which the place says what was known
-    pages: int  # pages on which the field was known
+    found: int  # pages on which it yields the known value
+    pages: int  # pages on which the value was known
 
     @property
     def line(self) -> str:
-        """As it would stand in a parser of the domain's own."""
+        """As a line in a parser for the domain."""
         return f'("{self.field}", "{self.selector}", "{self.normaliser}"),'
 
 
 def propose(lost: Sequence[LostPage]) -> list[Proposal]:
-    """The best place for each field that has one, the best supported first."""
+    """Return the best selector for each field that has one, the best supported first."""
     found: dict[tuple[str, str], int] = defaultdict(int)
     known: dict[str, int] = defaultdict(int)
     for one in lost:
@@ -76,14 +76,14 @@ def propose(lost: Sequence[LostPage]) -> list[Proposal]:
 
 
 def _places(page: PageView, normaliser: str, value: Any) -> Iterator[str]:
-    """Selectors whose first element on the page says the value."""
+    """Yield selectors whose first match on the page has the value."""
     tried: set[str] = set()
     for element in page.document.select("body *")[:MOST_ELEMENTS]:
         if len(element.text) > MOST_TEXT:
             continue
         for selector in _selectors(element):
             if selector in tried:
-                continue  # an earlier element is the first of it
+                continue  # an earlier element matches first
             tried.add(selector)
             made = page.inside(element).field(normaliser)
             if made is not None and made.value == value:
@@ -91,7 +91,7 @@ def _places(page: PageView, normaliser: str, value: Any) -> Iterator[str]:
 
 
 def _selectors(element: Element) -> Iterator[str]:
-    """Ways to name an element that are likely to hold on the next page too."""
+    """Yield selectors of an element that are likely to work on other pages too."""
     tag = element.tag
     own = element.attr("id") or ""
     if _PLAIN_NAME.fullmatch(own):

@@ -1,7 +1,7 @@
-"""A new parser for one domain: a package with its entry point, and a test on a page that was stored.
+"""Scaffolds a parser for one domain: a package with an entry point, and a test on a stored page.
 
-What is written passes its test as it stands: the parser starts from what the generic ones read,
-and the test holds it to that until somebody writes better.
+The generated package passes its test unchanged: the parser starts from the generic result, and the
+test expects it until the parser is improved.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PROJECT = Template("""\
 [project]
 name = "messor-parser-$slug"
 version = "1"
-description = "Reads the pages of $domain for Messor"
+description = "Messor parser for $domain"
 requires-python = ">=3.11"
 dependencies = ["messor"]
 
@@ -37,7 +37,7 @@ packages = ["$module"]
 """)
 
 _PARSER = Template('''\
-"""Reads the pages of $domain: what the generic parser finds, put right from places known here."""
+"""Parser for $domain: corrects the generic result with values from known selectors."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ from messor.content.view import PageView
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import host_of, parse
 
-KIND = "$kind"  # of the record that places put right, the first of a page
+KIND = "$kind"  # kind of the record to correct: the first one of a page
 
-# Field, selector, normaliser ("text", "amount", "availability" …); earlier ones go first.
+# Field, selector, normaliser ("text", "amount", "availability" …); earlier ones take precedence.
 PLACES: tuple[tuple[str, str, str], ...] = (
     # ("$field", ".$kind-$field", "$normaliser"),
 )
@@ -90,7 +90,7 @@ PARSER = DomainParser()
 ''')
 
 _TEST = Template('''\
-"""The parser of $domain, on a page as it was seen."""
+"""Tests the parser for $domain on a stored page."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ URL = $url
 HTML = (HERE / "page.html").read_bytes().decode()
 
 
-def test_it_accepts_pages_of_its_domain_alone() -> None:
+def test_it_accepts_only_pages_of_its_domain() -> None:
     assert PARSER.accepts(PageView.of(HTML, URL))
     assert not PARSER.accepts(PageView.of(HTML, "https://example.invalid/"))
 
@@ -131,7 +131,7 @@ def test_it_reads_what_the_page_states() -> None:
 
 
 def scaffold(folder: Path, domain: str, url: str, html: str) -> list[Path]:
-    """Write the package of a new parser below `folder`; answers its files."""
+    """Write the package of a new parser to `folder`; returns its files."""
     slug = re.sub(r"[^a-z0-9]+", "-", domain.lower()).strip("-")
     module = f"messor_parser_{slug.replace('-', '_')}"
     base, example = _start(html, url)
@@ -153,20 +153,20 @@ def scaffold(folder: Path, domain: str, url: str, html: str) -> list[Path]:
 
 
 def _start(html: str, url: str) -> tuple[str, dict[str, str]]:
-    """Which of ours a parser starts from, and an example of what places may put right.
+    """Return the built-in parser to start from, and example selectors.
 
-    A page that states no product is seldom a shop's: what else it states is begun with.
+    A page without a product is rarely a shop's: its other records are the start then.
     """
     stated = [record for record in read_records(html, url, generic=True).records if record.fields]
     if any(record.kind in PRODUCTS.kinds for record in stated) or not stated:
         return "PRODUCTS", {"kind": "product", "field": "price", "normaliser": "shown_amount"}
     name, field = next(iter(stated[0].fields.items()))
-    said = {"kind": stated[0].kind, "field": name, "normaliser": field.evidence.normaliser}
-    return "STATEMENTS", said
+    example = {"kind": stated[0].kind, "field": name, "normaliser": field.evidence.normaliser}
+    return "STATEMENTS", example
 
 
 def _expected(html: str, url: str, kinds: AbstractSet[str]) -> list[dict[str, Any]]:
-    """What is read today, for the test to hold on to."""
+    """Return the records read today, as expected by the test."""
     found = read_records(html, url, generic=True)
     return [
         {name: field.value for name, field in record.fields.items()}

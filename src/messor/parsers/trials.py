@@ -1,7 +1,8 @@
-"""Trials: a candidate version of a parser compared with what reads now, and a person's decision.
+"""Trials: a candidate version of a parser is compared with the current one, and a person decides.
 
-It is held against what is stored, all at once, or it shadows: it reads pages beside their reader as
-they come in, until it read enough of them or a person has seen enough. Promoting pins the version, rolling back lifts the pin; neither reads anything again by itself.
+It is compared with what is stored, all at once, or it shadows: it reads incoming pages beside the
+current parser until it has read enough or a person has seen enough. Promoting pins the version,
+rolling back removes the pin; neither reads stored pages again.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ INSERT INTO messor.parser_trials
   (id, parser, version, domain_id, pages, report, started_by, state, most)
 VALUES ($1, $2, $3, $4, 0, $5, $6, 'shadowing', $7)
 """
-# Two people who begin one at the same time wait for each other.
+# Concurrent starts of a trial wait for each other.
 ONE_BEGINS = "SELECT pg_advisory_xact_lock(hashtext('messor.parser_trials'))"
 SHADOWS = """
 SELECT id, parser, version, domain_id FROM messor.parser_trials
@@ -57,7 +58,7 @@ UPDATE messor.parser_trials SET state = $2, decided_by = $3, decided_at = (SELEC
        reason = $4 WHERE id = $1
 """
 
-# A report quotes pages: what it says of some of them goes, what it counts everywhere stays.
+# A report quotes pages: quotes of removed pages are deleted, the totals stay.
 FORGET = """
 UPDATE messor.parser_trials SET report = jsonb_set(report #- ARRAY['domains', $1], '{examples}',
          coalesce((SELECT jsonb_agg(e) FROM jsonb_array_elements(report -> 'examples') e
@@ -65,18 +66,18 @@ UPDATE messor.parser_trials SET report = jsonb_set(report #- ARRAY['domains', $1
  WHERE strpos(report::text, $1) > 0
 """
 
-# From which state a decision may be made.
+# States from which a decision may be made.
 _FROM = {
     "promoted": ("compared", "shadowing"),
     "rejected": ("compared", "shadowing"),
     "rolled_back": ("promoted",),
 }
-MOST_SHADOWS = 5  # at a time: each reads every page once more
+MOST_SHADOWS = 5  # concurrent shadows: each reads every page once more
 
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """A candidate that reads pages beside their reader."""
+    """A candidate that shadows the current parser."""
 
     id: UUID
     parser: str
@@ -93,7 +94,7 @@ async def add(
     domain_id: UUID | None,
     actor: str,
 ) -> UUID:
-    """Keep the outcome of a comparison for a person to decide on."""
+    """Store the result of a comparison for a person's decision."""
     trial_id = new_id()
     text = msgspec.json.encode(report).decode()
     await connection.execute(
@@ -114,15 +115,14 @@ async def begin(
     most: int,
     actor: str,
 ) -> UUID:
-    """Have a candidate shadow what reads, until it was compared on so many pages."""
+    """Start a shadow trial that ends after `most` compared pages."""
     await connection.execute(ONE_BEGINS)
     open_ = await shadows(connection)
     if (parser, version, domain_id) in [(one.parser, one.version, one.domain_id) for one in open_]:
-        raise ConflictError(f"{parser} {version} is shadowing there already.")
+        raise ConflictError(f"A shadow trial of {parser} {version} is already running there.")
     if len(open_) >= MOST_SHADOWS:
         raise ConflictError(
-            f"{len(open_)} candidates are shadowing, and each reads all pages once more: "
-            "decide on one of them first."
+            f"{len(open_)} shadow trials are running, which is the maximum; decide on one first."
         )
     trial_id = new_id()
     text = msgspec.json.encode(report).decode()
@@ -133,21 +133,21 @@ async def begin(
 
 
 async def shadows(connection: Connection) -> list[Shadow]:
-    """The candidates that are shadowing now."""
+    """Return the running shadow trials."""
     return [Shadow(*row) for row in await connection.fetch(SHADOWS)]
 
 
 async def lock_shadow(connection: Connection, trial_id: UUID) -> tuple[dict[str, Any], int] | None:
-    """What a shadow has counted so far, for whoever counts on, and how many pages it may compare.
+    """Lock a shadow trial and return its report so far and its page limit.
 
-    None when it is no longer one.
+    Returns None if it is no longer running.
     """
     row = await connection.fetchrow(LOCK_SHADOW, trial_id)
     return None if row is None else (msgspec.json.decode(row["report"]), row["most"])
 
 
 async def count(connection: Connection, trial_id: UUID, report: dict[str, Any]) -> None:
-    """Keep what a locked shadow has counted; one that has seen enough pages is compared."""
+    """Store the report of a locked shadow trial; one with enough pages becomes compared."""
     text = msgspec.json.encode(report).decode()
     row = await connection.fetchrow(COUNT, trial_id, text, report["pages"])
     assert row is not None
@@ -165,24 +165,24 @@ async def listing(source: Connection | Database, limit: int = 50) -> list[dict[s
 
 
 async def forget(connection: Connection, name: str) -> None:
-    """Remove what reports say of a domain, or of the page at an address."""
+    """Remove a domain, or the page at a URL, from reports."""
     await connection.execute(FORGET, name)
 
 
 async def decide(
     connection: Connection, trial_id: UUID, state: str, *, actor: str, reason: str | None = None
 ) -> str:
-    """Promote, reject or roll back; answers the parser and its version."""
+    """Promote, reject or roll back a trial; returns the parser and its version."""
     row = await connection.fetchrow(LOCK, trial_id)
     if row is None:
         raise NotFoundError(f"There is no trial {trial_id}.")
     if row["state"] not in _FROM[state]:
         raise ConflictError(f"The trial is {row['state']}: it cannot be {state.replace('_', ' ')}.")
     if state == "promoted" and not row["pages"]:
-        raise ConflictError("The trial has compared no page yet, so nothing speaks for it.")
+        raise ConflictError("The trial has compared no page yet, so it cannot be promoted.")
     parser, version, domain_id = row["parser"], row["version"], row["domain_id"]
     if state == "promoted":
-        installed_parsers().get(parser, version)  # says so if it is no longer there
+        installed_parsers().get(parser, version)  # raises if it is no longer installed
         await pins.pin(connection, parser, version, domain_id=domain_id, actor=actor)
     elif state == "rolled_back":
         await _roll_back(connection, parser, version, domain_id, actor)
@@ -195,11 +195,11 @@ async def decide(
 async def _roll_back(
     connection: Connection, parser: str, version: str, domain_id: UUID | None, actor: str
 ) -> None:
-    """Lift the pin of a promotion, and no other that was set there since."""
+    """Remove the pin of a promotion, but not one set there since."""
     reading = await pins.pinned(connection, parser, domain_id)
     if reading != version:
         now = f"{reading} is pinned" if reading else "no version is pinned"
         raise ConflictError(
-            f"{parser} {version} no longer reads there: {now} now. Only what reads can be rolled back."
+            f"{parser} {version} is no longer in use there ({now}); only the version in use can be rolled back."
         )
     await pins.lift(connection, parser, domain_id=domain_id, actor=actor)

@@ -1,1 +1,1 @@
-"""What is known? Records, products, prices, images, their history and corrections."""
+"""Records, products, prices and images, with their history and corrections."""

@@ -1,7 +1,7 @@
-"""What became of a page's records between two readings: new, changed, gone, back, or the same.
+"""Compares a page's records between two readings: new, changed, removed, restored or unchanged.
 
-Only what was asked for can be missing: records of a kind that nobody looked for, or whose reader
-failed, stay as they were.
+Only what was looked for can be missing: records of a kind that was not requested, or whose parser
+failed, stay unchanged.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import msgspec
 from messor.parsers.page_findings import FoundRecord
 
 CURRENT, REMOVED = "current", "removed"
-# What a page says of itself beside its own subject comes and goes; only these are events.
+# Records besides a page's main subject come and go; only these kinds raise events.
 EVENTFUL = frozenset(("product", "offer", "service", "opportunity", "funding_program", "event"))
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRecord:
-    """A record as it is stored."""
+    """A stored record."""
 
     id: int
     kind: str
@@ -40,7 +40,7 @@ class KnownRecord:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field of a record that is not what it was."""
+    """A changed field of a record."""
 
     name: str
     before: Any
@@ -49,7 +49,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangedRecord:
-    """A record that is stored, and what it says now."""
+    """A stored record and its new state."""
 
     known: KnownRecord
     found: FoundRecord
@@ -62,21 +62,23 @@ class ChangedRecord:
 
 @dataclass(slots=True)
 class PageChanges:
-    """What became of all records of one page."""
+    """The changes of all records of one page."""
 
     new: list[FoundRecord] = field(default_factory=list)
     changed: list[ChangedRecord] = field(default_factory=list)
     same: list[tuple[KnownRecord, FoundRecord]] = field(default_factory=list)
     removed: list[KnownRecord] = field(default_factory=list)
-    unread: list[KnownRecord] = field(default_factory=list)  # they stand, as nobody could look
+    unread: list[KnownRecord] = field(
+        default_factory=list
+    )  # kept, because they were not looked for
 
     @property
     def standing(self) -> int:
-        """How many records the page has now."""
+        """Number of records the page has now."""
         return len(self.new) + len(self.changed) + len(self.same) + len(self.unread)
 
     def __bool__(self) -> bool:
-        """Whether anything is not what it was."""
+        """Whether anything changed."""
         return bool(self.new or self.changed or self.removed)
 
 
@@ -87,7 +89,7 @@ def compare(
     unread: Collection[str] = (),
     kinds: Collection[str] | None = None,
 ) -> PageChanges:
-    """Hold what was found against what is known; only `kinds` were looked for, None means all."""
+    """Compare found records with known ones; only `kinds` were looked for, None means all."""
     changes = PageChanges()
     left = {(record.kind, record.identity): record for record in known}
     for record in found:
@@ -115,7 +117,7 @@ def _fields(before: KnownRecord, after: FoundRecord) -> list[FieldChange]:
 
 
 class Sighting(NamedTuple):
-    """One reading of a page: which page, in which snapshot, seen when, and why it was read."""
+    """One reading of a page: which page and snapshot, when it was seen, and why it was read."""
 
     page_id: int
     snapshot_id: int | None  # None: the page is gone

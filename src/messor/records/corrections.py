@@ -1,8 +1,8 @@
-"""Corrections: what reviewers say of fields that were read, and the rankings learnt from them.
+"""Corrections: reviewers' corrections of extracted fields, and the rankings learned from them.
 
-A correction rewrites no record: a record says what its parser read, with its evidence. It stands
-beside it, and it teaches. A ranking that was learnt reads nothing until a person puts it in force,
-and then it is a version of the parser like any other.
+A correction does not change the record, which states what its parser read, with evidence. It is
+stored beside it as a training example. A learned ranking has no effect until a person activates it;
+it is then a version of the parser like any other.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ STRICT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What somebody said of a field."""
+    """A reviewer's statement about a field."""
 
     id: int
     record_id: int
@@ -83,7 +83,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A corrected field and where the page lies that it was read from."""
+    """A corrected field and the location of its page in the archive."""
 
     field: str
     correct: str
@@ -98,35 +98,37 @@ class Lesson:
 async def correct(
     connection: Connection, record_id: int, name: str, value: str | None, *, actor: str
 ) -> None:
-    """Say what a field of a record should be; None: the page does not state it."""
+    """Correct a field of a record; None means that the page does not state it."""
     row = await _record(connection, record_id, name)
-    said = None if value is None else value.strip()
-    if said == "" or len(said or "") > 4000:
-        raise UsageError("A correction has 1 to 4,000 characters.")
-    if said not in (None, row["found"]) and not _can_be(name, said):
-        raise UsageError(f"{said[:60]!r} cannot be the {name} of a product.")
+    corrected = None if value is None else value.strip()
+    if corrected == "" or len(corrected or "") > 4000:
+        raise UsageError("A correction must have 1 to 4,000 characters.")
+    if corrected not in (None, row["found"]) and not _can_be(name, corrected):
+        raise UsageError(f"{corrected[:60]!r} is not a valid product {name}.")
     await connection.execute(
         KEEP, record_id, row["snapshot_id"], row["domain_id"], row["kind"], name, row["found"],
-        said, actor,
+        corrected, actor,
     )  # fmt: skip
-    data = {"record": record_id, "field": name, "found": row["found"], "correct": said}
+    data = {"record": record_id, "field": name, "found": row["found"], "correct": corrected}
     await events.record(
         connection, [Event("record.corrected", actor, row["domain_id"], None, data)]
     )
 
 
-def _can_be(name: str, said: str) -> bool:
-    """Whether a field that is no mere text may say so; nothing is learnt from what none does."""
-    if name not in STRICT or (name == "availability" and said in STATES):
+def _can_be(name: str, value: str) -> bool:
+    """Whether a typed field may have this value; nothing could be learned from an impossible one."""
+    if name not in STRICT or (name == "availability" and value in STATES):
         return True
-    return make_field("reviewer", NORMALISER_OF[name], said, confidence=1.0) is not None
+    return make_field("reviewer", NORMALISER_OF[name], value, confidence=1.0) is not None
 
 
 async def confirm(connection: Connection, record_id: int, name: str, *, actor: str) -> None:
-    """Say that a field is right as it is; that teaches as much."""
+    """Confirm a field; this is a training example too."""
     row = await _record(connection, record_id, name)
     if row["found"] is None:
-        raise ConflictError(f"The record states no {name}; say what it should be instead.")
+        raise ConflictError(
+            f"The record has no {name} to confirm; enter the correct value instead."
+        )
     await correct(connection, record_id, name, row["found"], actor=actor)
 
 
@@ -135,7 +137,7 @@ async def _record(connection: Connection, record_id: int, name: str) -> Any:
     if row is None:
         raise NotFoundError(f"There is no record {record_id}.")
     if row["kind"] != KIND:
-        raise UsageError(f"Record {record_id} is no product; only products learn from corrections.")
+        raise UsageError(f"Record {record_id} is not a product; only products can be corrected.")
     if name not in NORMALISER_OF:
         names = ", ".join(sorted(NORMALISER_OF))
         raise UsageError(f"A product has no field {name[:60]!r}; it has {names}.")
@@ -149,12 +151,12 @@ async def listing(
 
 
 async def lessons(source: Connection | Database) -> list[Lesson]:
-    """All that can be learnt from, in the order in which it was said."""
+    """Return all training examples, in order of entry."""
     return [Lesson(**row) for row in await source.fetch(LESSONS, KIND)]
 
 
 async def keep(connection: Connection, learnt: Sequence[TrainedRanking], *, actor: str) -> int:
-    """Store what was learnt as a version; it reads nothing yet. Only fields that gained are in it."""
+    """Store a learned ranking as an inactive version, with only the fields that improved."""
     fields = {one.name: one.weights for one in learnt if one.is_better}
     measured = {one.name: measured_as_json(one) for one in learnt}
     version: int = await connection.fetchval(KEEP_RANKING, _json(fields), _json(measured), actor)
@@ -179,7 +181,7 @@ async def versions(source: Connection | Database) -> list[dict[str, Any]]:
 
 
 async def in_force(source: Connection | Database) -> Ranking | None:
-    """The ranking that reads; None for the usual order."""
+    """Return the active ranking; None for the default order."""
     row = await source.fetchrow(IN_FORCE)
     if row is None:
         return None
@@ -187,7 +189,7 @@ async def in_force(source: Connection | Database) -> Ranking | None:
 
 
 async def use(connection: Connection, version: int | None, *, actor: str) -> None:
-    """Put a ranking in force, or None of them."""
+    """Activate a ranking, or none."""
     await connection.execute(REST)
     if version is not None:
         row = await connection.fetchrow(
@@ -196,7 +198,7 @@ async def use(connection: Connection, version: int | None, *, actor: str) -> Non
         if row is None:
             raise NotFoundError(f"There is no ranking {version}.")
         if not msgspec.json.decode(row["fields"]):
-            raise ConflictError(f"Ranking {version} is better at no field; the usual order stays.")
+            raise ConflictError(f"Ranking {version} improves no field, so it cannot be used.")
         await connection.execute(USE, version)
     await events.record(
         connection, [Event("ranking.used", actor, None, None, {"version": version})]

@@ -1,4 +1,4 @@
-"""What is known of a picture that was downloaded, in the rows of the products it belongs to."""
+"""Data of downloaded images, in the rows of the products they belong to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UPDATE messor.product_images i
     AS g (page_id, path, content_hash, width, height, file_size, media_type)
  WHERE i.image_page_id = g.page_id
 """
-# Written as extraction writes it.
+# Same path format as extraction writes.
 MOVE = """
 UPDATE messor.product_images i
    SET image_path = g.name || '@' || s.segment_offset || '+' || s.segment_length
@@ -38,7 +38,7 @@ SELECT i.id, i.image_url, i.moved_to, i.alt_text, i.image_type, i.position, i.wi
 
 
 class FoundImage(msgspec.Struct, frozen=True):
-    """What the bytes of a picture say."""
+    """Properties of an image, read from its bytes."""
 
     media_type: str
     width: int
@@ -48,7 +48,7 @@ class FoundImage(msgspec.Struct, frozen=True):
 
 
 async def store(connection: Connection, found: Sequence[tuple[int, str, FoundImage]]) -> None:
-    """Write pictures, each with its page and where its bytes lie."""
+    """Store images, each with its page and archive location."""
     if not found:
         return
     images = [image for _, _, image in found]
@@ -65,13 +65,13 @@ async def store(connection: Connection, found: Sequence[tuple[int, str, FoundIma
 
 
 async def move(connection: Connection, snapshot_ids: Sequence[int]) -> None:
-    """The bytes of these snapshots lie elsewhere now: say so in the rows of the pictures among them."""
+    """Update the archive locations of images among these snapshots after they moved."""
     await connection.execute(MOVE, snapshot_ids)
 
 
 async def image(source: Connection | Database, image_id: int) -> dict[str, Any]:
-    """A picture of a product, with where its bytes lie."""
+    """Return a product image with its archive location."""
     row = await source.fetchrow(FIND, image_id)
     if row is None:
-        raise NotFoundError(f"There is no picture {image_id}.")
+        raise NotFoundError(f"There is no image {image_id}.")
     return dict(row)

@@ -1,4 +1,4 @@
-"""Looking at records and products: lists, one of them whole, and what it said before."""
+"""Lists of records and products, single ones in full, and their history."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ async def records(
     after: int = 0,
     limit: int = 50,
 ) -> list[Row]:
-    """Records by id; `after` is the last one of the page before."""
+    """Return records ordered by id; `after` is the last id of the previous page."""
     rows = await source.fetch(RECORDS, domain_id, kind, state, least, after, limit)
     return [_plain(row) for row in rows]
 
 
 async def record(source: Source, record_id: int) -> Row:
-    """A record with its fields' evidence and its history."""
+    """Return a record with the evidence of its fields and its history."""
     row = await source.fetchrow(RECORD, record_id)
     if row is None:
         raise NotFoundError(f"There is no record {record_id}.")
@@ -100,13 +100,13 @@ async def products(
     after: int = 0,
     limit: int = 50,
 ) -> list[Row]:
-    """Products by id; `name` is looked for in their names."""
+    """Return products ordered by id; `name` is searched in their names."""
     rows = await source.fetch(PRODUCTS, domain_id, state, availability, name, after, limit)
     return [_plain(row) for row in rows]
 
 
 async def product(source: Source, product_id: int) -> Row:
-    """A product with its prices over time and its images."""
+    """Return a product with its price history and images."""
     row = await source.fetchrow(PRODUCT, product_id)
     if row is None:
         raise NotFoundError(f"There is no product {product_id}.")
@@ -117,7 +117,7 @@ async def product(source: Source, product_id: int) -> Row:
 
 
 def _plain(row: Any) -> Row:
-    """A row with its JSON read and its decimals as numbers."""
+    """Return a row with JSON parsed and decimals as numbers."""
     found = dict(row)
     for name, value in found.items():
         if value is not None and name in _JSON:

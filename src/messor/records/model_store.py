@@ -1,7 +1,7 @@
-"""Storing what a model found on a page, beside what parsers found there.
+"""Stores records that a model found on a page, beside those of parsers.
 
-A parser's record stands over a model's that says the same. A record that a model found earlier
-stays while the page still holds its words, unless the model was asked again and left it out.
+A parser's record takes precedence over an equal one of a model. An earlier record of a model is
+kept while the page contains its words, unless the model was asked again and left it out.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ UPDATE messor.extractions x
 
 @dataclass(frozen=True, slots=True)
 class ModelRecords:
-    """What a model and a page agree on. `complete` are kinds of which the model has said all."""
+    """Records of a model that the page supports. `complete` are kinds the model has answered fully."""
 
     said: Sequence[FoundRecord] = ()
-    held: Sequence[FoundRecord] = ()  # found earlier, and still on the page
+    held: Sequence[FoundRecord] = ()  # found earlier and still on the page
     complete: Collection[str] = field(default_factory=frozenset)
 
 
 async def earlier(source: Connection | Database, page_id: int) -> list[FoundRecord]:
-    """What a model found on a page before and stands."""
+    """Return the current records that a model found on a page before."""
     return [FoundRecord(*row) for row in await source.fetch(EARLIER, page_id, MODEL)]
 
 
 def quotes_of(record: FoundRecord) -> list[str]:
-    """The words of the page that a record was made of."""
+    """Return the quotes a record was made from."""
     return [field["evidence"]["quote"] for field in record.fields.values()]
 
 
 async def store_reading(
     connection: Connection, sighting: Sighting, reading: ModelRecords
 ) -> StoredOutcome | None:
-    """Write a model's records; None where the page has changed since it was shown to the model."""
+    """Store a model's records; None if the page has changed since the model saw it."""
     page_id = sighting.page_id
     known = (await known_records(connection, [page_id])).get(page_id, [])
     if await connection.fetchval(IN_FORCE, page_id) != sighting.snapshot_id:
@@ -87,7 +87,7 @@ def _found(reading: ModelRecords) -> list[FoundRecord]:
 
 
 def _beside(parsed: Sequence[KnownRecord], found: Sequence[FoundRecord]) -> list[FoundRecord]:
-    """Without what a parser found as well, in the same words or in fewer or more of them."""
+    """Drop records that a parser found as well, in the same or overlapping words."""
     taken = {(record.kind, record.identity) for record in parsed}
     heads: dict[str, list[str]] = {}
     for record in parsed:
@@ -102,7 +102,7 @@ def _beside(parsed: Sequence[KnownRecord], found: Sequence[FoundRecord]) -> list
 
 
 def _head(data: dict[str, Any]) -> str:
-    """What a record is about, as it is compared."""
+    """Return the normalised subject of a record, for comparison."""
     said = next((data[name] for name in HEADS if isinstance(data.get(name), str)), "")
     return " ".join(said.casefold().split())
 

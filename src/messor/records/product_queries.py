@@ -1,6 +1,6 @@
-"""Looking through products: filters, orders and a cursor over indexed columns, and one in full.
+"""Product queries: filters, orders and a cursor over indexed columns, and single products.
 
-Filters that no index serves are asked of a stretch of rows at a time, as in `browsing`.
+Filters without an index are applied to a bounded slice of rows at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 from messor.content.schemas.products import Availability
 from messor.errors import NotFoundError, UsageError
-from messor.records.queries import LARGEST, STRETCH, Source
+from messor.records.queries import LARGEST, MAX_SCANNED, Source
 
 AVAILABILITIES: tuple[str, ...] = get_args(Availability)
 MOST_IMAGES = 100
@@ -39,7 +39,7 @@ SELECT image_url, alt_text, image_type, position, width, height, file_size
 
 
 class ProductOrder(NamedTuple):
-    """A column that products are listed by."""
+    """A column that products are sorted by."""
 
     column: str
     is_falling: bool
@@ -51,12 +51,14 @@ class ProductOrder(NamedTuple):
         return f"q.{self.column} {way}, q.id {way}"
 
     def past(self, first: int) -> str:
-        """Whether a row follows a place, which is two parameters from this number on."""
+        """Return the condition that a row follows a cursor, whose two parameters start at this
+        number.
+        """
         sign = "<" if self.is_falling else ">"
         return f"(q.{self.column}, q.id) {sign} (${first}::{self.kind}, ${first + 1}::bigint)"
 
 
-# Products that do not state a figure are left out of the order by it.
+# Products without the value are left out of lists sorted by it.
 ORDERS = {
     "newest": ProductOrder("created_at", True, "timestamptz"),
     "changed": ProductOrder("updated_at", True, "timestamptz"),
@@ -65,13 +67,13 @@ ORDERS = {
     "rating": ProductOrder("rating", True, "numeric"),
 }
 
-# Where a list was left: the value of the order's column as text, and the product's id.
+# Cursor: the sort column's value as text, and the product's id.
 Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class ProductFilter:
-    """Which products are looked for; None: any. Brand and category are as pages write them."""
+    """Filters of products; None means any. Brand and category are matched as written on pages."""
 
     domain: str | None = None
     brand: str | None = None
@@ -86,7 +88,7 @@ class ProductFilter:
     def __post_init__(self) -> None:
         low, high = self.price_from, self.price_to
         if low is not None and high is not None and low > high:
-            raise UsageError(f"No price is from {low} to {high}: the first is the greater one.")
+            raise UsageError(f"Minimum price {low} exceeds maximum {high}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class FullProduct(Product):
-    """A product with its description and all other fields that its page states."""
+    """A product with its description and all other fields its page states."""
 
     description: str | None
     metadata: dict[str, Any]
@@ -126,7 +128,7 @@ class FullProduct(Product):
 
 @dataclass(frozen=True, slots=True)
 class ObservedPrice:
-    """What a product cost, and whether it was to be had, from a moment on."""
+    """The price and availability of a product from a moment on."""
 
     seen_at: datetime
     price: Decimal | None
@@ -138,7 +140,7 @@ class ObservedPrice:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture of a product, as its page names it."""
+    """A product image as named by its page."""
 
     image_url: str
     alt_text: str | None
@@ -151,7 +153,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ProductSlice:
-    """Some products, and the place after which the list goes on; None at its end."""
+    """A page of products, and the cursor of the next one; None at the end."""
 
     products: list[Product]
     reached: Place | None
@@ -165,15 +167,15 @@ async def products(
     after: Place | None = None,
     limit: int = 50,
 ) -> ProductSlice:
-    """Products in an order; `after` is what the answer before reached."""
+    """Return products in an order; `after` is the cursor of the previous answer."""
     by = ORDERS[order]
     inner, outer, args, served = _filters(wanted, by, after)
-    stretch = f"SELECT * FROM messor.products q WHERE {inner} ORDER BY {by.sql}"
+    part = f"SELECT * FROM messor.products q WHERE {inner} ORDER BY {by.sql}"
     if outer:
-        stretch += f" LIMIT {STRETCH}"
+        part += f" LIMIT {MAX_SCANNED}"
     sql = f"""
     SELECT {_ROW}
-      FROM (SELECT * FROM ({stretch}) q WHERE {outer or "true"}
+      FROM (SELECT * FROM ({part}) q WHERE {outer or "true"}
              ORDER BY {by.sql} LIMIT {limit + 1}) q
       JOIN messor.domains d ON d.id = q.domain_id ORDER BY {by.sql}"""
     rows = [Product(**row) for row in await source.fetch(sql, *args)]
@@ -182,7 +184,7 @@ async def products(
     if not outer:
         return ProductSlice(rows, None)
     edge = f"""SELECT q.id, q.{by.column} AS value FROM messor.products q WHERE {inner}
-                ORDER BY {by.sql} OFFSET {STRETCH - 1} LIMIT 1"""
+                ORDER BY {by.sql} OFFSET {MAX_SCANNED - 1} LIMIT 1"""
     last = await source.fetchrow(edge, *args[:served])
     return ProductSlice(rows, None if last is None else (_text(last["value"]), last["id"]))
 
@@ -190,7 +192,9 @@ async def products(
 def _filters(
     wanted: ProductFilter, by: ProductOrder, after: Place | None
 ) -> tuple[str, str, list[Any], int]:
-    """Conditions that an index serves, the others, the values of both, and how many the first have."""
+    """Return indexed conditions, the others, the values of both, and the number of values of the
+    first.
+    """
     args: list[Any] = []
     inner = [f"q.{by.column} IS NOT NULL"]
     outer: list[str] = []
@@ -217,7 +221,7 @@ def _filters(
 
 
 def _add(conditions: Sequence[tuple[str, Any]], place: list[str], args: list[Any]) -> None:
-    """Those conditions that have a value, each with its parameter."""
+    """Add the conditions that have a value, each with its parameter."""
     for condition, value in conditions:
         if value is not None:
             args.append(value)
@@ -233,11 +237,11 @@ def _text(value: Any) -> str:
 
 
 def _value(by: ProductOrder, text: str) -> Any:
-    """The value of a place; a cursor may have been made up."""
+    """Parse the value of a cursor, which may be forged."""
     try:
         return datetime.fromisoformat(text) if by.kind == "timestamptz" else Decimal(text)
     except (ValueError, InvalidOperation) as error:
-        raise UsageError("This list cannot be gone on with: start it anew.") from error
+        raise UsageError("The cursor is invalid; start the list from the beginning.") from error
 
 
 async def product(source: Source, product_id: int) -> FullProduct:
@@ -250,7 +254,7 @@ async def product(source: Source, product_id: int) -> FullProduct:
 async def prices(
     source: Source, product_id: int, *, before: datetime | None = None, limit: int = 500
 ) -> list[ObservedPrice]:
-    """What a product cost, the newest first; a row for each change."""
+    """Return the price history of a product, newest first; one row per change."""
     rows = await source.fetch(PRICES, product_id, before, limit)
     return [ObservedPrice(**row) for row in rows]
 

@@ -1,7 +1,7 @@
-"""The rows of products: what a page sells as it stands now, its prices over time, its images.
+"""Product rows: what a page sells now, its price history and its images.
 
-They follow from the page's product record. `updated_at` moves only when its content did; a price
-that a page does not state is not a price of nothing.
+They are derived from the page's product record. `updated_at` changes only with the content; a
+missing price is not a price of zero.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from messor.web.urls import parse
 
 IMAGE = "image"
 
-# Of a row that was there before, `old_price` tells what it cost, or what it last cost in this currency
-# if a price was not stated meanwhile. Whatever moved has a line in the
-# prices, with `cause` parser for pages in $23; read again by another parser, a moment's price may turn
-# out to have been another.
+# For an existing row, `old_price` is its previous price, or the last one in this currency if no
+# price was stated meanwhile. Every change has a row in the prices, with `cause` parser for pages in
+# $23; another parser may revise the price of a moment.
 SET = """
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::uuid[], $5::text[],
@@ -102,7 +101,7 @@ ON CONFLICT (product_id, url_hash) DO UPDATE
     OR excluded.alt_text IS DISTINCT FROM i.alt_text
 """
 
-# Fields that are columns; all others are kept as metadata.
+# Fields with a column; all others are stored as metadata.
 _COLUMNS = frozenset(
     ("product_name", "description", "price", "currency", "availability", "rating", "review_count",
      "brand", "category", "sku", "gtin")
@@ -112,7 +111,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class PriceChange(NamedTuple):
-    """A price that became another."""
+    """A price change."""
 
     sighting: Sighting
     product_id: int
@@ -122,7 +121,7 @@ class PriceChange(NamedTuple):
 
 
 class _Product(NamedTuple):
-    """A page's product record, with the id under which it is stored."""
+    """A page's product record with the id it is stored under."""
 
     sighting: Sighting
     page: FoundPage
@@ -131,7 +130,7 @@ class _Product(NamedTuple):
 
 
 async def store(connection: Connection, outcomes: Sequence[StoredOutcome]) -> list[PriceChange]:
-    """Write the products of pages whose records were just stored; answers prices that changed."""
+    """Store the products of pages whose records were just stored; returns price changes."""
     gone = [(o.sighting, r) for o in outcomes for r in o.changes.removed if r.kind == PRODUCT]
     if gone:
         await connection.execute(
@@ -145,17 +144,17 @@ async def store(connection: Connection, outcomes: Sequence[StoredOutcome]) -> li
     return [
         PriceChange(each.sighting, row["id"], row["old_price"], row["price"], row["currency"])
         for each in products
-        if _is_dearer_or_cheaper(row := rows[each.sighting.page_id])
+        if _has_new_price(row := rows[each.sighting.page_id])
     ]
 
 
-def _is_dearer_or_cheaper(row: Any) -> bool:
+def _has_new_price(row: Any) -> bool:
     old, new = row["old_price"], row["price"]
     return old is not None and new is not None and old != new
 
 
 def _products(outcome: StoredOutcome) -> list[_Product]:
-    """The product of a page, none or one."""
+    """Return the product of a page: none or one."""
     page, ids = outcome.page, outcome.product_ids
     if page is None or not ids:
         return []
@@ -198,13 +197,15 @@ def _columns(products: Sequence[_Product]) -> list[list[Any]]:
 async def _store_images(
     connection: Connection, products: Sequence[_Product], rows: dict[int, Any]
 ) -> None:
-    """The images of products whose pages were asked for any."""
-    asked = [each for each in products if each.page.has_asked_for(IMAGE)]
-    ids = [rows[each.sighting.page_id]["id"] for each in asked]
-    images = [row for each, found in zip(asked, ids, strict=True) for row in _images(each, found)]
+    """Store the images of products whose pages were read for images."""
+    with_images = [each for each in products if each.page.has_asked_for(IMAGE)]
+    ids = [rows[each.sighting.page_id]["id"] for each in with_images]
+    images = [
+        row for each, found in zip(with_images, ids, strict=True) for row in _images(each, found)
+    ]
     known = [
         found
-        for each, found in zip(asked, ids, strict=True)
+        for each, found in zip(with_images, ids, strict=True)
         if rows[each.sighting.page_id]["was_known"]
     ]
     if images or known:
@@ -213,7 +214,7 @@ async def _store_images(
 
 
 def _images(product: _Product, product_id: int) -> list[tuple[Any, ...]]:
-    """The images of a product, each address once, as rows."""
+    """Return the distinct images of a product as rows."""
     sighting = product.sighting
     found: dict[str, dict[str, Any]] = {}
     for record in product.page.records:
@@ -237,7 +238,7 @@ def _images(product: _Product, product_id: int) -> list[tuple[Any, ...]]:
 
 
 def number(value: Any) -> Decimal | None:
-    """A number as it was written, None when it is none."""
+    """Return a number as written, None if it is not one."""
     try:
         made = Decimal(str(value)) if value is not None else None
     except InvalidOperation:
@@ -257,6 +258,6 @@ def _text(value: Any) -> str | None:
 
 
 def _others(data: dict[str, Any]) -> str:
-    """What has no column, as JSON."""
+    """Return the fields without a column as JSON."""
     left = {name: value for name, value in data.items() if name not in _COLUMNS}
     return _encode(left).decode() if left else "{}"

@@ -1,7 +1,7 @@
-"""Looking through records: lists that stay quick among millions, one record whole, its history.
+"""Record queries: lists that stay fast with millions of rows, single records, their history.
 
-A list is read in stretches of an indexed order, the newest first: filters that no index serves are
-asked of so many rows at a time, and an answer may be short and still say where it goes on.
+A list is read in slices of an indexed order, newest first. Filters without an index are applied to
+a bounded number of rows, so a page may be short and still have a next cursor.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from messor.errors import NotFoundError
 from messor.store.database import Connection, Database
 
 LARGEST = 2**63 - 1
-STRETCH = 10_000  # rows that are looked at for one answer
-COUNTED = 10_000  # records of a kind that are counted; more are "at least"
-SAMPLE = 500  # newest records of a kind by which its readers are told
+MAX_SCANNED = 10_000  # rows scanned per request
+COUNTED = 10_000  # records counted per kind; beyond, "at least"
+SAMPLE = 500  # newest records of a kind used to list its parsers
 MOST_PARTS = 200
 
-# What a record is called, by the first of these that it states.
+# Title fields of a record, by precedence.
 TITLES = (
     "product_name", "name", "title", "question", "label", "text", "email", "phone", "profile",
     "seller", "size", "color", "url", "days",
@@ -47,7 +47,7 @@ SELECT {_ROW} FROM messor.records r JOIN messor.domains d ON d.id = r.domain_id
  WHERE r.page_id = $1 AND r.kind = ANY ($2::text[]) AND r.state = 'current'
  ORDER BY r.kind, r.id LIMIT {MOST_PARTS}
 """
-# The kinds in use, by hopping through the index.
+# The kinds in use, by a loose index scan.
 _KINDS = """
 WITH RECURSIVE used (kind) AS (
   (SELECT kind FROM messor.records WHERE state = 'current' ORDER BY kind LIMIT 1)
@@ -72,7 +72,7 @@ SELECT u.kind, c.records, s.sure, s.parsers
  WHERE u.kind IS NOT NULL AND c.records > 0 ORDER BY c.records DESC, u.kind
 """
 
-# A list tells how many records a domain has up to so many; beyond, that there are more.
+# Lists count a domain's records up to this number.
 LISTED = 500
 BY_DOMAIN = f"""
 SELECT d.id, (SELECT count(*)::int FROM (SELECT FROM messor.records r
@@ -85,7 +85,7 @@ Source = Connection | Database
 
 @dataclass(frozen=True, slots=True)
 class RecordFilter:
-    """Which records are looked for; None: any."""
+    """Filters of records; None means any."""
 
     kind: str | None = None
     domain: str | None = None
@@ -125,14 +125,14 @@ class FullRecord(ListedRecord):
     """A record with the evidence of its fields."""
 
     identity: str
-    fields: dict[str, Any]  # value, confidence and evidence by name
+    fields: dict[str, Any]  # value, confidence and evidence by field
     removed_at: datetime | None
     product_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class RecordChange:
-    """Something that became of a record, or of one of its fields."""
+    """A change of a record or of one of its fields."""
 
     id: int
     changed_at: datetime
@@ -146,7 +146,7 @@ class RecordChange:
 
 @dataclass(frozen=True, slots=True)
 class KindCount:
-    """How many records of a kind a domain has, and who read them."""
+    """Number of records of a kind on a domain, and the parsers that read them."""
 
     kind: str
     records: int
@@ -160,14 +160,14 @@ class KindCount:
 
 @dataclass(frozen=True, slots=True)
 class RecordSlice:
-    """Some records, and the id before which the list goes on; None at its end."""
+    """A page of records, and the cursor of the next one; None at the end."""
 
     records: list[ListedRecord]
     reached: int | None
 
 
 def title_of(data: dict[str, Any]) -> str:
-    """What people may call a record that states this."""
+    """Return a title for a record with this data."""
     values = [data[name] for name in TITLES if data.get(name)] or list(data.values())
     text = values[0] if values else ""
     return text if isinstance(text, str) else msgspec.json.encode(text).decode()
@@ -176,32 +176,32 @@ def title_of(data: dict[str, Any]) -> str:
 async def records(
     source: Source, wanted: RecordFilter, *, before: int | None = None, limit: int = 50
 ) -> RecordSlice:
-    """Records from the newest on; `before` is what the answer before reached."""
-    asked = _Asked(wanted, before)
-    stretch = f"SELECT * FROM messor.records r WHERE {asked.served} ORDER BY {asked.order}"
-    if asked.others:
-        stretch += f" LIMIT {STRETCH}"
+    """Return records, newest first; `before` is the cursor of the previous answer."""
+    query = _RecordQuery(wanted, before)
+    part = f"SELECT * FROM messor.records r WHERE {query.served} ORDER BY {query.order}"
+    if query.others:
+        part += f" LIMIT {MAX_SCANNED}"
     sql = f"""
     SELECT {_ROW}
-      FROM (SELECT * FROM ({stretch}) r WHERE {asked.others or "true"}
-             ORDER BY {asked.order} LIMIT {limit + 1}) r
+      FROM (SELECT * FROM ({part}) r WHERE {query.others or "true"}
+             ORDER BY {query.order} LIMIT {limit + 1}) r
       JOIN messor.domains d ON d.id = r.domain_id JOIN messor.pages p ON p.id = r.page_id
      ORDER BY r.id DESC"""
-    rows = [ListedRecord(**_plain(row)) for row in await source.fetch(sql, *asked.values)]
+    rows = [ListedRecord(**_plain(row)) for row in await source.fetch(sql, *query.values)]
     if len(rows) > limit:
         return RecordSlice(rows[:limit], rows[limit - 1].id)
-    if not asked.others:
+    if not query.others:
         return RecordSlice(rows, None)
-    edge = f"""SELECT r.id FROM messor.records r WHERE {asked.served}
-                ORDER BY {asked.order} OFFSET {STRETCH - 1} LIMIT 1"""
-    return RecordSlice(rows, await source.fetchval(edge, *asked.values[: asked.served_values]))
+    edge = f"""SELECT r.id FROM messor.records r WHERE {query.served}
+                ORDER BY {query.order} OFFSET {MAX_SCANNED - 1} LIMIT 1"""
+    return RecordSlice(rows, await source.fetchval(edge, *query.values[: query.served_values]))
 
 
-class _Asked:
-    """A list as SQL: what an index serves, in its order, and the other conditions.
+class _RecordQuery:
+    """A list as SQL: indexed conditions in index order, and the other conditions.
 
-    An index is entered by comparing rows, not by "=": for what equals a parameter the planner may
-    go through all records by id instead, which is quick for a frequent value and slow for a rare one.
+    An index is entered by row comparison, not by "=": for equality with a parameter the planner may
+    scan all records by id instead, which is fast for a frequent value and slow for a rare one.
     """
 
     def __init__(self, wanted: RecordFilter, before: int | None) -> None:
@@ -244,7 +244,9 @@ class _Asked:
 
 
 def _entered(lead: Sequence[tuple[str, str]]) -> list[str]:
-    """Where an index that begins with these columns and ends with the id is entered and left."""
+    """Return the conditions to enter and leave an index that starts with these columns and ends
+    with id.
+    """
     if not lead:
         return ["r.id < $1"]
     columns, values = (", ".join(part) for part in zip(*lead, strict=True))
@@ -267,33 +269,33 @@ async def record(source: Source, record_id: int) -> FullRecord:
 async def history(
     source: Source, record_id: int, *, before: int | None = None, limit: int = 100
 ) -> list[RecordChange]:
-    """What became of a record, the newest first."""
+    """Return the changes of a record, newest first."""
     rows = await source.fetch(HISTORY, record_id, before or LARGEST, limit)
     return [RecordChange(**_plain(row)) for row in rows]
 
 
 async def parts(source: Source, page_id: int, kinds: Sequence[str]) -> list[ListedRecord]:
-    """What else a page states, of some kinds."""
+    """Return a page's other records of some kinds."""
     return [ListedRecord(**_plain(row)) for row in await source.fetch(PARTS, page_id, list(kinds))]
 
 
 async def kinds(source: Source) -> list[str]:
-    """The kinds of records that there are."""
+    """Return the record kinds in use."""
     return [row["kind"] for row in await source.fetch(KINDS)]
 
 
 async def by_domain(source: Source, domain_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """How many records stand of each domain; one more than LISTED means: or more."""
+    """Count the current records of each domain; LISTED + 1 means "or more"."""
     return {row["id"]: row["records"] for row in await source.fetch(BY_DOMAIN, domain_ids)}
 
 
 async def of_domain(source: Source, domain_id: UUID) -> list[KindCount]:
-    """What a domain's pages state, by kind; the most frequent first."""
+    """Count a domain's records by kind, the most frequent first."""
     return [KindCount(**row) for row in await source.fetch(OF_DOMAIN, domain_id)]
 
 
 def _plain(row: Any) -> dict[str, Any]:
-    """A row with its JSON read."""
+    """Return a row with its JSON parsed."""
     found = dict(row)
     for name in ("data", "fields", "before", "after"):
         if found.get(name) is not None:

@@ -1,8 +1,8 @@
-"""Storing what was made of pages: records, their history, and the page as a whole.
+"""Stores the results of extraction: records, their history, and the page.
 
-All statements are for many pages at once, within the caller's transaction. What became of the
-records is judged by `changes`; products have rows of their own, written by `product_rows`. Records
-that a model found stand until `readings` judges them anew; what a parser finds as well is its own.
+All statements handle many pages at once, in the caller's transaction. `changes` compares records;
+`product_rows` writes products. Records of a model are kept until `model_store` compares them again;
+a record that a parser finds as well belongs to the parser.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from messor.store.database import Connection
 
 PRODUCT = "product"
 
-# Whoever writes the records of a page waits for whoever writes them just now.
+# Writers of the same page's records wait for each other.
 LOCK = """
 SELECT pg_advisory_xact_lock(hashtextextended('messor.records.' || page_id, 0))
   FROM unnest($1::bigint[]) AS p (page_id)
 """
-# Page by page and in no order: a server without statistics would read the whole table otherwise.
+# Page by page, unordered: without statistics the server would scan the whole table otherwise.
 KNOWN = """
 SELECT r.* FROM unnest($1::bigint[]) AS p (page_id) CROSS JOIN LATERAL
        (SELECT id, page_id, parser, kind, identity, state, content_hash, data FROM messor.records
          WHERE page_id = p.page_id FOR UPDATE) r
 """
-# Each new record is also the first line of its history; $13 are pages whose reader changed, not they.
+# Each new record is also the first entry of its history; $13 are pages whose parser changed, not
+# the page.
 ADD = """
 WITH added AS (
   INSERT INTO messor.records (page_id, snapshot_id, domain_id, kind, identity, confidence, parser,
@@ -56,7 +57,7 @@ WITH added AS (
 )
 SELECT page_id, identity, id FROM added WHERE kind = 'product'
 """
-# Of what says the same as before only the proof is renewed, and nothing if that is the same as well.
+# For unchanged records only the evidence is updated, and nothing if it is the same.
 RENEW = """
 UPDATE messor.records r
    SET snapshot_id = g.snapshot_id, confidence = g.confidence, parser = g.parser,
@@ -83,8 +84,8 @@ INSERT INTO messor.record_changes (record_id, page_id, snapshot_id, changed_at, 
 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::text[],
                      $6::text[], $7::text[], $8::jsonb[], $9::jsonb[])
 """
-# A page that could not be read, told by its lack of a type, takes nothing from what was read before.
-# A text that says the same is left where it lies: most of what is written is text.
+# A page that could not be read (it has no type) keeps its previous results. Unchanged text is not
+# rewritten: most of the written data is text.
 DESCRIBE = """
 INSERT INTO messor.extractions AS x (page_id, snapshot_id, domain_id, page_type,
        page_type_confidence, headline, main_text, markdown, metadata, flags, warnings, rejected,
@@ -121,19 +122,19 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(slots=True)
 class StoredOutcome:
-    """What became of one page's records."""
+    """The result of storing one page's records."""
 
     sighting: Sighting
     page: FoundPage | None  # None: the page is gone
     changes: PageChanges
-    by_model: int = 0  # records of a model that stand
-    product_ids: dict[str, int] = field(default_factory=dict)  # of product records, by identity
+    by_model: int = 0  # current records of a model
+    product_ids: dict[str, int] = field(default_factory=dict)  # ids of product records, by identity
 
 
 async def store(
     connection: Connection, read: Sequence[tuple[Sighting, FoundPage | None]]
 ) -> list[StoredOutcome]:
-    """Write what was made of pages; answers what became of their records."""
+    """Store extraction results; returns what changed."""
     known = await known_records(connection, [sighting.page_id for sighting, _ in read])
     outcomes = [
         _outcome(sighting, page, known.get(sighting.page_id, [])) for sighting, page in read
@@ -146,8 +147,8 @@ async def store(
 async def known_records(
     connection: Connection, page_ids: Sequence[int]
 ) -> dict[int, list[tuple[KnownRecord, str]]]:
-    """Records of pages as they are stored, oldest first, each with its parser; until the
-    transaction ends nobody else writes records of these pages.
+    """Return the stored records of pages, oldest first, each with its parser, and lock them against
+    other writers until the transaction ends.
     """
     await connection.execute(LOCK, sorted(page_ids))
     known: dict[int, list[tuple[KnownRecord, str]]] = {}
@@ -160,7 +161,7 @@ async def known_records(
 def _outcome(
     sighting: Sighting, page: FoundPage | None, known: Sequence[tuple[KnownRecord, str]]
 ) -> StoredOutcome:
-    """What became of a page's records; those of a model stand while the page does."""
+    """Compare a page's records; those of a model are kept while the page exists."""
     if page is None:
         return StoredOutcome(sighting, None, compare([record for record, _ in known], ()))
     if not known:
@@ -179,7 +180,7 @@ def _outcome(
 
 
 async def write(connection: Connection, outcomes: Sequence[StoredOutcome]) -> None:
-    """Write what became of records, and their history."""
+    """Store changes of records and their history."""
     await _add(connection, outcomes)
     await _renew(connection, outcomes)
     await _remove(connection, outcomes)
@@ -264,7 +265,7 @@ async def _remember(connection: Connection, outcomes: Sequence[StoredOutcome]) -
 
 
 def _history(outcome: StoredOutcome) -> Iterable[tuple[int, str, FieldChange | None]]:
-    """All lines but those of new records, which are written with them."""
+    """Yield all history entries except those of new records, which are written with them."""
     for each in outcome.changes.changed:
         if each.state == "returned":
             yield each.known.id, "returned", None
@@ -281,17 +282,17 @@ async def _describe(connection: Connection, outcomes: Sequence[StoredOutcome]) -
     read = [(o.sighting, o.page, o.changes.standing) for o in outcomes if o.page is not None]
     if not read:
         return
-    told = [page if page.is_read else None for _, page, _ in read]
+    readable = [page if page.is_read else None for _, page, _ in read]
     await connection.execute(
         DESCRIBE,
         [sighting.page_id for sighting, _, _ in read],
         [sighting.snapshot_id for sighting, _, _ in read],
         [sighting.domain_id for sighting, _, _ in read],
-        [page and page.page_type for page in told],
-        [page and page.page_type_confidence for page in told],
-        [page and page.headline for page in told],
-        [page and page.main_text for page in told],
-        [page and page.markdown for page in told],
+        [page and page.page_type for page in readable],
+        [page and page.page_type_confidence for page in readable],
+        [page and page.headline for page in readable],
+        [page and page.main_text for page in readable],
+        [page and page.markdown for page in readable],
         [page.metadata_json for _, page, _ in read],
         [page.flags_json for _, page, _ in read],
         [page.warnings_json for _, page, _ in read],

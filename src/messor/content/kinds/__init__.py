@@ -1,4 +1,4 @@
-"""Readers of records, one module for each kind: `find(page)` answers what a page states of it."""
+"""Record readers, one module per kind: `find(page)` returns the records a page states."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ FINDERS: Mapping[str, Finder] = MappingProxyType(
 
 
 def find_records(page: PageView) -> list[Record]:
-    """All records of these kinds that a page states."""
+    """Return all records of these kinds that a page states."""
     return [record for find in FINDERS.values() for record in find(page)]

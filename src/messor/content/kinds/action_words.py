@@ -1,9 +1,9 @@
-"""Phrases by which buttons and links ask for something, by action and language: data.
+"""Call-to-action phrases of buttons and links, by action and language: data.
 
 All are folded: lower case, no accents.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 from __future__ import annotations
 
 _PHRASES: dict[str, str] = {

@@ -1,4 +1,4 @@
-"""How a reader of one kind makes its records: supported fields only, and a confidence over all."""
+"""Helpers to build records: supported fields only, with an overall confidence."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from messor.content.records import Record
 PARSER = "generic"
 PARSER_VERSION = "1"
 
-# How sure a statement is by where it stands.
+# Confidence of a statement by its source.
 STATED = 0.95  # in structured data
-LINKED = 0.9  # in a link made for it
-SHOWN = 0.75  # in visible text, by its form
-GUESSED = 0.6  # in visible text, by its surroundings
+LINKED = 0.9  # in a mailto:, tel: or profile link
+VISIBLE = 0.75  # in visible text, recognised by its form
+GUESSED = 0.6  # in visible text, inferred from its context
 
 
 def make(
     kind: str, found: Mapping[str, EvidencedField | None], *, needs: tuple[str, ...] = ()
 ) -> Record | None:
-    """A record of the fields that are supported; None when one that it needs is not."""
+    """Build a record of the supported fields; None if a required one is missing."""
     fields = {name: field for name, field in found.items() if field is not None}
     if not fields or any(name not in fields for name in needs):
         return None
@@ -30,10 +30,10 @@ def make(
     return Record(kind, sum(sure) / len(sure), PARSER, PARSER_VERSION, fields)
 
 
-def said(
+def property_field(
     item: PageItem | None, *names: str, normaliser: str = "text", confidence: float = STATED
 ) -> EvidencedField | None:
-    """The field that the first useful property of an item supports."""
+    """Return the field supported by the first usable property of an item."""
     if item is None:
         return None
     for name in names:
@@ -45,13 +45,13 @@ def said(
 
 
 def field_of(
-    passage: Passage | None, normaliser: str = "text", confidence: float = SHOWN
+    passage: Passage | None, normaliser: str = "text", confidence: float = VISIBLE
 ) -> EvidencedField | None:
     return None if passage is None else passage.field(normaliser, confidence)
 
 
 def distinct(records: list[Record]) -> list[Record]:
-    """Records that say something no earlier one of their kind says."""
+    """Return the records without duplicates of an earlier one of their kind."""
     seen: set[str] = set()
     kept = []
     for record in records:
@@ -62,11 +62,11 @@ def distinct(records: list[Record]) -> list[Record]:
     return kept
 
 
-def stated_or_shown(
-    stated: Iterable[Record | None], shown: Callable[[], Record | None] | None
+def stated_or_visible(
+    stated: Iterable[Record | None], visible: Callable[[], Record | None] | None
 ) -> list[Record]:
-    """What structured data states; where it states nothing, what the visible page does, if asked."""
+    """Return the records of structured data; if there are none, those of the visible page."""
     found = [record for record in stated if record is not None]
-    if not found and shown is not None and (record := shown()) is not None:
+    if not found and visible is not None and (record := visible()) is not None:
         found = [record]
     return distinct(found)

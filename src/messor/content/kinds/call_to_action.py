@@ -1,6 +1,6 @@
-"""Calls to action: buttons and links that ask the visitor to do something, and what (W-5).
+"""Calls to action: buttons and links that ask the visitor to do something (W-5).
 
-Only what a fixed table of phrases knows is an action, so that a menu is not taken for one.
+Only phrases of a fixed table are actions, so that menus are not mistaken for them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from turbohtml import Element
 from messor.content.dates import fold
 from messor.content.evidence import NORMALISERS
 from messor.content.kinds.action_words import ACTIONS
-from messor.content.kinds.build import LINKED, SHOWN, distinct, make
+from messor.content.kinds.build import LINKED, VISIBLE, distinct, make
 from messor.content.plain import one_space
 from messor.content.records import Record
 from messor.content.view import PageView
@@ -22,19 +22,19 @@ KIND = "call_to_action"
 MAX_ACTIONS = 60
 MAX_BUTTONS = 500
 _MAX_LABEL = 60
-_LONGEST = 4 * _MAX_LABEL  # with the white space in it
-# One by one, because a tag is looked up where a list of selectors is a walk over the whole tree.
+_LONGEST = 4 * _MAX_LABEL  # including white space
+# One by one: a tag is an index lookup, a selector list walks the whole tree.
 _BUTTONS = (
     "button", 'input[type="submit"]', 'input[type="button"]', 'div[role="button"]',
     'span[role="button"]', 'a[role="button"]', 'li[role="button"]', 'label[role="button"]',
 )  # fmt: skip
-_LOOK = re.compile(r"btn|button|cta", re.IGNORECASE)
+_MAX_BUTTONS = re.compile(r"btn|button|cta", re.IGNORECASE)
 _ENTRIES = frozenset(("contact", "learn_more"))
 _TRIM = " .!?\u2192\u00bb\u203a>\u25b6\u25ba*|\u2022-\u2013:\u2026"
 
 
 def read_action(text: str) -> str | None:
-    """What a label asks for; None when it asks for nothing known."""
+    """Return the action a label asks for; None if it is not a known one."""
     if len(text) > 2 * _MAX_LABEL:
         return None
     words = one_space(fold(text)).strip(_TRIM)
@@ -44,7 +44,7 @@ def read_action(text: str) -> str | None:
     return found
 
 
-# Phrases of two words and more also count at the beginning of a label: "book now online".
+# Phrases of two or more words also count at the start of a label: "book now online".
 _BEGINNINGS = tuple(
     (f"{phrase} ", act) for phrase, act in ACTIONS.items() if " " in phrase and len(phrase) > 7
 )
@@ -52,7 +52,7 @@ _FIRST = frozenset(phrase.split()[0] for phrase in ACTIONS)
 
 
 def find(page: PageView) -> list[Record]:
-    """The calls to action of a page; the same one is named once."""
+    """Return the distinct calls to action of a page."""
     found: list[Record] = []
     seen: set[tuple[str, str]] = set()
     links = [
@@ -63,7 +63,7 @@ def find(page: PageView) -> list[Record]:
     for label, element in (*links, *_buttons(page)):
         key = (one_space(fold(label)), element.attr("href") or "")
         action = None if key in seen else read_action(label)
-        if action is None or not _asks(element, action):
+        if action is None or not _is_call(element, action):
             continue
         seen.add(key)
         record = _made(page, element)
@@ -75,7 +75,7 @@ def find(page: PageView) -> list[Record]:
 
 
 def _buttons(page: PageView) -> list[tuple[str, Element]]:
-    """Those of the first buttons that may ask for something, with what they say."""
+    """Return the first buttons that may be calls to action, with their labels."""
     found = list({each: None for button in _BUTTONS for each in page.document.select(button)})
     if len(found) > MAX_BUTTONS:
         found = sorted(found, key=page.page.start)[:MAX_BUTTONS]
@@ -93,14 +93,14 @@ def _label(button: Element) -> str:
 
 @lru_cache(maxsize=8192)
 def _may_be(label: str) -> bool:
-    """A cheap look at the first word."""
+    """Cheap check of the first word."""
     words = label.split(None, 1)
     return bool(words) and fold(words[0]).strip(_TRIM) in _FIRST
 
 
-def _asks(element: Element, action: str) -> bool:
-    """Whether an element asks, and is not just an entry of a menu that says the same."""
-    if element.tag != "a" or _LOOK.search(element.attr("class") or ""):
+def _is_call(element: Element, action: str) -> bool:
+    """Whether an element is a call to action, not just a menu entry with the same text."""
+    if element.tag != "a" or _MAX_BUTTONS.search(element.attr("class") or ""):
         return True
     return (
         action not in _ENTRIES and element.closest("nav, footer, header, [role=navigation]") is None
@@ -111,7 +111,7 @@ def _made(page: PageView, element: Element) -> Record | None:
     is_input = element.tag == "input"
     label = page.attribute(element, "value") if is_input else page.inside(element)
     linked = element.tag == "a"
-    sure = LINKED if not linked or _LOOK.search(element.attr("class") or "") else SHOWN
+    sure = LINKED if not linked or _MAX_BUTTONS.search(element.attr("class") or "") else VISIBLE
     return make(
         KIND,
         {

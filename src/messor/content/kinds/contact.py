@@ -1,6 +1,6 @@
 """Contacts: people, e-mail addresses, telephone numbers, postal addresses, profiles and forms.
 
-Structured data is read here, visible text in `shown_contacts`.
+This module reads structured data; `visible_contacts` reads visible text.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from messor.content import phones
 from messor.content.dates import fold
 from messor.content.evidence import EvidencedField
 from messor.content.items import PageItem
-from messor.content.kinds.build import LINKED, SHOWN, STATED, distinct, make, said
-from messor.content.kinds.shown_contacts import KIND, MAX_CONTACTS, shown_contacts
+from messor.content.kinds.build import LINKED, STATED, VISIBLE, distinct, make, property_field
+from messor.content.kinds.visible_contacts import KIND, MAX_CONTACTS, visible_contacts
 from messor.content.links import read_network
 from messor.content.page_type import page_type
 from messor.content.passages import Passage
@@ -23,11 +23,11 @@ _POINTS = frozenset(("ContactPoint",))
 
 
 def find(page: PageView) -> list[Record]:
-    """The contacts of a page."""
+    """Return the contacts of a page."""
     records = [
         *_people(page),
         *_points(page),
-        *shown_contacts(page),
+        *visible_contacts(page),
         *_profiles(page),
         *_forms(page),
     ]
@@ -35,24 +35,24 @@ def find(page: PageView) -> list[Record]:
 
 
 def _news(records: list[Record]) -> list[Record]:
-    """Records without those whose every address and number was already given."""
+    """Drop records whose addresses and numbers all occurred before."""
     seen: set[tuple[str, str]] = set()
     kept = []
     for record in records:
-        told = {(name, str(each.value)) for name, each in record.fields.items()}
-        if not {each for each in told if each[0] != "phone_text" or len(told) == 1} <= seen:
+        values = {(name, str(each.value)) for name, each in record.fields.items()}
+        if not {each for each in values if each[0] != "phone_text" or len(values) == 1} <= seen:
             kept.append(record)
-            seen |= told
+            seen |= values
     return kept
 
 
 def _people(page: PageView) -> list[Record | None]:
-    """People who can be reached, or who have a role."""
+    """Return people with contact details or a role."""
     found = []
     for item in page.items_of(_PEOPLE)[:MAX_CONTACTS]:
         known = {
-            "name": said(item, "name"),
-            "role": said(item, "jobTitle", "roleName"),
+            "name": property_field(item, "name"),
+            "role": property_field(item, "jobTitle", "roleName"),
             **_reach(page, item),
         }
         if len([each for each in known.values() if each is not None]) > 1:
@@ -62,7 +62,7 @@ def _people(page: PageView) -> list[Record | None]:
 
 def _points(page: PageView) -> list[Record | None]:
     return [
-        make(KIND, {"role": said(item, "contactType"), **_reach(page, item)})
+        make(KIND, {"role": property_field(item, "contactType"), **_reach(page, item)})
         for item in page.items_of(_POINTS)[:MAX_CONTACTS]
         if item.text("telephone", "email", "faxNumber")
     ]
@@ -70,18 +70,19 @@ def _points(page: PageView) -> list[Record | None]:
 
 def _reach(page: PageView, item: PageItem) -> dict[str, EvidencedField | None]:
     national = phones.normaliser(country_of(page))
-    phone = said(item, "telephone", normaliser="phone")
-    fax = said(item, "faxNumber", normaliser="phone")
+    phone = property_field(item, "telephone", normaliser="phone")
+    fax = property_field(item, "faxNumber", normaliser="phone")
     return {
-        "email": said(item, "email", normaliser="email"),
-        "phone": phone or said(item, "telephone", normaliser=national, confidence=SHOWN),
-        "phone_text": said(item, "telephone"),
-        "fax": fax or said(item, "faxNumber", normaliser=national, confidence=SHOWN),
+        "email": property_field(item, "email", normaliser="email"),
+        "phone": phone
+        or property_field(item, "telephone", normaliser=national, confidence=VISIBLE),
+        "phone_text": property_field(item, "telephone"),
+        "fax": fax or property_field(item, "faxNumber", normaliser=national, confidence=VISIBLE),
     }
 
 
 def _profiles(page: PageView) -> list[Record | None]:
-    """Profiles in social networks that the page links to, but for its running text, or states."""
+    """Return social network profiles that the page states, or links to outside its running text."""
     found: dict[str, Record | None] = {}
     written = page_type(page).name in ("article", "listing", "search")
     for anchor, href in page.links:
@@ -101,7 +102,7 @@ def _profiles(page: PageView) -> list[Record | None]:
 
 
 def _plain_address(url: str) -> str:
-    """What all ways to write a profile's address have in common."""
+    """Return the canonical form of a profile's URL."""
     return url.partition("//")[2].lower().removeprefix("www.").rstrip("/")
 
 
@@ -112,7 +113,7 @@ def _profile(passage: Passage, confidence: float) -> Record | None:
 
 
 def _forms(page: PageView) -> list[Record | None]:
-    """Forms that take a message and an e-mail address, and are not for comments."""
+    """Return forms that take a message and an e-mail address and are not comment forms."""
     if page_type(page).name in ("article", "product", "listing", "login"):
         return []
     found: list[Record | None] = []
@@ -125,7 +126,7 @@ def _forms(page: PageView) -> list[Record | None]:
             continue
         if form.select_one('input[type="email"], input[name*="mail" i]') is None:
             continue
-        action = page.attribute(form, "action").field("link", SHOWN)
-        name = page.attribute(message, "name").field("text", SHOWN)
+        action = page.attribute(form, "action").field("link", VISIBLE)
+        name = page.attribute(message, "name").field("text", VISIBLE)
         found.append(make(KIND, {"form_action": action, "form_message": name}))
     return found

@@ -1,4 +1,4 @@
-"""Events: what happens when and where, from structured data or from labels of an event's page."""
+"""Events: what happens when and where, from structured data or labels on an event's page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from messor.content.dates import read_date
 from messor.content.evidence import EvidencedField
 from messor.content.items import PageItem
-from messor.content.kinds.build import SHOWN, STATED, make, said, stated_or_shown
+from messor.content.kinds.build import STATED, VISIBLE, make, property_field, stated_or_visible
 from messor.content.kinds.organisation import address_fields
 from messor.content.labels import Label, labels
 from messor.content.page_type import page_type
@@ -37,10 +37,10 @@ _WHEN, _UNTIL, _WHERE, _BY = (frozenset(words.split(", ")) for words in _LABELS.
 
 
 def find(page: PageView) -> list[Record]:
-    """The events of a page."""
+    """Return the events of a page."""
     stated = [_stated(item) for item in page.items_of(TYPES)[:MAX_EVENTS]]
     may_show = page_type(page).name == "event"
-    return stated_or_shown(stated, partial(_shown, page) if may_show else None)
+    return stated_or_visible(stated, partial(_visible, page) if may_show else None)
 
 
 def _stated(item: PageItem) -> Record | None:
@@ -50,51 +50,53 @@ def _stated(item: PageItem) -> Record | None:
     return make(
         KIND,
         {
-            "name": said(item, "name"),
-            "start": said(item, "startDate", normaliser="date"),
-            "end": said(item, "endDate", normaliser="date"),
-            "location": said(place, "name") or said(item, "location"),
+            "name": property_field(item, "name"),
+            "start": property_field(item, "startDate", normaliser="date"),
+            "end": property_field(item, "endDate", normaliser="date"),
+            "location": property_field(place, "name") or property_field(item, "location"),
             **address_fields(address),
-            "organiser": said(item.item("organizer", "performer"), "name")
-            or said(item, "organizer"),
-            "description": said(item, "description", normaliser="long_text"),
-            "price": said(offer, "price", "lowPrice", normaliser="money_amount"),
-            "currency": said(offer, "priceCurrency", normaliser="money_currency"),
-            "url": said(item, "url", normaliser="link"),
+            "organiser": property_field(item.item("organizer", "performer"), "name")
+            or property_field(item, "organizer"),
+            "description": property_field(item, "description", normaliser="long_text"),
+            "price": property_field(offer, "price", "lowPrice", normaliser="money_amount"),
+            "currency": property_field(offer, "priceCurrency", normaliser="money_currency"),
+            "url": property_field(item, "url", normaliser="link"),
         },
         needs=("name", "start"),
     )
 
 
-def _shown(page: PageView) -> Record | None:
+def _visible(page: PageView) -> Record | None:
     title = next((line for line in page.lines if line.level == 1), None)
     if title is None:
         return None
-    told = labels(page)
-    start = next((label for label in told if label.name in _WHEN and read_date(label.text)), None)
+    found_labels = labels(page)
+    start = next(
+        (label for label in found_labels if label.name in _WHEN and read_date(label.text)), None
+    )
     marked = page.document.select_one("time[datetime]")
     begins: EvidencedField | None = None
     if start is not None:
-        begins = start.passage(page).field("moment", SHOWN)
+        begins = start.passage(page).field("moment", VISIBLE)
     elif marked is not None:
-        begins = page.attribute(marked, "datetime").field("date", SHOWN)
+        begins = page.attribute(marked, "datetime").field("date", VISIBLE)
     return make(
         KIND,
         {
-            "name": page.said(title).field("text", STATED),
+            "name": page.passage(title).field("text", STATED),
             "start": begins,
-            "end": _labelled(page, told, _UNTIL, "moment"),
-            "location": _labelled(page, told, _WHERE, "text"),
-            "organiser": _labelled(page, told, _BY, "text"),
+            "end": _labelled(page, found_labels, _UNTIL, "moment"),
+            "location": _labelled(page, found_labels, _WHERE, "text"),
+            "organiser": _labelled(page, found_labels, _BY, "text"),
         },
         needs=("name", "start"),
     )
 
 
 def _labelled(
-    page: PageView, told: list[Label], names: frozenset[str], normaliser: str
+    page: PageView, found_labels: list[Label], names: frozenset[str], normaliser: str
 ) -> EvidencedField | None:
-    for label in told:
+    for label in found_labels:
         if label.name in names and len(label.text) < 200:
-            return label.passage(page).field(normaliser, SHOWN)
+            return label.passage(page).field(normaliser, VISIBLE)
     return None

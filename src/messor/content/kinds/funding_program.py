@@ -1,6 +1,6 @@
-"""Funding programs: who funds what, with how much, until when, for whom and where.
+"""Funding programs: who funds what, how much, until when, for whom and where.
 
-A page states one where its title names funding and at least two of those are labelled on it.
+A page states one if its title names funding and at least two of these facts are labelled.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from messor.content.amounts import money_in
 from messor.content.dates import fold
 from messor.content.evidence import EvidencedField
 from messor.content.items import PageItem
-from messor.content.kinds.build import SHOWN, make, said, stated_or_shown
+from messor.content.kinds.build import VISIBLE, make, property_field, stated_or_visible
 from messor.content.kinds.opportunity import labelled
 from messor.content.kinds.opportunity_words import (
     AMOUNT,
@@ -35,10 +35,10 @@ _SILENT = frozenset(("product", "listing", "search", "legal", "login", "cart", "
 
 
 def find(page: PageView) -> list[Record]:
-    """The funding programs of a page."""
+    """Return the funding programs of a page."""
     stated = [_stated(item) for item in page.items_of(_GRANTS)[:50]]
     may_show = page_type(page).name not in _SILENT
-    return stated_or_shown(stated, partial(_shown, page) if may_show else None)
+    return stated_or_visible(stated, partial(_visible, page) if may_show else None)
 
 
 def _stated(item: PageItem) -> Record | None:
@@ -46,39 +46,41 @@ def _stated(item: PageItem) -> Record | None:
     return make(
         KIND,
         {
-            "name": said(item, "name"),
-            "funder": said(item.item("funder", "sponsor"), "name")
-            or said(item, "funder", "sponsor"),
-            "amount": said(money, "value", "maxValue", normaliser="money_amount")
-            or said(item, "amount", normaliser="money_amount"),
-            "currency": said(money, "currency", normaliser="money_currency"),
-            "description": said(item, "description", normaliser="long_text"),
-            "url": said(item, "url", normaliser="link"),
+            "name": property_field(item, "name"),
+            "funder": property_field(item.item("funder", "sponsor"), "name")
+            or property_field(item, "funder", "sponsor"),
+            "amount": property_field(money, "value", "maxValue", normaliser="money_amount")
+            or property_field(item, "amount", normaliser="money_amount"),
+            "currency": property_field(money, "currency", normaliser="money_currency"),
+            "description": property_field(item, "description", normaliser="long_text"),
+            "url": property_field(item, "url", normaliser="link"),
         },
         needs=("name",),
     )
 
 
-def _shown(page: PageView) -> Record | None:
+def _visible(page: PageView) -> Record | None:
     heading = next((line for line in page.lines if line.level == 1), None)
     if heading is None or not _is_about_funding(page, heading):
         return None
-    told = labels(page)
+    found_labels = labels(page)
     found: dict[str, EvidencedField | None] = {
-        "funder": labelled(page, told, FUNDER, "text"),
-        "deadline": labelled(page, told, CLOSES, "day"),
-        "eligibility": _eligibility(page, told),
-        "region": labelled(page, told, REGION, "text"),
+        "funder": labelled(page, found_labels, FUNDER, "text"),
+        "deadline": labelled(page, found_labels, CLOSES, "day"),
+        "eligibility": _eligibility(page, found_labels),
+        "region": labelled(page, found_labels, REGION, "text"),
         **_amount(page),
     }
     if sum(field is not None for name, field in found.items() if name != "currency") < 2:
         return None
-    return make(KIND, {"name": page.said(heading).field("text", SHOWN), **found}, needs=("name",))
+    return make(
+        KIND, {"name": page.passage(heading).field("text", VISIBLE), **found}, needs=("name",)
+    )
 
 
-def _eligibility(page: PageView, told: list[Label]) -> EvidencedField | None:
-    """Who may apply: what a label announces, all items where that is a list."""
-    for label in told:
+def _eligibility(page: PageView, found_labels: list[Label]) -> EvidencedField | None:
+    """Return who may apply: the text after a label, or all items of a list."""
+    for label in found_labels:
         if ELIGIBLE.fullmatch(label.name) and len(label.text) <= _MAX_ITEM:
             last, items = label.line, label.line.element.parent
             if label.line.element.tag == "li":
@@ -88,7 +90,7 @@ def _eligibility(page: PageView, told: list[Label]) -> EvidencedField | None:
                     last = line
             listed = last is not label.line
             passage = page.between(label.line, last) if listed else label.passage(page)
-            field = passage.field("text", SHOWN)
+            field = passage.field("text", VISIBLE)
             if field is not None:
                 return field
     return None
@@ -101,21 +103,21 @@ def _is_about_funding(page: PageView, heading: Line) -> bool:
 
 
 def _amount(page: PageView) -> dict[str, EvidencedField | None]:
-    """The amount that a label announces; the larger one of a span."""
+    """Return the labelled amount; of a range, the larger one."""
     for label in labels(page):
         if not AMOUNT.fullmatch(label.name):
             continue
         line = label.line
-        value = max(line.text.rfind(label.text), 0)  # behind the label
+        value = max(line.text.rfind(label.text), 0)  # after the label
         written = [
             line.text[begin:end].strip()
             for begin, end in money_in(line)
             if value <= begin < value + _MAX_ITEM
         ]
-        fields = [page.said(line, text) for text in written]
-        amounts = [(passage.field("money_amount", SHOWN), passage) for passage in fields]
+        fields = [page.passage(line, text) for text in written]
+        amounts = [(passage.field("money_amount", VISIBLE), passage) for passage in fields]
         known = [(field, passage) for field, passage in amounts if field is not None]
         if known:
             field, passage = max(known, key=lambda each: float(each[0].value))
-            return {"amount": field, "currency": passage.field("money_currency", SHOWN)}
+            return {"amount": field, "currency": passage.field("money_currency", VISIBLE)}
     return {}

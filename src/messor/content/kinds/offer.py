@@ -1,6 +1,6 @@
-"""Offers (W-5): reductions, free first steps and deals that a page promises, by rule.
+"""Offers (W-5): discounts, free trials and deals that a page promises, by rule.
 
-Prices of products are left to the reader of products, those of a list to `price_item`.
+Product prices are read by the product parser, price lists by `price_item`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from messor.content.amounts import MONEY, money_in
 from messor.content.dates import fold, read_date
 from messor.content.evidence import NORMALISERS, EvidencedField
 from messor.content.items import PageItem
-from messor.content.kinds.build import GUESSED, SHOWN, distinct, make, said
+from messor.content.kinds.build import GUESSED, VISIBLE, distinct, make, property_field
 from messor.content.kinds.call_to_action import read_action
 from messor.content.kinds.offer_words import CODE, DEAL, FREE, PERCENT_OFF, SAVING, UNTIL
 from messor.content.lines import Line
@@ -24,36 +24,36 @@ KIND = "offer"
 MAX_OFFERS = 60
 _MAX_LINE = 180
 _LETTERS = 5
-_DIGIT = re.compile(r"\d")  # without one there is no money
+_DIGIT = re.compile(r"\d")  # an amount of money needs a digit
 _OFFERS = frozenset(("Offer", "AggregateOffer"))
 _PRODUCTS = frozenset(("Product", "ProductGroup", "IndividualProduct", "Car", "Book", "Vehicle"))
 _SILENT = frozenset(("article", "listing", "search", "legal", "product", "cart"))
 
 
 def read_code(text: str) -> str | None:
-    """The code that a text says to use."""
+    """Return the promo code in a text."""
     match = CODE.search(text[:_MAX_LINE])
     return match[1] if match else None
 
 
 def read_until(text: str) -> str | None:
-    """The day until which a text says that something holds."""
+    """Return the day until which an offer is valid."""
     match = UNTIL.search(fold(text[: 2 * _MAX_LINE]))
     found = read_date(match[1]) if match else None
     return found[:10] if found else None
 
 
 def find(page: PageView) -> list[Record]:
-    """The offers of a page."""
+    """Return the offers of a page."""
     stated = [_stated(item) for item in _free_offers(page)[:MAX_OFFERS]]
     found = [record for record in stated if record is not None]
     if page_type(page).name not in _SILENT:
-        found.extend(_shown(page))
+        found.extend(_visible(page))
     return distinct(found)[:MAX_OFFERS]
 
 
 def _free_offers(page: PageView) -> list[PageItem]:
-    """Offers that are not those of a product."""
+    """Return offers that do not belong to a product."""
     if not _PRODUCTS.isdisjoint(page.types):
         return []
     return page.items_of(_OFFERS)
@@ -61,29 +61,31 @@ def _free_offers(page: PageView) -> list[PageItem]:
 
 def _stated(item: PageItem) -> Record | None:
     thing = item.item("itemOffered")
-    name = said(item, "name") or said(thing, "name")
+    name = property_field(item, "name") or property_field(thing, "name")
     return make(
         KIND,
         {
             "title": name,
-            "description": said(item, "description", normaliser="long_text"),
-            "price": said(item, "price", "lowPrice", normaliser="money_amount"),
-            "currency": said(item, "priceCurrency", normaliser="money_currency"),
-            "valid_until": said(item, "validThrough", "priceValidUntil", normaliser="day"),
-            "url": said(item, "url", normaliser="link"),
+            "description": property_field(item, "description", normaliser="long_text"),
+            "price": property_field(item, "price", "lowPrice", normaliser="money_amount"),
+            "currency": property_field(item, "priceCurrency", normaliser="money_currency"),
+            "valid_until": property_field(
+                item, "validThrough", "priceValidUntil", normaliser="day"
+            ),
+            "url": property_field(item, "url", normaliser="link"),
         },
         needs=("title",),
     )
 
 
-def _shown(page: PageView) -> list[Record]:
+def _visible(page: PageView) -> list[Record]:
     found: list[Record] = []
     for line in page.lines:
         if len(line.text) > _MAX_LINE or line.region in ("nav", "header"):
             continue
         if not _promises(line.text):
             continue
-        if read_action(line.text) is not None:  # a button that repeats the offer
+        if read_action(line.text) is not None:  # a button repeating the offer
             continue
         record = _of_line(page, line)
         if record is not None:
@@ -95,7 +97,7 @@ def _shown(page: PageView) -> list[Record]:
 
 @lru_cache(maxsize=8192)
 def _promises(text: str) -> bool:
-    """Whether a line promises something; remembered, for the pages of a site repeat their lines."""
+    """Whether a line promises something; cached, as pages of a site repeat lines."""
     folded = fold(text)
     promised = ("%" in folded and PERCENT_OFF.search(folded)) or FREE.search(folded)
     if not promised and _DIGIT.search(text):
@@ -105,11 +107,11 @@ def _promises(text: str) -> bool:
 
 
 def _of_line(page: PageView, line: Line) -> Record | None:
-    passage = page.said(line)
+    passage = page.passage(line)
     folded = fold(line.text)
     reduced = PERCENT_OFF.search(folded) is not None
     amounts = money_in(line)
-    sure = SHOWN if reduced or line.level else GUESSED
+    sure = VISIBLE if reduced or line.level else GUESSED
     saved = bool(amounts) and SAVING.search(folded) is not None
     fields: dict[str, EvidencedField | None] = {
         "title": passage.field("text", sure),
@@ -119,19 +121,19 @@ def _of_line(page: PageView, line: Line) -> Record | None:
     }
     if amounts:
         begin, end = amounts[0]
-        written = page.said(line, line.text[begin:end])
+        written = page.passage(line, line.text[begin:end])
         fields["discount_amount" if saved else "price"] = written.field("money_amount", sure)
         fields["currency"] = written.field("money_currency", sure)
     return make(KIND, fields, needs=("title",))
 
 
 def _later(page: PageView, line: Line) -> EvidencedField | None:
-    """The end of an offer, where one of the next lines says it."""
+    """Return the end of an offer if one of the next lines states it."""
     for following in page.lines[line.number + 1 : line.number + 4]:
         if following.level:
             break
         if len(following.text) <= _MAX_LINE and read_until(following.text):
-            return page.said(following).field("until", GUESSED)
+            return page.passage(following).field("until", GUESSED)
     return None
 
 

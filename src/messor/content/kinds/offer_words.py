@@ -1,4 +1,4 @@
-"""Patterns by which a line promises an offer, in the major European languages: data.
+"""Patterns of lines that promise an offer, in the major European languages: data.
 
 All are for folded text (lower case, no accents) and take linear time.
 """

@@ -1,4 +1,4 @@
-"""Opening hours: which days, and from when to when."""
+"""Opening hours: days with opening and closing times."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from messor.content.dates import fold
 from messor.content.hours import is_day, read_days, read_hours, statements
 from messor.content.items import PageItem
-from messor.content.kinds.build import SHOWN, STATED, distinct, field_of, make, said
-from messor.content.kinds.line_cues import times_of
+from messor.content.kinds.build import STATED, VISIBLE, distinct, field_of, make, property_field
+from messor.content.kinds.line_hints import times_of
 from messor.content.lines import Line
 from messor.content.passages import Passage
 from messor.content.records import Record
@@ -17,10 +17,10 @@ from messor.content.view import PageView
 KIND = "opening_hours"
 MAX_HOURS = 100
 _MAX_LINE = 120
-_REACH = 40  # lines below a label
-_ENOUGH = 3  # statements on a page that does not announce opening hours
+_REACH = 40  # lines after a label
+_ENOUGH = 3  # statements required on a page that does not announce opening hours
 _SPECIFIED = frozenset(("OpeningHoursSpecification",))
-# Labels by what they have in common, which is all that has to be looked for on most pages.
+# Labels by their common part, the only text to search for on most pages.
 _LABELS = {
     "hours": (
         "opening hours", "business hours", "store hours", "office hours", "hours of operation",
@@ -52,24 +52,27 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def find(page: PageView) -> list[Record]:
-    """The opening hours of a page, one record for each statement."""
+    """Return the opening hours of a page, one record per statement."""
     found = [_specified(item) for item in page.items_of(_SPECIFIED)[:MAX_HOURS]]
     for item in page.items:
         found.extend(_written(passage) for passage in item.texts("openingHours")[:20])
     stated = [record for record in found if record is not None]
-    return distinct(stated or _shown(page))[:MAX_HOURS]
+    return distinct(stated or _visible(page))[:MAX_HOURS]
 
 
 def _specified(item: PageItem) -> Record | None:
     found = {
         "days": field_of(item.listed("dayOfWeek"), "days", STATED),
-        "valid_from": said(item, "validFrom", normaliser="day"),
-        "valid_through": said(item, "validThrough", normaliser="day"),
+        "valid_from": property_field(item, "validFrom", normaliser="day"),
+        "valid_through": property_field(item, "validThrough", normaliser="day"),
     }
-    opens, closes = said(item, "opens", normaliser="time"), said(item, "closes", normaliser="time")
+    opens, closes = (
+        property_field(item, "opens", normaliser="time"),
+        property_field(item, "closes", normaliser="time"),
+    )
     if opens is not None and closes is not None and opens.value == closes.value == "00:00":
-        # How machines are told that a place stays closed; open all day is until 23:59.
-        shut = said(item, "closes", normaliser="shut")
+        # schema.org's notation for closed all day; open all day is until 23:59.
+        shut = property_field(item, "closes", normaliser="shut")
         return make(KIND, {**found, "hours": shut}, needs=("days", "hours"))
     return make(
         KIND, {**found, "opens": opens, "closes": closes}, needs=("days", "opens", "closes")
@@ -81,7 +84,7 @@ def _written(passage: Passage) -> Record | None:
     return make(KIND, {"days": days, "hours": hours}, needs=("days", "hours"))
 
 
-def _shown(page: PageView) -> list[Record]:
+def _visible(page: PageView) -> list[Record]:
     labels = [
         label
         for stem, own in _LABELS.items()
@@ -92,7 +95,7 @@ def _shown(page: PageView) -> list[Record]:
     if not labels and times_of(page) < 2:
         return []
     found: list[Record] = []
-    days: Line | None = None  # a line of days alone, which waits for its hours
+    days: Line | None = None  # a line with days only, waiting for its hours
     for line in _near_labels(page, labels) if labels else page.lines:
         if len(line.text) > _MAX_LINE or not (len(line.text) < 40 or _DIGIT.search(line.text)):
             days = None
@@ -105,7 +108,7 @@ def _shown(page: PageView) -> list[Record]:
 
 
 def _near_labels(page: PageView, labels: list[str]) -> list[Line]:
-    """The lines that a label may announce."""
+    """Return the lines a label may refer to."""
     until = -1
     found = []
     for line, folded in zip(page.lines, page.folded.split("\n"), strict=True):
@@ -117,7 +120,7 @@ def _near_labels(page: PageView, labels: list[str]) -> list[Line]:
 
 
 def _of_line(page: PageView, line: Line, days: Line | None) -> tuple[list[Record], Line | None]:
-    """The records that a line completes, and the line itself when it only names days."""
+    """Return the records a line completes, and the line itself if it only names days."""
     named = read_days(line.text)
     if not named and days is None:
         return [], None
@@ -125,24 +128,24 @@ def _of_line(page: PageView, line: Line, days: Line | None) -> tuple[list[Record
     if (not named and hours is None) or not _is_terse(line.text):
         return [], None
     if named and hours is not None:
-        passages = [page.said(line, piece) for piece in statements(line.text)]
+        passages = [page.passage(line, piece) for piece in statements(line.text)]
         return [made for each in passages if (made := _made(each, each)) is not None], None
     if named and not _DIGIT.search(line.text):
         return [], line
     if hours is not None and not named and days is not None:
-        # Several spans may follow one day, each on a line of its own.
-        record = _made(page.said(days), page.said(line))
+        # Several time spans may follow one day, each on its own line.
+        record = _made(page.passage(days), page.passage(line))
         return [record] if record is not None else [], days
     return [], None
 
 
 def _made(days: Passage, hours: Passage) -> Record | None:
-    found = {"days": days.field("days", SHOWN), "hours": hours.field("hours", SHOWN)}
+    found = {"days": days.field("days", VISIBLE), "hours": hours.field("hours", VISIBLE)}
     return make(KIND, found, needs=("days", "hours"))
 
 
 def _is_terse(text: str) -> bool:
-    """Whether a line says hardly more than days and hours."""
+    """Whether a line contains hardly more than days and hours."""
     words = _WORD.findall(fold(text))
     telling = [word for word in words if not is_day(word)]
     return len(telling) <= 3 + len(words) // 4

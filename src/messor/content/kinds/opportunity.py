@@ -8,7 +8,14 @@ from functools import partial
 from messor.content.dates import fold
 from messor.content.evidence import NORMALISERS, EvidencedField
 from messor.content.items import PageItem
-from messor.content.kinds.build import GUESSED, SHOWN, STATED, make, said, stated_or_shown
+from messor.content.kinds.build import (
+    GUESSED,
+    STATED,
+    VISIBLE,
+    make,
+    property_field,
+    stated_or_visible,
+)
 from messor.content.kinds.opportunity_words import CLOSES, KINDS, PLACE, WHO
 from messor.content.labels import Label, labels
 from messor.content.page_type import page_type
@@ -28,16 +35,16 @@ _SILENT = frozenset(("article", "product", "listing", "search", "legal", "login"
 
 
 def read_kind(text: str) -> str | None:
-    """What sort of opportunity a text names: job, internship, volunteering, …"""
+    """Return the type of opportunity a text names: job, internship, volunteering, …"""
     folded = fold(text[:300])
     return next((name for name, pattern in KINDS if pattern.search(folded)), None)
 
 
 def find(page: PageView) -> list[Record]:
-    """The opportunities of a page."""
+    """Return the opportunities of a page."""
     stated = [_stated(item) for item in page.items_of(_JOBS)[:100]]
     may_show = page_type(page).name not in _SILENT
-    return stated_or_shown(stated, partial(_shown, page) if may_show else None)
+    return stated_or_visible(stated, partial(_visible, page) if may_show else None)
 
 
 def _stated(item: PageItem) -> Record | None:
@@ -48,38 +55,41 @@ def _stated(item: PageItem) -> Record | None:
     return make(
         KIND,
         {
-            "title": said(item, "title", "name"),
-            "organisation": said(item.item("hiringOrganization", "provider"), "name")
-            or said(item, "hiringOrganization"),
-            "location": said(address, "addressLocality") or said(place, "name", "address"),
-            "employment_type": said(item, "employmentType"),
-            "published": said(item, "datePosted", normaliser="day"),
-            "deadline": said(item, "validThrough", "applicationDeadline", normaliser="day"),
-            "salary": said(amount, "value", "minValue", normaliser="money_amount"),
-            "currency": said(pay, "currency", normaliser="money_currency"),
-            "description": said(item, "description", normaliser="long_text"),
-            "url": said(item, "url", normaliser="link"),
+            "title": property_field(item, "title", "name"),
+            "organisation": property_field(item.item("hiringOrganization", "provider"), "name")
+            or property_field(item, "hiringOrganization"),
+            "location": property_field(address, "addressLocality")
+            or property_field(place, "name", "address"),
+            "employment_type": property_field(item, "employmentType"),
+            "published": property_field(item, "datePosted", normaliser="day"),
+            "deadline": property_field(
+                item, "validThrough", "applicationDeadline", normaliser="day"
+            ),
+            "salary": property_field(amount, "value", "minValue", normaliser="money_amount"),
+            "currency": property_field(pay, "currency", normaliser="money_currency"),
+            "description": property_field(item, "description", normaliser="long_text"),
+            "url": property_field(item, "url", normaliser="link"),
         },
         needs=("title",),
     )
 
 
-def _shown(page: PageView) -> Record | None:
-    """An opportunity's own page: its heading names the sort, and it can be applied for."""
+def _visible(page: PageView) -> Record | None:
+    """Read a page about one opportunity: its heading names the type, and one can apply."""
     heading = next((line for line in page.lines if line.level == 1), None)
     if heading is None or read_kind(heading.text) is None or not _APPLY.search(page.folded):
         return None
-    told = labels(page)
-    deadline = labelled(page, told, CLOSES, "day")
-    place = labelled(page, told, PLACE, "text")
+    found_labels = labels(page)
+    deadline = labelled(page, found_labels, CLOSES, "day")
+    place = labelled(page, found_labels, PLACE, "text")
     if deadline is None and place is None:
         return None
     return make(
         KIND,
         {
-            "title": page.said(heading).field("text", STATED),
-            "type": page.said(heading).field("opportunity", SHOWN),
-            "organisation": labelled(page, told, WHO, "text"),
+            "title": page.passage(heading).field("text", STATED),
+            "type": page.passage(heading).field("opportunity", VISIBLE),
+            "organisation": labelled(page, found_labels, WHO, "text"),
             "location": place,
             "deadline": deadline,
             "url": _apply_link(page),
@@ -89,12 +99,12 @@ def _shown(page: PageView) -> Record | None:
 
 
 def labelled(
-    page: PageView, told: list[Label], names: re.Pattern[str], normaliser: str
+    page: PageView, found_labels: list[Label], names: re.Pattern[str], normaliser: str
 ) -> EvidencedField | None:
-    """The first statement whose label matches and which says such a thing."""
-    for label in told:
+    """Return the field of the first statement whose label matches and whose text yields a value."""
+    for label in found_labels:
         if names.fullmatch(label.name) and len(label.text) <= 400:
-            field = label.passage(page).field(normaliser, SHOWN)
+            field = label.passage(page).field(normaliser, VISIBLE)
             if field is not None:
                 return field
     return None

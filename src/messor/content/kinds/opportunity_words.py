@@ -1,6 +1,6 @@
-"""Words by which opportunities and funding programs are named and labelled: data.
+"""Names and labels of opportunities and funding programs: data.
 
-All are for folded text (lower case, no accents); labels have to match as a whole.
+All are for folded text (lower case, no accents); labels must match as a whole.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Organisations that a page states in structured data or, on pages of its own, in its imprint."""
+"""Organisations, from structured data or from the imprint on a site's own pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from messor.content import phones
 from messor.content.evidence import NORMALISERS, EvidencedField
 from messor.content.items import PageItem
-from messor.content.kinds.build import SHOWN, distinct, make, said
+from messor.content.kinds.build import VISIBLE, distinct, make, property_field
 from messor.content.page_type import page_type
 from messor.content.places import country_of, read_country
 from messor.content.records import Record
@@ -40,7 +40,7 @@ _VAT = re.compile(
     r"ES ?[A-Z]\d{7}[A-Z\d]|PL ?\d{10}|SE ?\d{12}|DK ?\d{8}|FI ?\d{8}|CZ ?\d{8,10}|PT ?\d{9}|"
     r"GB ?\d{9}|IE ?\d{7}[A-Z]{1,2}|CHE-?\d{3}\.\d{3}\.\d{3}|SK ?\d{10}|HU ?\d{8}|LU ?\d{8})(?!\w)"
 )
-_DIGITS = re.compile(r"\d{3}")  # of any such number
+_DIGITS = re.compile(r"\d{3}")  # of any VAT number
 _VAT_LABEL = re.compile(
     r"ust|umsatzsteuer|\bvat\b|\btva\b|p\.?\s?iva|partita iva|\bnif\b|\bcif\b|btw|\bnip\b|moms|uid|alv|dic|d\.p\.h",
     re.IGNORECASE,
@@ -50,19 +50,19 @@ _FORM = (
     r"Corp\.?|PLC|plc|S\.?A\.?S\.?|SARL|S\.?à\.?r\.?l\.?|S\.?A\.?|S\.?r\.?l\.?|S\.?p\.?A\.?|S\.?L\.?U?\.?|B\.?V\.?|N\.?V\.?|"
     r"sp\. z o\.\s?o\.|s\.r\.o\.|a\.s\.|AB|A/S|ApS|AS|Oy|Oyj|Lda\.?|Kft\.?|d\.o\.o\."
 )
-# Up to six words that begin with a capital or number, then a legal form.
+# Up to six words that start with a capital or digit, then a legal form.
 _LEGAL = re.compile(
     rf"(?<!\w)(?:[A-ZÄÖÜÉÈÅØÆŁŠČŽ0-9][\w&.'\u2019+-]{{0,30}}(?:\s(?:und|and|et|de|für|of|the|y|e|&|des|der))?\s){{1,6}}(?:{_FORM})(?!\w)"
 )
 
 
 _YEAR = re.compile(r"^(?:(?:19|20)\d\d|Copyright|by|[-\u2013,.©\s])+\s")
-# Pages on which a site speaks of itself.
+# Page types on which a site describes itself.
 _OWN = frozenset(("legal", "contact", "about", "home"))
 
 
 def find(page: PageView) -> list[Record]:
-    """The organisations of a page."""
+    """Return the organisations of a page."""
     stated = [_stated(page, item) for item in page.items_of(TYPES)[:MAX_ORGANISATIONS]]
     found = [record for record in stated if record is not None]
     if not found:
@@ -72,7 +72,7 @@ def find(page: PageView) -> list[Record]:
 
 
 def _merged(records: list[Record]) -> list[Record]:
-    """One record for each name: the one that says most."""
+    """Return one record per name: the one with the most fields."""
     best: dict[str, Record] = {}
     for record in records:
         name = str(record.value("name")).casefold()
@@ -82,35 +82,37 @@ def _merged(records: list[Record]) -> list[Record]:
 
 
 def address_fields(item: PageItem | None) -> dict[str, EvidencedField | None]:
-    """What a postal address states."""
-    country = said(item, "addressCountry", normaliser="country")
+    """Return the fields of a postal address."""
+    country = property_field(item, "addressCountry", normaliser="country")
     nested = item.item("addressCountry") if item else None
     return {
-        "street": said(item, "streetAddress"),
-        "postal_code": said(item, "postalCode"),
-        "locality": said(item, "addressLocality"),
-        "region": said(item, "addressRegion"),
-        "country": country or said(nested, "name", normaliser="country"),
+        "street": property_field(item, "streetAddress"),
+        "postal_code": property_field(item, "postalCode"),
+        "locality": property_field(item, "addressLocality"),
+        "region": property_field(item, "addressRegion"),
+        "country": country or property_field(nested, "name", normaliser="country"),
     }
 
 
 def _stated(page: PageView, item: PageItem) -> Record | None:
     national = phones.normaliser(country_of(page))
-    phone = said(item, "telephone", normaliser="phone")
+    phone = property_field(item, "telephone", normaliser="phone")
     logo = item.item("logo")
     return make(
         KIND,
         {
-            "name": said(item, "name"),
-            "legal_name": said(item, "legalName"),
-            "description": said(item, "description", normaliser="long_text"),
-            "url": said(item, "url", normaliser="link"),
-            "email": said(item, "email", normaliser="email"),
-            "phone": phone or said(item, "telephone", normaliser=national, confidence=SHOWN),
-            "vat_id": said(item, "vatID"),
-            "logo": said(item, "logo", normaliser="link") or said(logo, "url", normaliser="link"),
-            "founded": said(item, "foundingDate"),
-            "price_range": said(item, "priceRange"),
+            "name": property_field(item, "name"),
+            "legal_name": property_field(item, "legalName"),
+            "description": property_field(item, "description", normaliser="long_text"),
+            "url": property_field(item, "url", normaliser="link"),
+            "email": property_field(item, "email", normaliser="email"),
+            "phone": phone
+            or property_field(item, "telephone", normaliser=national, confidence=VISIBLE),
+            "vat_id": property_field(item, "vatID"),
+            "logo": property_field(item, "logo", normaliser="link")
+            or property_field(logo, "url", normaliser="link"),
+            "founded": property_field(item, "foundingDate"),
+            "price_range": property_field(item, "priceRange"),
             **(address_fields(item.item("address"))),
         },
         needs=("name",),
@@ -118,7 +120,7 @@ def _stated(page: PageView, item: PageItem) -> Record | None:
 
 
 def _printed(page: PageView) -> Record | None:
-    """What an imprint or a footer says: a name with its legal form, and a VAT number."""
+    """Read an imprint or footer: a name with its legal form, and a VAT number."""
     name: EvidencedField | None = None
     vat: EvidencedField | None = None
     own = page_type(page).name in _OWN
@@ -127,9 +129,9 @@ def _printed(page: PageView) -> Record | None:
             continue
         number, named = _names(line.text)
         if vat is None and number:
-            vat = page.said(line, number).field("text", SHOWN)
+            vat = page.passage(line, number).field("text", VISIBLE)
         if name is None and named:
-            name = page.said(line, named).field("text", SHOWN)
+            name = page.passage(line, named).field("text", VISIBLE)
         if vat is not None and name is not None:
             break
     return make(KIND, {"name": name, "vat_id": vat}, needs=("name",))
@@ -137,7 +139,7 @@ def _printed(page: PageView) -> Record | None:
 
 @lru_cache(maxsize=4096)
 def _names(text: str) -> tuple[str, str]:
-    """The VAT number and the name of a company in a line; remembered, for footers come again."""
+    """Return the VAT number and company name in a line; cached, as footers recur."""
     number = _VAT.search(text) if _DIGITS.search(text) and _VAT_LABEL.search(text) else None
     legal = _LEGAL.search(text)
     name = _YEAR.sub("", legal[0]).strip() if legal else ""

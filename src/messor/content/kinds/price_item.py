@@ -1,7 +1,7 @@
-"""Price list and menu items: a name with its price, several of them in a row.
+"""Price list and menu items: names with prices, several in a row.
 
 Structured data first. In visible text a row is a line that ends with a price, or a name with a
-price in the next block of the same parent; single ones are not a list and are left alone.
+price in the next block of the same parent; single ones are not a list and are ignored.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from messor.content.amounts import money_in
 from messor.content.dates import fold
 from messor.content.evidence import NORMALISERS
 from messor.content.items import PageItem
-from messor.content.kinds.build import SHOWN, distinct, field_of, make, said
+from messor.content.kinds.build import VISIBLE, distinct, field_of, make, property_field
 from messor.content.lines import Line
 from messor.content.page_type import page_type
 from messor.content.passages import Passage
-from messor.content.products import normalise as _  # noqa: F401 - it adds shown_amount
+from messor.content.products import normalise as _  # noqa: F401 - registers shown_amount
 from messor.content.records import Record
 from messor.content.seams import SEAM
 from messor.content.view import PageView
@@ -30,20 +30,20 @@ _MENU_ITEMS = frozenset(("MenuItem",))
 _SILENT = frozenset(("article", "product", "listing", "search", "cart", "legal", "login", "error"))
 _MENUS = frozenset(("menu", "pricing", "service"))
 _TRIM = " .\u2026:\u2013\u2014-|_\u00b7*"
-# A price at the end of a line without its currency, as on menus: "Linsensuppe 4,90".
+# A price without currency at the end of a line, as on menus: "Linsensuppe 4,90".
 _BARE = re.compile(r"(?<![\d.,:])\d{1,4}(?:[.,]\d{2}|,-|\.-|,\u2013)$")
-# The lower end of a span of prices, and words before a lowest price.
+# The lower end of a price range, and words before a lowest price.
 _SPAN = re.compile(r"(?<![\d.,])(?:[$€£]\s?)?\d[\d.,]{0,8}\s?[€$£]?\s?[-\u2013\u2014]\s?$")
 _FROM = re.compile(
     r"(?:^|\s)(?:ab|from|starting at|à partir de|dès|desde|a partire da|da|vanaf|od|från|fra|alk\.?|от|від)$",
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
-# Large digits and small ones behind them: "19<sup>99</sup>".
+# Large digits followed by small ones: "19<sup>99</sup>".
 _CENTS_APART = re.compile(r"\d(?:<[^<>]{0,300}>){1,3}\d\d(?!\d)")
 _MAX_LINE = 200
 _MAX_UNIT = 24
-_REACH = 300  # lines above an item in which its section's heading is looked for
+_REACH = 300  # lines above an item searched for its section's heading
 _UNIT = re.compile(
     r"(?:/|per|pro|par|por|al|a persona|je)\s?"
     r"(?:month|mo|year|yr|week|day|night|hour|h|person|session|user|seat|piece|kg|g|l|km|m2|m²|"
@@ -75,7 +75,7 @@ class _Row:
 
 
 def read_unit(text: str) -> str | None:
-    """What a price is for: "month", "night", "person"; None when it does not say."""
+    """Return the unit of a price: "month", "night", "person"; None if not stated."""
     match = _UNIT.search(fold(text[:200]))
     if match is None:
         return None
@@ -84,7 +84,7 @@ def read_unit(text: str) -> str | None:
 
 
 def find(page: PageView) -> list[Record]:
-    """The items of a page's menus and price lists."""
+    """Return the items of a page's menus and price lists."""
     found = [_stated(item) for item in page.items_of(_MENU_ITEMS)[:MAX_ITEMS]]
     stated = [record for record in found if record is not None]
     if stated:
@@ -104,10 +104,10 @@ def _stated(item: PageItem) -> Record | None:
     return make(
         KIND,
         {
-            "name": said(item, "name"),
-            "description": said(item, "description", normaliser="long_text"),
-            "price": said(offer, "price", normaliser="money_amount"),
-            "currency": said(offer, "priceCurrency", normaliser="money_currency"),
+            "name": property_field(item, "name"),
+            "description": property_field(item, "description", normaliser="long_text"),
+            "price": property_field(offer, "price", normaliser="money_amount"),
+            "currency": property_field(offer, "priceCurrency", normaliser="money_currency"),
         },
         needs=("name",),
     )
@@ -115,7 +115,7 @@ def _stated(item: PageItem) -> Record | None:
 
 def _rows(lines: list[Line], *, bare: bool) -> list[_Row]:
     found: list[_Row] = []
-    waiting: list[Line] = []  # lines since the last price, which may name the next one
+    waiting: list[Line] = []  # lines since the last price; they may name the next one
     for line in lines:
         price = _price(line, bare=bare) if len(line.text) <= _MAX_LINE else None
         if price is None:
@@ -131,20 +131,20 @@ def _rows(lines: list[Line], *, bare: bool) -> list[_Row]:
 
 
 def _beside(waiting: list[Line], line: Line, price: str) -> _Row | None:
-    """The row of a price that stands alone: its name is the first line within the same parent."""
+    """Return the row of a standalone price: its name is the first line in the same parent."""
     heading = max((place for place, each in enumerate(waiting) if each.level), default=0)
-    waiting = waiting[heading:]  # what stands above a heading is another item's
+    waiting = waiting[heading:]  # lines above a heading belong to another item
     near = [each for each in waiting if each.element.parent == line.element]
     near = near or [each for each in waiting if each.element.parent == line.element.parent]
     near = near or [each for each in waiting if _belongs(each, line)]
     if not near or not _is_name(near[0].text):
         return None
-    told = near[1] if len(near) > 1 and len(near[1].text) <= _MAX_LINE else None
-    return _Row((near[0], near[0].text.rstrip(_TRIM)), (line, price), told)
+    description = near[1] if len(near) > 1 and len(near[1].text) <= _MAX_LINE else None
+    return _Row((near[0], near[0].text.rstrip(_TRIM)), (line, price), description)
 
 
 def _price(line: Line, *, bare: bool) -> str | None:
-    """The price or span of prices with which a line ends, but for a unit."""
+    """Return the price or price range at the end of a line, ignoring a unit."""
     text = line.text
     if not _DIGIT.search(text):
         return None
@@ -162,9 +162,9 @@ def _price(line: Line, *, bare: bool) -> str | None:
 
 
 def _lower_end(fenced: str, begin: int) -> int:
-    """Where the lower end of a span of prices begins; that of a price which is no span.
+    """Return where a price range begins, or where the price does if it is no range.
 
-    A number that ends a name in an element of its own is none: "Kettle 1" and "- € 20.90".
+    A number that ends a name in its own element is not part of it: "Kettle 1" and "- € 20.90".
     """
     span = _SPAN.search(fenced, 0, begin)
     if span is None:
@@ -181,7 +181,7 @@ def _is_name(text: str) -> bool:
 
 
 def _belongs(name: Line, price: Line) -> bool:
-    """Whether a name stands in a block beside its price, or the price in one beside its name."""
+    """Whether name and price are in adjacent blocks."""
     parent, other = name.element.parent, price.element.parent
     return (
         parent is not None
@@ -193,27 +193,29 @@ def _belongs(name: Line, price: Line) -> bool:
 def _made(page: PageView, row: _Row) -> Record | None:
     line, name = row.name
     priced, price = row.price
-    told = row.description
-    passage: Passage = page.said(priced, price)
+    description = row.description
+    passage: Passage = page.passage(priced, price)
     in_parts = _CENTS_APART.search(passage.quote) is not None
     heading = _section(page, line)
     unit = read_unit(priced.text[priced.text.rindex(price) + len(price) :])
     return make(
         KIND,
         {
-            "name": page.said(line, name).field("text", SHOWN),
-            "description": field_of(page.said(told) if told else None, "long_text", SHOWN),
-            "price": passage.field("shown_amount" if in_parts else "money_amount", SHOWN),
-            "currency": passage.field("money_currency", SHOWN),
-            "unit": page.said(priced).field("unit", SHOWN) if unit else None,
-            "section": field_of(page.said(heading) if heading else None, "text", SHOWN),
+            "name": page.passage(line, name).field("text", VISIBLE),
+            "description": field_of(
+                page.passage(description) if description else None, "long_text", VISIBLE
+            ),
+            "price": passage.field("shown_amount" if in_parts else "money_amount", VISIBLE),
+            "currency": passage.field("money_currency", VISIBLE),
+            "unit": page.passage(priced).field("unit", VISIBLE) if unit else None,
+            "section": field_of(page.passage(heading) if heading else None, "text", VISIBLE),
         },
         needs=("name", "price"),
     )
 
 
 def _section(page: PageView, line: Line) -> Line | None:
-    """The heading above a name; where the name is a heading, one of a higher rank."""
+    """Return the heading above a name; if the name is a heading, one of a higher level."""
     rank = line.level or 7
     for each in reversed(page.lines[max(0, line.number - _REACH) : line.number]):
         if 0 < each.level < rank:

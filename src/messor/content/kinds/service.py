@@ -1,4 +1,4 @@
-"""Services that an organisation offers: from structured data, or from the sections of a page of services."""
+"""Services of an organisation, from structured data or from the sections of a services page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from messor.content.dates import fold
 from messor.content.items import PageItem
-from messor.content.kinds.build import GUESSED, SHOWN, distinct, make, said
+from messor.content.kinds.build import GUESSED, VISIBLE, distinct, make, property_field
 from messor.content.lines import Line
 from messor.content.page_type import page_type
 from messor.content.records import Record
@@ -20,7 +20,7 @@ _NAMED = """
     MedicalProcedure MedicalTherapy SurgicalProcedure TherapeuticProcedure LoanOrCredit Course
     """
 _TYPES = frozenset(_NAMED.split())
-# Headings that announce something else than a service.
+# Headings of sections that are not services.
 _FRAME = re.compile(
     r"(?<!\w)(?:contact|kontakt|about|uber uns|faq|questions?|fragen|testimonials?|reviews?|kunden|news|"
     r"newsletter|blog|opening|offnungszeiten|follow|share|related|cookie|privacy|login|team|partners?|"
@@ -32,10 +32,10 @@ _FRAME = re.compile(
 
 
 def find(page: PageView) -> list[Record]:
-    """The services of a page."""
+    """Return the services of a page."""
     found = [_stated(item) for item in page.items_of(_TYPES)[:MAX_SERVICES]]
     stated = [record for record in found if record is not None]
-    return distinct(stated or _shown(page))
+    return distinct(stated or _visible(page))
 
 
 def _stated(item: PageItem) -> Record | None:
@@ -45,20 +45,20 @@ def _stated(item: PageItem) -> Record | None:
     return make(
         KIND,
         {
-            "name": said(item, "name", "serviceType"),
-            "description": said(item, "description", normaliser="long_text"),
-            "provider": said(provider, "name") or said(item, "provider"),
-            "area": said(area, "name") or said(item, "areaServed"),
-            "price": said(offer, "price", "lowPrice", normaliser="money_amount"),
-            "currency": said(offer, "priceCurrency", normaliser="money_currency"),
-            "url": said(item, "url", normaliser="link"),
+            "name": property_field(item, "name", "serviceType"),
+            "description": property_field(item, "description", normaliser="long_text"),
+            "provider": property_field(provider, "name") or property_field(item, "provider"),
+            "area": property_field(area, "name") or property_field(item, "areaServed"),
+            "price": property_field(offer, "price", "lowPrice", normaliser="money_amount"),
+            "currency": property_field(offer, "priceCurrency", normaliser="money_currency"),
+            "url": property_field(item, "url", normaliser="link"),
         },
         needs=("name",),
     )
 
 
-def _shown(page: PageView) -> list[Record]:
-    """Sections of a page of services: headings of one level, each with a text below."""
+def _visible(page: PageView) -> list[Record]:
+    """Read the sections of a services page: headings of one level, each followed by text."""
     if page_type(page).name != "service":
         return []
     sections = [
@@ -73,8 +73,8 @@ def _shown(page: PageView) -> list[Record]:
     found = []
     for line, text in [each for each in sections if each[0].level == usual][:MAX_SERVICES]:
         fields = {
-            "name": page.said(line).field("text", SHOWN),
-            "description": page.said(text).field("long_text", GUESSED),
+            "name": page.passage(line).field("text", VISIBLE),
+            "description": page.passage(text).field("long_text", GUESSED),
         }
         found.append(make(KIND, fields, needs=("name", "description")))
     return [record for record in found if record is not None]

@@ -1,4 +1,4 @@
-"""Main content: what a page is there for, as plain text and as markdown, without the site around it."""
+"""Main content of a page as plain text and markdown, without the site's boilerplate."""
 
 from messor.content.main.extract import MainContent, read_main
 

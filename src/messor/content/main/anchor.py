@@ -1,7 +1,7 @@
-"""Where on the page the body stands that structured data gives: a check on the box chosen.
+"""Locates the article body from structured data on the page, as a check on the chosen box.
 
-The body itself is not taken for the text, because publishers shorten and flatten it; but blocks
-that begin with its words show where the article is.
+The declared body is not used as text, because publishers shorten and flatten it; but blocks that
+start with its words show where the article is.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from messor.content.main.blocks import Layout
 _SHINGLE = 4
 _MIN_BLOCK = 40
 _HEAD = 120
-# Matched text that makes the body found on the page, as a share of the body.
+# Share of the declared body that must match for it to count as found.
 _FOUND = 0.3
-# The share of the matched text that the chosen box must hold, and that a better one does.
+# Share of the matched text that the chosen box must hold, and that a better one holds.
 _HELD = 0.5
 _BETTER = 0.9
 _words = re.compile(r"\w+").findall
 
 
 def follow_body(layout: Layout, root: int | None, body: str) -> int | None:
-    """The box to read: the one chosen, unless the declared body plainly stands elsewhere."""
+    """Return the chosen box, or another if the declared body clearly is elsewhere."""
     sums = [0, *accumulate(_matched(layout, body))]
     if sums[-1] < len(body) * _FOUND:
         return root
@@ -39,7 +39,7 @@ def follow_body(layout: Layout, root: int | None, body: str) -> int | None:
 
 
 def _matched(layout: Layout, body: str) -> list[int]:
-    """The sizes of the blocks that begin with words of the body, 0 for others."""
+    """Return the sizes of the blocks that start with words of the body, 0 for others."""
     words = _words(body.casefold())
     blocks = layout.blocks
     heads = [

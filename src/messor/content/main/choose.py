@@ -1,19 +1,19 @@
-"""Which box holds the main content: the one where running text is densest."""
+"""Chooses the main content box: the one with the densest running text."""
 
 from __future__ import annotations
 
 from itertools import compress
 
-from messor.content.main import cues
+from messor.content.main import hints
 from messor.content.main.blocks import Blocks, Layout
 from messor.content.main.weigh import Weights, values_of
 
-# What a box passes on to the one around it. Text scattered over many boxes thus counts for less
-# than text that stands together.
+# Share of its score that a box passes to its parent. Text scattered over many boxes thus counts
+# less than contiguous text.
 _PASSED_ON = 0.7
-# Boxes with less than this in them are more often teasers than parts of an article.
+# Smaller boxes are more often teasers than parts of an article.
 _SMALL = 150
-# These pass everything on and are never the whole of an article.
+# These pass on their whole score and are never the article itself.
 _LEAVES = frozenset(
     (
         "blockquote", "dd", "dl", "dt", "figcaption", "h1", "h2", "h3", "h4", "h5", "h6", "li",
@@ -22,10 +22,10 @@ _LEAVES = frozenset(
 )  # fmt: skip
 _BODY_BONUS = 1.25
 _ARTICLE_BONUS = 1.1
-# A box said to be the body is believed when it holds this much running text.
+# A box declared as the body is trusted if it holds this much running text.
 _BELIEVED = 200
 _BELIEVED_SHARE = 0.4
-# The box around it is taken when it adds this share of paragraphs.
+# The parent box is chosen if it adds this share of paragraphs.
 _WORTH_WIDENING = 0.15
 _PARAGRAPH = 100
 _PARAGRAPHS = ("p", "", "blockquote")
@@ -33,8 +33,8 @@ _PAGE = ("", "body", "html")
 
 
 def choose_root(layout: Layout, weights: Weights, headline: int | None) -> int | None:
-    """The place of the main box among the boxes, None where there is no running text."""
-    said = _said_to_be_body(layout, weights)
+    """Return the index of the main box; None if there is no running text."""
+    said = _declared_body(layout, weights)
     if said is not None:
         return said
     values = values_of(layout, weights, headline)
@@ -42,12 +42,12 @@ def choose_root(layout: Layout, weights: Weights, headline: int | None) -> int |
     return None if densest is None else _widen(layout, values, densest)
 
 
-def _said_to_be_body(layout: Layout, weights: Weights) -> int | None:
+def _declared_body(layout: Layout, weights: Weights) -> int | None:
     boxes = layout.boxes
     held = {
         place: weights.within(boxes.starts[place], boxes.ends[place])
-        for place, found in boxes.cues.items()
-        if found & cues.WHOLE_BODY
+        for place, found in boxes.hints.items()
+        if found & hints.WHOLE_BODY
     }
     most = max(held.values(), default=0)
     if most < _BELIEVED:
@@ -57,36 +57,36 @@ def _said_to_be_body(layout: Layout, weights: Weights) -> int | None:
 
 def _densest(layout: Layout, weights: Weights, values: list[float]) -> int | None:
     boxes = layout.boxes
-    tags, parents, cues_of = boxes.tags, boxes.parents, boxes.cues
+    tags, parents, hints_of = boxes.tags, boxes.parents, boxes.hints
     scores = [0.0] * len(tags)
-    # Furniture adds nothing, so that its boxes come out at 0 and pass nothing on.
+    # Boilerplate scores 0, so its boxes pass nothing on.
     for start, end in weights.free:
         for box, value in zip(layout.blocks.boxes[start:end], values[start:end], strict=True):
             scores[box] += value
     best, highest = None, 0.0
-    # A box comes after those around it. Going backwards, a score is thus not looked at before all
-    # within have been added to it: whether it is 0 as well, because this is found out step by step.
+    # A box comes after its ancestors. In reverse order, all inner scores have been added to a box's
+    # score before it is used; whether it is 0 is found the same way.
     for place in compress(range(len(tags) - 1, 0, -1), reversed(scores)):
         score = scores[place]
         if tags[place] in _LEAVES:
             scores[parents[place]] += score
             continue
         scores[parents[place]] += score * (_PASSED_ON if score >= _SMALL else _PASSED_ON / 2)
-        if place in cues_of:
-            score *= _bonus(cues_of[place])
+        if place in hints_of:
+            score *= _bonus(hints_of[place])
         if score > highest:
             best, highest = place, score
     return 0 if scores[0] > highest else best
 
 
 def _bonus(found: int) -> float:
-    if found & cues.BODY:
+    if found & hints.BODY:
         return _BODY_BONUS
-    return _ARTICLE_BONUS if found & cues.ARTICLE else 1.0
+    return _ARTICLE_BONUS if found & hints.ARTICLE else 1.0
 
 
 def _widen(layout: Layout, values: list[float], place: int) -> int:
-    """Take in the boxes around as long as the text goes on there."""
+    """Move to enclosing boxes while the article text continues there."""
     boxes = layout.boxes
     start, end = boxes.starts[place], boxes.ends[place]
     own = sum(values[start:end])
@@ -95,11 +95,11 @@ def _widen(layout: Layout, values: list[float], place: int) -> int:
         before, after = slice(boxes.starts[around], start), slice(end, boxes.ends[around])
         more = values[before] + values[after]
         if own >= 0 and max(more, default=0) < _PARAGRAPH:
-            break  # there is no paragraph
+            break  # no paragraph here
         added = _continuing(layout.blocks, values, before) + _continuing(
             layout.blocks, values, after
         )
-        if added <= (own if boxes.cues.get(place, 0) & cues.BODY else own * _WORTH_WIDENING):
+        if added <= (own if boxes.hints.get(place, 0) & hints.BODY else own * _WORTH_WIDENING):
             break
         own += sum(more)
         start, end = before.start, after.stop
@@ -108,7 +108,7 @@ def _widen(layout: Layout, values: list[float], place: int) -> int:
 
 
 def _continuing(blocks: Blocks, values: list[float], part: slice) -> float:
-    """What a stretch of blocks says for an article that goes on in it."""
+    """Return the evidence that an article continues in a range of blocks."""
     return sum(
         [
             value

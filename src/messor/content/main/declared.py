@@ -1,4 +1,4 @@
-"""What a page declares about itself that helps to find its main content: titles, kind, body."""
+"""What a page declares about itself that helps to find its main content: titles, type, body."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_SCRIPTS = 64
 _MAX_BODY = 200_000
 _MAX_SCRIPT = 1_000_000
 
-# Possessive: two runs of spaces with nothing between them would be tried in every division.
+# Possessive, to avoid backtracking over adjacent runs of spaces.
 _TYPE = r'"@type"\s*+:\s*+\[?+\s*+"'
 _ARTICLE_TYPE = re.compile(rf'{_TYPE}[A-Za-z]*(?:Article|BlogPosting)"')
 _PRODUCT_TYPE = re.compile(rf'{_TYPE}Product(?:Group)?"')
@@ -32,16 +32,16 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a page says of itself; none of it needs to be true."""
+    """What a page declares about itself; none of it needs to be true."""
 
-    titles: tuple[str, ...] = ()  # by their words
+    titles: tuple[str, ...] = ()  # normalised to words
     is_article: bool = False
     is_product: bool = False
-    body: str = ""  # of the article, as plain text
+    body: str = ""  # article body as plain text
 
 
 def read_declared(document: Document | Element) -> Declared:
-    """Read the head of a page and its structured data, as far as they speak of an article."""
+    """Read the head of a page and its structured data, as far as they concern an article."""
     titles: list[str] = []
     title = document.find("title")
     is_article = False
@@ -67,11 +67,11 @@ def read_declared(document: Document | Element) -> Declared:
         is_product = is_product or _says_product(text)
         body = body or _declared_body(text)
     is_product = is_product or document.select_one(_OFFERS) is not None
-    words = map(plain, dict.fromkeys(titles))  # most are the same as they stand
+    words = map(plain, dict.fromkeys(titles))  # most are equal without normalising
     return Declared(tuple(dict.fromkeys(filter(None, words))), is_article, is_product, body)
 
 
-# To look for a word is many times faster than for a pattern, and on most pages there is none.
+# find() is many times faster than a pattern, and most pages have no match.
 def _says_article(script: str) -> bool:
     if "Article" in script or "BlogPosting" in script:
         return _ARTICLE_TYPE.search(script) is not None

@@ -1,7 +1,7 @@
-"""The one door to main content: a page in, its main text and markdown out.
+"""Main content extraction: a page in, its main text and markdown out.
 
-An article is cut out where its running text is densest. Any other page keeps all that is not the
-site's frame, so that a page with visible text never comes out empty.
+An article is cut out where its running text is densest. Any other page keeps everything but the
+site's frame, so a page with visible text never yields empty content.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from turbohtml import Document, Element
 
 from messor.content.lists import Lists
-from messor.content.main import cues
+from messor.content.main import hints
 from messor.content.main.anchor import follow_body
 from messor.content.main.blocks import Layout
 from messor.content.main.choose import choose_root
@@ -26,42 +26,42 @@ from messor.content.main.weigh import Weights, weigh
 from messor.web.html import parse_document
 from messor.web.text import storable
 
-# Running text that makes an article of a page which says it is one, and of one which does not,
-# where it must also be this share of all that can be read.
+# Minimum running text of an article: on a page that declares itself one, and on one that does not,
+# where it must also be this share of all readable text.
 _DECLARED_RUNNING = 150
 _DECLARED_SHARE = 0.15
 _RUNNING = 250
 _SHARE = 0.6
 _PRODUCT_SHARE = 0.9
-# Much of it in one place will do with a smaller share, when little of it is elsewhere.
+# Much running text in one place needs a smaller share, if little of it is elsewhere.
 _MUCH_RUNNING = 1_000
 _MUCH_SHARE = 0.3
 _MUCH_MORE = 2.5
-# The body that structured data gives stands in for a text so much shorter.
+# The declared body replaces a text that is shorter by this factor.
 _FAR_SHORTER = 0.5
 _MIN_BODY = 400
-# With less than this the frame of a page is read as well.
+# With less text than this, the frame of a page is read as well.
 _LITTLE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class MainContent:
-    """What a page is there for."""
+    """The main content of a page."""
 
-    text: str  # plain, a line for each block, without the headline of an article
-    markdown: str  # with the headline, if there is one
-    headline: str  # empty where none was found
-    is_article: bool  # whether it was read as running text
+    text: str  # plain text, one line per block, without an article's headline
+    markdown: str  # with the headline, if any
+    headline: str  # empty if none was found
+    is_article: bool  # whether it was read as an article
 
 
 def read_main(
     source: Document | Element | str, url: str, lists: Lists | None = None
 ) -> MainContent:
-    """Read the main content of a page, given as its tree or its HTML, that was found at `url`.
+    """Read the main content of a page, given as tree or HTML, found at `url`.
 
-    Its lists are given where others have looked at them, or will.
+    Pass `lists` to share serialised lists with other readers of the page.
 
-    HTML out of all proportion raises TooComplexError, as everywhere; nothing else is raised.
+    Disproportionate HTML raises TooComplexError, as everywhere; nothing else is raised.
     """
     document = parse_document(source) if isinstance(source, str) else source
     declared = read_declared(document)
@@ -89,7 +89,7 @@ def read_main(
 def _keep_article(
     layout: Layout, weights: Weights, headline: int | None, declared: Declared
 ) -> list[int] | None:
-    """The blocks of the article, None where the page does not read like one."""
+    """Return the blocks of the article; None if the page does not read like one."""
     root = choose_root(layout, weights, headline)
     if declared.body:
         root = follow_body(layout, root, declared.body)
@@ -102,7 +102,7 @@ def _keep_article(
         is_one = running >= max(_RUNNING, readable * _PRODUCT_SHARE)
     elif (
         declared.is_article
-        or layout.boxes.cues.get(root, 0) & cues.WHOLE_BODY > 0
+        or layout.boxes.hints.get(root, 0) & hints.WHOLE_BODY > 0
         or has_dateline(layout, headline)
     ):
         is_one = running >= max(_DECLARED_RUNNING, readable * _DECLARED_SHARE)
@@ -112,7 +112,7 @@ def _keep_article(
 
 
 def _reads_like_one(weights: Weights, running: int, readable: int) -> bool:
-    """Whether a page that does not say it is an article has enough text in one place to be one."""
+    """Whether a page not declared as an article has enough text in one place to be one."""
     if running >= max(_RUNNING, readable * _SHARE):
         return True
     elsewhere = sum(weights.within(start, end) for start, end in weights.free) - running
@@ -120,14 +120,14 @@ def _reads_like_one(weights: Weights, running: int, readable: int) -> bool:
 
 
 def _given(text: str) -> tuple[str, str]:
-    """Text that comes without markup, a paragraph a line."""
+    """Render text without markup, one paragraph per line."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
     paragraphs = [line for line in lines if line]
     return "\n".join(paragraphs), "\n\n".join(escape(line) for line in paragraphs)
 
 
 def _unseen_text(document: Document | Element) -> str:
-    """What is left to read on a page without text of its own: buttons, and what stands in for scripts."""
+    """Return the remaining text of a page without text of its own: buttons and noscript content."""
     return "\n".join(
         element.text for element in document.select("button, option, noscript, textarea")
     )

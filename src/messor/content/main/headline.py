@@ -1,15 +1,15 @@
-"""Where a page's headline stands: the first heading that says what its title says."""
+"""Finds a page's headline: the first heading that matches its title."""
 
 from __future__ import annotations
 
 import re
 
-from messor.content.main import cues
+from messor.content.main import hints
 from messor.content.main.blocks import Layout
 
 HEADINGS = frozenset(("h1", "h2", "h3"))
 _MAX_TITLE = 500
-# Shorter headings ("News") begin too many titles.
+# Shorter headings ("News") are a prefix of too many titles.
 _TELLING = 15
 _MAX_DATELINE = 120
 _DATELINE_REACH = 8
@@ -18,18 +18,18 @@ _words = re.compile(r"\w+").findall
 
 
 def plain(title: str) -> str:
-    """A title by its words alone, to compare."""
+    """Normalise a title to its words, for comparison."""
     text = title[:_MAX_TITLE].casefold()
     words = text.split()
-    # What is nothing but letters, digits and spaces needs no pattern to be cut into words.
+    # Text of only letters, digits and spaces is split without a pattern.
     return " ".join(words if "".join(words).isalnum() else _words(text))
 
 
 def is_title(heading: str, titles: tuple[str, ...]) -> bool:
-    """Whether a heading is one of the titles, or a title is that and a site's name."""
+    """Whether a heading equals a title, or a title is the heading plus a site name."""
     if len(heading) > _MAX_TITLE:
         return False
-    # Most headings end in a word that is in no title, and nothing more has to be known of them.
+    # Most headings end in a word that no title contains; nothing more needs checking.
     last = heading.rpartition(" ")[2]
     if last.isascii() and last.isalnum():
         low = last.lower()
@@ -43,9 +43,9 @@ def is_title(heading: str, titles: tuple[str, ...]) -> bool:
 
 
 def find_headline(layout: Layout, titles: tuple[str, ...]) -> int | None:
-    """The place of the headline among the blocks: one like a title, else the only h1.
+    """Return the block index of the headline: one like a title, else the only h1.
 
-    A heading that is a link mostly leads to another page, so it comes last.
+    A heading that is a link usually leads to another page, so it comes last.
     """
     blocks = layout.blocks
     tops: list[int] = []
@@ -64,14 +64,14 @@ def find_headline(layout: Layout, titles: tuple[str, ...]) -> int | None:
 
 
 def has_dateline(layout: Layout, headline: int | None) -> bool:
-    """Whether author or date stand close after the headline, as they do over articles."""
+    """Whether author or date closely follow the headline, as in articles."""
     if headline is None:
         return False
     blocks = layout.blocks
     near = slice(headline + 1, headline + 1 + _DATELINE_REACH)
     return any(
         len(text) <= _MAX_DATELINE
-        and layout.boxes.cues.get(box, 0) & cues.BYLINE
+        and layout.boxes.hints.get(box, 0) & hints.BYLINE
         and _YEAR.search(text)
         for text, box in zip(blocks.texts[near], blocks.boxes[near], strict=True)
     )

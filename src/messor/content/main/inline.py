@@ -1,4 +1,4 @@
-"""The markdown of one block: its links, emphasis and code."""
+"""Markdown of one block: links, emphasis and code."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ _ESCAPABLE = "\\`*[]_<"
 _BACKTICKS = re.compile(r"`+")
 _WORD = re.compile(r"\w")
 _BLOCK_START = re.compile(r"(?:[#>+-]|\d{1,9}[.)])(?=\s|$)|[-=]{3,}\s*$")
-# With any of these begins what may have to be guarded, and then it has more than letters and digits.
+# First characters of text that may need escaping; such text has more than letters and digits.
 GUARDED = frozenset("#>+-=0123456789")
 _LINKED = ("http://", "https://", "mailto:", "tel:")
 _SIGNS = {"strong": "**", "em": "*"}
 
 
 class Inline:
-    """Renders blocks found on one page; addresses are made absolute against its own."""
+    """Renders blocks of one page; URLs are made absolute."""
 
     def __init__(self, url: str, text: str) -> None:
-        """For the page at `url`, of which all that is rendered is in `text`, without its marks."""
+        """`text` is everything that will be rendered from the page at `url`, without marks."""
         self._url = url or None
         self._resolved: dict[str, str] = {}
         self._signs = _signs_in(text)
-        self.escapes = bool(self._signs)  # whether there may be anything to escape
+        self.escapes = bool(self._signs)  # whether anything may need escaping
 
     def render(self, text: str, markup: Markup | None, *, emphasis: bool = True) -> str:
-        """The text of a block with its marks; lines of it stay lines."""
+        """Return the text of a block with its marks; line breaks are kept."""
         if markup is None:
             return _guarded(self._escape(text))
         return _guarded(collapsed(self._marked(markup, emphasis=emphasis)))
@@ -41,7 +41,7 @@ class Inline:
         return text
 
     def _marked(self, markup: Markup, *, emphasis: bool) -> str:
-        """The pieces with their marks put around them, those within others first."""
+        """Return the pieces wrapped in their marks, inner ones first."""
         pieces, marks = markup
         parts = self._escaped(pieces, marks) if self._signs else pieces.copy()
         for start, end, mark, value in marks:
@@ -55,7 +55,7 @@ class Inline:
         return "".join(parts)
 
     def _escaped(self, pieces: list[str], marks: list[Mark]) -> list[str]:
-        """The pieces escaped, but for those whose innermost mark is that of code."""
+        """Return the pieces escaped, except those whose innermost mark is code."""
         parts = list(map(self._escape, pieces))
         if any(mark == "code" for _, _, mark, _ in marks):
             innermost: dict[int, str] = {}
@@ -78,7 +78,7 @@ class Inline:
         return f"{_SIGNS[mark]}{inner}{_SIGNS[mark]}"
 
     def _target(self, href: str) -> str:
-        """The address of a link, empty where it leads nowhere else."""
+        """Return the URL of a link; empty if it leads nowhere else."""
         found = self._resolved.get(href)
         if found is None:
             found = self._resolved[href] = self._resolve(href.strip())
@@ -93,24 +93,24 @@ class Inline:
         return target.replace("(", "%28").replace(")", "%29").replace(" ", "%20")
 
 
-def fence_for(code: str, least: int) -> str:
-    """Backticks enough that none within the code end it."""
+def fence_for(code: str, minimum: int) -> str:
+    """Return a run of backticks longer than any in the code."""
     longest = max(map(len, _BACKTICKS.findall(code)), default=0)
-    return "`" * max(least, longest + 1)
+    return "`" * max(minimum, longest + 1)
 
 
 def escape(text: str) -> str:
-    """Plain text with the signs escaped that markdown would read."""
+    """Return plain text with markdown syntax escaped."""
     return _ESCAPED.sub(r"\\\g<0>", text) if _signs_in(text) else text
 
 
 def _signs_in(text: str) -> list[str]:
-    """Those signs in a text that may have to be escaped: seldom any, and found at once."""
+    """Return the characters of a text that may need escaping: seldom any, found in one pass."""
     return [sign for sign in _ESCAPABLE if sign in text]
 
 
 def _guarded(text: str) -> str:
-    """Lines that would be taken for headings, lists or rules get their first sign escaped."""
+    """Escape the first character of lines that look like headings, lists or rules."""
     if "\n" in text:
         return "\n".join(map(_guard, text.split("\n")))
     return _guard(text) if text[:1] in GUARDED and not text.isalnum() else text

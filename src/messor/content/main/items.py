@@ -1,8 +1,7 @@
-"""Items of lists that were read before, looked up by how they are written.
+"""Cache of list items read before, keyed by their serialised HTML.
 
-That says all about how an item is read, as long as no mark around it goes on in it.
-Only those of lists are kept in which each item is one block without a box within, and none that
-is long.
+The HTML determines how an item is read, as long as no mark around it continues inside. Only lists
+are cached in which each item is one block without inner boxes, and only short items.
 """
 
 from __future__ import annotations
@@ -16,29 +15,29 @@ from turbohtml import Element
 from messor.content.lists import MAX_ITEM, Lists
 from messor.content.main.blocks import MAX_BLOCKS, MAX_BOXES, Layout, Markup
 
-# Of an item its cues, text, characters in links, and markup.
+# Hints, text, characters in links, and markup of an item.
 _Item = tuple[int, str, int, Markup | None]
 _KNOWN: dict[str, _Item] = {}
 _REMEMBERED = 8_192
 
 
 class Items:
-    """The items of one page, looked up before they are read and kept after."""
+    """The items of one page, looked up before and cached after reading."""
 
     __slots__ = ("_layout", "_lists", "_runs", "reading")
 
     def __init__(self, layout: Layout, lists: Lists | None) -> None:
-        """For the page of a layout; without its lists all items are read anew."""
+        """Without `lists`, all items are read anew."""
         self._layout = layout
         self._lists = lists
-        # Known items that follow each other, by the first; and how many nodes they are.
+        # Runs of known items by their first element, with their number of nodes.
         self._runs: dict[Element, tuple[Sequence[_Item | None], int]] = {}
-        self.reading: list[tuple[int, list[str]]] = []  # boxes of lists, the innermost last; items
+        self.reading: list[tuple[int, list[str]]] = []  # boxes of lists, innermost last; items
 
     def recall_list(self, list_: Element, box: int) -> bool:
-        """Add all items of a list as they were read before, if all of them were.
+        """Add all items of a list from the cache, if all are known.
 
-        Else note that they are being read now, and which of them need not be.
+        Otherwise note that they are being read now, and which need not be.
         """
         written = self._lists.items(list_) if self._lists is not None else []
         if not written:
@@ -54,7 +53,7 @@ class Items:
     def _find_runs(self, list_: Element, known: Sequence[_Item | None]) -> None:
         items = [(place, child) for place, child in enumerate(list_) if isinstance(child, Element)]
         if len(items) != len(known) or any(child.tag != "li" for _, child in items):
-            return  # cut in a wrong place, perhaps
+            return  # possibly split in a wrong place
         start = 0
         for is_new, group in groupby(known, not_):
             run = list(group)
@@ -65,26 +64,26 @@ class Items:
             start = end
 
     def recall(self, item: Element, parent: int) -> int:
-        """Add an item and those after it as they were read before: how many nodes that were.
+        """Add an item and its successors from the cache; return their number of nodes.
 
-        It is 0 where an item is new.
+        Returns 0 if the item is unknown.
         """
         run = self._runs.get(item)
         return run[1] if run is not None and self._add(run[0], parent) else 0
 
     def _add(self, items: Sequence[_Item | None], parent: int) -> bool:
-        """Add items one after another, each a box with a block, if there is room for them."""
+        """Add items in sequence, each a box with a block, if there is room."""
         boxes, blocks = self._layout.boxes, self._layout.blocks
         number, start, count = len(boxes.tags), len(blocks.texts), len(items)
         if not count or number + count >= MAX_BOXES or start + count >= MAX_BLOCKS:
             return False
-        cues, texts, linked, markup = zip(*items, strict=True)
+        hints, texts, linked, markup = zip(*items, strict=True)
         boxes.tags += ["li"] * count
         boxes.parents += [parent] * count
         boxes.starts += range(start, start + count)
         boxes.ends += range(start + 1, start + count + 1)
-        if any(cues):
-            boxes.cues.update(compress(enumerate(cues, number), cues))
+        if any(hints):
+            boxes.hints.update(compress(enumerate(hints, number), hints))
         blocks.kinds += ["li"] * count
         blocks.boxes += range(number, number + count)
         blocks.texts += texts
@@ -93,7 +92,7 @@ class Items:
         return True
 
     def remember(self) -> None:
-        """Keep what the items of the innermost list were read as, now that it is at its end."""
+        """Cache the items of the innermost list, now that it has ended."""
         box, written = self.reading.pop()
         boxes, blocks = self._layout.boxes, self._layout.blocks
         first, start, count = box + 1, boxes.starts[box], len(written)
@@ -110,7 +109,7 @@ class Items:
                     _KNOWN.clear()
                 number = start + place
                 _KNOWN[html] = (
-                    boxes.cues.get(first + place, 0),
+                    boxes.hints.get(first + place, 0),
                     blocks.texts[number],
                     blocks.linked[number],
                     blocks.markup.get(number),

@@ -1,4 +1,4 @@
-"""Which blocks within the main box are content: not the headline, nor what stands between."""
+"""Selects the content blocks in the main box: without the headline and interspersed boilerplate."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _REPEATED = 40
 
 
 def keep_article(layout: Layout, weights: Weights, root: int, titles: tuple[str, ...]) -> list[int]:
-    """The places of the blocks of an article whose box is `root`."""
+    """Return the indices of the blocks of an article whose box is `root`."""
     blocks = layout.blocks
     kinds, texts, sizes, linked = blocks.kinds, blocks.texts, blocks.sizes, blocks.linked
     start, end = layout.boxes.starts[root], layout.boxes.ends[root]
-    all_furniture = weights.is_furniture(layout, root)
+    all_furniture = weights.is_boilerplate(layout, root)
     kept: list[int] = []
     seen: set[str] = set()
     for place in range(start, end) if all_furniture else weights.free_within(start, end):
@@ -39,7 +39,7 @@ def keep_article(layout: Layout, weights: Weights, root: int, titles: tuple[str,
 
 
 def _leads_elsewhere(text: str, size: int, linked: int) -> bool:
-    """Whether a block is a mere link to elsewhere."""
+    """Whether a block is only a link to another page."""
     if size <= 12:
         return False
     share = linked / size
@@ -49,7 +49,7 @@ def _leads_elsewhere(text: str, size: int, linked: int) -> bool:
 
 
 def _without_loose_headings(blocks: Blocks, kept: list[int]) -> list[int]:
-    """Drop headings after which nothing comes but another heading of links, or the end."""
+    """Drop headings followed only by another heading of links, or by the end."""
     kinds, sizes = blocks.kinds, blocks.sizes
     result: list[int] = []
     follows = False

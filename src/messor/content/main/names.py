@@ -1,7 +1,7 @@
-"""Words that authors of pages put into classes and ids, by what they say about an element.
+"""Words in class and id names, by what they say about an element's role.
 
-Each is a stem; "$" asks for the whole word; "read-more" stands for two words that follow each
-other, however they are joined (read-more, readMore, read_more, readmore).
+Each is a stem; "$" requires the whole word; "read-more" stands for two consecutive words, however
+joined (read-more, readMore, read_more, readmore).
 """
 
 from __future__ import annotations

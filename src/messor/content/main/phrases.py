@@ -1,7 +1,6 @@
-"""Sentences that accompany an article without being part of it, in several languages.
+"""Phrases that accompany an article without being part of it, in several languages.
 
-They are looked for at the start of short blocks only: within running text the same words are the
-author's own.
+Only the start of short blocks is checked: in running text the same words are the author's own.
 """
 
 from __future__ import annotations
@@ -9,9 +8,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-# The longest block that is taken for one of them: a call to read, follow, subscribe or share.
+# Maximum length of a call to read, follow, subscribe or share.
 MAX_ASIDE = 250
-# The longest that is taken for a label: a credit, a date, a list of tags.
+# Maximum length of a label: a credit, a date, a list of tags.
 _MAX_LABEL = 100
 _REMEMBERED = 1_024
 _REMEMBERED_BEGINNINGS = 4_096
@@ -44,12 +43,12 @@ _LABELS = r"""
     (?:updated|published)\s*: | (?:by|par|por|von)\ \w+(?:\ \w+)?$
 """
 _is_call = re.compile(rf"\W*+(?:{_CALLS})", re.VERBOSE | re.IGNORECASE).match
-# The signs of a copyright are no letters, so that they have to be looked for before those are passed.
+# Copyright signs are not letters, so they are checked before non-letters are skipped.
 _RIGHTS = r"[^\w©(]*+(?:©|\(c\)\ )"
 _is_label = re.compile(rf"{_RIGHTS} | \W*+(?:{_LABELS})", re.VERBOSE | re.IGNORECASE).match
 
-# How they begin, where they begin with a letter of ASCII. To look these up is many times faster
-# than to try every phrase, and says of nearly every block that it is none of them.
+# Their prefixes, for those that start with an ASCII letter. A lookup is many times faster than
+# trying every phrase and rules out nearly every block.
 _OPENINGS = frozenset(
     (
         "abo", "add", "ads", "adv", "all", "als", "ann", "anz", "auc", "ayr", "bac", "cat", "cli",
@@ -60,11 +59,11 @@ _OPENINGS = frozenset(
         "tel", "top", "upd", "vej", "vid", "von", "wer", "wri", "you", "zob", "by ", "no ", "te ",
     )
 )  # fmt: skip
-_SHORTEST = "ad"  # with any sign after it
+_SHORTEST = "ad"  # followed by any character
 
 
 class _Beginnings(dict[str, bool]):
-    """Whether texts that begin with these three signs may be asides; no call costs as little."""
+    """Cache by first three characters: whether a text may be an aside; cheaper than any call."""
 
     def __missing__(self, signs: str) -> bool:
         start = signs.lower()
@@ -80,16 +79,18 @@ BEGINNINGS = _Beginnings()
 
 
 def is_aside(text: str) -> bool:
-    """Whether a block of at most MAX_ASIDE characters speaks about or beside the article, not in it."""
+    """Whether a block of at most MAX_ASIDE characters accompanies the article instead of being part
+    of it.
+    """
     if not BEGINNINGS[text[:3]]:
         return False
     start = text[:3].lower()
     if start.isascii() and start[:1].isdigit() and "omment" not in text.lower():
-        return False  # of figures only those that count comments
+        return False  # numbers only if they count comments
     return _is_phrase(text)
 
 
-# Labels and headings are the same on many pages of a site.
+# Labels and headings recur on many pages of a site.
 @lru_cache(maxsize=_REMEMBERED)
 def _is_phrase(text: str) -> bool:
     return bool(_is_call(text)) or (len(text) <= _MAX_LABEL and bool(_is_label(text)))

@@ -1,4 +1,4 @@
-"""Kept blocks as plain text and as markdown: headings, lists, quotes, code and tables."""
+"""Renders kept blocks as plain text and markdown: headings, lists, quotes, code and tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from messor.content.main.blocks import KINDS, Blocks, Layout
 from messor.content.main.inline import GUARDED, Inline, fence_for
 
 _LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
-# How those begin that are text alone, but for terms and what is preformatted.
+# Prefixes of plain text blocks, except terms and preformatted text.
 _STARTS = {
     **dict.fromkeys(KINDS - {"dt", "pre"}, ""),
     **{kind: "#" * level + " " for kind, level in _LEVELS.items()},
@@ -18,15 +18,15 @@ _STARTS = {
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
 _CELLS = ("td", "th")
 _PLACED = _LISTS.union(_CELLS, ("li", "blockquote", "table", "tr"))
-# A cell with more than this makes a table a means of layout.
+# A cell with more text than this marks a layout table.
 _MAX_CELL = 400
 _MAX_COLUMNS = 30
 _MAX_DEPTH = 6
-_BAR = "\\|"  # within a cell
+_BAR = "\\|"  # inside a cell
 
 
-# Where a box stands: quotes and lists around it, then the numbers of boxes, -1 for none. A plain
-# tuple, because one is made for every row and cell, and looked at for every block.
+# The context of a box: quotes and lists around it, then box numbers, -1 for none. A plain tuple,
+# because one is created for every row and cell and checked for every block.
 _Place = tuple[int, int, int, int, int, int, int]
 _QUOTES: Final = 0
 _DEPTH: Final = 1
@@ -36,11 +36,11 @@ _TABLE: Final = 4
 _ROW: Final = 5
 _CELL: Final = 6
 _OUTSIDE: _Place = (0, 0, -1, -1, -1, -1, -1)
-_Placed = tuple[int, _Place]  # a block's number, and where it stands
+_Placed = tuple[int, _Place]  # a block's number and context
 
 
 def _places(layout: Layout, wanted: Sequence[int]) -> list[_Place]:
-    """Where boxes stand, up to the last that is wanted; of others they may not be found."""
+    """Return the contexts of boxes up to the last wanted one; others may be missing."""
     tags, parents = layout.boxes.tags, layout.boxes.parents
     first, last = min(wanted), max(wanted)
     around = []
@@ -48,9 +48,9 @@ def _places(layout: Layout, wanted: Sequence[int]) -> list[_Place]:
     while number >= 0:
         around.append(number)
         number = parents[number]
-    # The page itself has -1 for a parent, which is the one at the end here.
+    # The page's parent is -1, which is the last entry here.
     found = [_OUTSIDE] * (last + 2)
-    # Of those between, each is within another of them or within one that is around the first.
+    # Each box in between is inside another of them or inside an ancestor of the first.
     for number in chain(reversed(around), range(first + 1, last + 1)):
         tag = tags[number]
         place = found[parents[number]]
@@ -74,7 +74,7 @@ def _placed(place: _Place, tag: str, number: int) -> _Place:
 
 
 def render(layout: Layout, kept: Sequence[int], url: str) -> tuple[str, str]:
-    """The kept blocks as plain text and as markdown; addresses are made absolute against `url`."""
+    """Render the kept blocks as plain text and markdown; URLs are made absolute against `url`."""
     if not kept:
         return "", ""
     boxes = list(map(layout.blocks.boxes.__getitem__, kept))
@@ -90,7 +90,7 @@ def render(layout: Layout, kept: Sequence[int], url: str) -> tuple[str, str]:
 
 
 def _plain_text(blocks: Blocks, placed: Sequence[_Placed]) -> str:
-    """One block a line; the cells of a row share one."""
+    """Join blocks, one per line; the cells of a row share one."""
     texts = blocks.texts
     lines: list[str] = []
     last = _OUTSIDE
@@ -120,7 +120,7 @@ class _Writer:
         self._inline = inline
         self._parts: list[str] = []
         self._last = _OUTSIDE
-        self._numbers: dict[int, int] = {}  # of the last item in each ordered list
+        self._numbers: dict[int, int] = {}  # number of the last item in each ordered list
 
     def finish(self) -> str:
         return "".join(self._parts).strip("\n")
@@ -133,7 +133,7 @@ class _Writer:
         texts, kinds, markup = self._blocks.texts, self._blocks.kinds, self._blocks.markup
         for number, place in placed:
             start, text = _STARTS.get(kinds[number]), texts[number]
-            # Most blocks are text that stands alone and has nothing to be marked or escaped.
+            # Most blocks are top-level text with nothing to mark or escape.
             if (
                 start is not None
                 and place[_ITEM] < 0
@@ -197,14 +197,14 @@ class _Writer:
             text = "\n".join([f"{start}{line}".rstrip() for line in text.split("\n")])
         parting = "\n" if close else "\n\n"
         if quotes and not close:
-            # A quote that goes on is one quote: its paragraphs are parted within it.
+            # A continued quote is one quote: its paragraphs are separated inside it.
             shared = "> " * min(quotes, self._last[_QUOTES])
             parting = f"\n{shared.rstrip()}\n"
         self._parts += (parting, text)
 
     def write_table(self, table: int, placed: Sequence[_Placed]) -> bool:
-        """Write a table that holds data, behind its caption; False for one that lays out the page."""
-        before = 0  # the blocks of the caption
+        """Write a data table after its caption; False for a layout table."""
+        before = 0  # blocks of the caption
         while before < len(placed) and placed[before][1][_CELL] < 0:
             before += 1
         held: dict[int, list[int]] = {}
@@ -236,14 +236,14 @@ class _Writer:
         return True
 
     def _are_short(self, held: dict[int, list[int]]) -> bool:
-        """Whether no cell holds so much that the table is a means of layout."""
+        """Whether no cell is so long that this is a layout table."""
         size_of = self._blocks.sizes.__getitem__
         if sum(map(size_of, chain.from_iterable(held.values()))) <= _MAX_CELL:
-            return True  # all of them together do not
+            return True  # all of them together are short
         return all(sum(map(size_of, numbers)) <= _MAX_CELL for numbers in held.values())
 
     def _cells(self, table: int) -> list[list[int]]:
-        """The cells of each row, empty ones too; none for a table around another."""
+        """Return the cells of each row, including empty ones; none for a table around another."""
         tags, parents = self._boxes.tags, self._boxes.parents
         rows: dict[int, list[int]] = {}
         for number in range(table + 1, len(tags)):
@@ -257,13 +257,13 @@ class _Writer:
         return list(rows.values())
 
     def _texts(self, held: dict[int, list[int]]) -> dict[int, str]:
-        """The markdown of each cell, by the blocks it holds."""
+        """Return the markdown of each cell from its blocks."""
         texts, markup = self._blocks.texts, self._blocks.markup
         escapes = self._inline.escapes
         found: dict[int, str] = {}
         for cell, numbers in held.items():
             text = texts[numbers[0]]
-            # Most hold one text that comes out as it is.
+            # Most hold one text that needs no rendering.
             if (
                 escapes
                 or len(numbers) > 1
@@ -278,9 +278,9 @@ class _Writer:
 def _laid_out(
     rows: Sequence[Sequence[int]], texts: dict[int, str], spans: dict[int, tuple[int, int]]
 ) -> list[list[str]]:
-    """The texts of cells in their columns: what spans rows is said in each, what spans columns once."""
+    """Lay out cell texts in columns: row spans repeat their text in each row, column spans do not."""
     found: list[list[str]] = []
-    down: dict[int, tuple[int, str]] = {}  # by column: for how many rows to come, and what
+    down: dict[int, tuple[int, str]] = {}  # by column: remaining rows and text
     for row in rows:
         line: list[str] = []
         for cell in (*row, None):
@@ -302,7 +302,7 @@ def _laid_out(
 
 
 def _full_columns(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Rows of one length, without the columns that are empty in all of them."""
+    """Return rows of equal length, without columns that are empty in all of them."""
     full = list(filter(any, zip_longest(*rows, fillvalue="")))
     return list(zip(*full, strict=True)) or [()] * len(rows)
 

@@ -1,8 +1,8 @@
-"""The one walk over a page's tree that finds its boxes and blocks.
+"""The single walk over a page's tree that finds its boxes and blocks.
 
-It visits every node of every page, so its loop is written for speed: what it needs is in local
-names, an element's tag is looked up once, and an element that holds a text and nothing else is
-read where it is met. What is content and what is not is left to others.
+It visits every node of every page, so its loop is written for speed: everything it needs is in
+locals, an element's tag is looked up once, and an element that holds only a text is read on the
+spot. It does not decide what is content.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from messor.content.main.blocks import (
     Mark,
     collapsed,
 )
-from messor.content.main.cues import APART, BY_TAG, NAMES, declared_cues
+from messor.content.main.hints import APART, BY_TAG, NAMES, declared_hints
 from messor.content.main.items import Items
 from messor.web.elements import BLOCKS, CELLS, SECTIONS
 
-# Nothing within them is text that a reader sees.
+# Elements without visible text inside.
 _UNSEEN = (
     "audio", "button", "canvas", "datalist", "embed", "head", "iframe", "input", "link",
     "map", "meta", "noembed", "noframes", "noscript", "object", "script", "select", "source",
     "style", "svg", "template", "textarea", "title", "track", "video", "wbr",
 )  # fmt: skip
-# The frame of a site, where no content is.
+# The frame of a site, without content.
 _FRAME = ("nav", "footer")
-# Their names speak of the kind of page, not of a part of it.
+# Their names describe the type of page, not a part of it.
 _ALL = ("html", "body")
 _BOXES = (*BLOCKS, *CELLS, *SECTIONS, "dd", "dt", "hr", "legend", "li", "table", "tr")
 _MARKS = {
@@ -45,7 +45,7 @@ _MARKS = {
     "kbd": "code", "samp": "code", "tt": "code",
 }  # fmt: skip
 
-# What an element does to the text around it.
+# Effect of an element on the text around it.
 _PASSED_OVER: Final = 0
 _BREAKS: Final = 1
 _HOLDS_ALL: Final = 2
@@ -53,7 +53,7 @@ _BOX: Final = 3
 _INLINE: Final = 4
 _MARK: Final = 5
 
-_Role = tuple[int, str, int]  # what it does; the kind of block or mark it makes; its cues
+_Role = tuple[int, str, int]  # effect; kind of block or mark; hints
 _CUSTOM: _Role = (_BOX, "", 0)
 _PLAIN: _Role = (_INLINE, "", 0)
 _WHOLE: dict[str, _Role] = {
@@ -70,10 +70,10 @@ _LAST_BOX = MAX_BOXES - 1
 def read_layout(
     root: Document | Element, lists: Lists | None = None, *, whole: bool = False
 ) -> Layout:
-    """The boxes and blocks of a page or a part of it, with its frame only where it is to be whole."""
+    """Return the boxes and blocks of a page or part of it; `whole` includes its frame."""
     walk = _Walk()
     if whole:
-        walk.run(root, _WHOLE, None)  # items are remembered without the frame that may be in them
+        walk.run(root, _WHOLE, None)  # items are cached without any frame inside them
     else:
         walk.run(root, _FRAMED, lists or Lists())
     walk.layout.blocks.sizes = list(map(len, walk.layout.blocks.texts))
@@ -81,23 +81,23 @@ def read_layout(
 
 
 class _Walk:
-    """The state of a walk; what its loop changes with every node is local to the loop."""
+    """The state of a walk; what the loop changes at every node is local to it."""
 
     __slots__ = ("_begun", "_blocks", "_open", "_within", "layout")
 
     def __init__(self) -> None:
         self.layout = Layout()
         self._blocks = self.layout.blocks
-        self._open: list[tuple[str, str]] = []  # marks around here, the outermost first
-        self._begun: list[int] = []  # the pieces they begin with
-        self._within = dict.fromkeys(_MARKS.values(), 0)  # how many of each are around here
+        self._open: list[tuple[str, str]] = []  # open marks, outermost first
+        self._begun: list[int] = []  # the pieces they start with
+        self._within = dict.fromkeys(_MARKS.values(), 0)  # number of open marks of each kind
 
-    def run(self, root: Document | Element, roles: dict[str, _Role], lists: Lists | None) -> None:  # noqa: C901, PLR0912, PLR0915 - a call for each node would cost more than all that is done with it
-        """Visit all nodes without recursion, so that depth costs no stack."""
-        declared, told_of_box, spanned = declared_cues(root)
+    def run(self, root: Document | Element, roles: dict[str, _Role], lists: Lists | None) -> None:  # noqa: C901, PLR0912, PLR0915 - a call per node would cost more than the work itself
+        """Visit all nodes without recursion, so that depth uses no stack."""
+        declared, box_hints, spanned = declared_hints(root)
         boxes, blocks = self.layout.boxes, self.layout.blocks
         tags, parents, starts, ends = boxes.tags, boxes.parents, boxes.starts, boxes.ends
-        cues_of, texts, add = boxes.cues, blocks.texts, self._add
+        hints_of, texts, add = boxes.hints, blocks.texts, self._add
         kinds_of, boxes_of, linked_of = blocks.kinds, blocks.boxes, blocks.linked
         open_, within, names, role_of = self._open, self._within, NAMES, roles.get
         items = Items(self.layout, lists)
@@ -106,22 +106,22 @@ class _Walk:
         pieces: list[str] = []
         marks: list[Mark] = []
         linked = 0
-        broken = False  # whether a line break came last
+        broken = False  # whether the last node was a line break
         full = False
         nodes: Iterator[Any] = iter([root]) if isinstance(root, Element) else iter(root)
         above: list[tuple[Iterator[Any], int, str]] = []
         while not full:
             for node in nodes:
-                type_ = type(node)  # they are final classes, and isinstance takes longer
+                type_ = type(node)  # final classes: `type() is` is faster than isinstance()
                 if type_ is Text:
                     data = node.data
                 elif type_ is Element:
                     tag = node.tag
-                    role, made, cues = role_of(tag) or (_CUSTOM if "-" in tag else _PLAIN)
+                    role, made, hints = role_of(tag) or (_CUSTOM if "-" in tag else _PLAIN)
                     if role <= _BREAKS:
                         if role == _PASSED_OVER:
                             continue
-                        # One ends a line, two in a row a paragraph.
+                        # One ends a line, two in a row end a paragraph.
                         if broken:
                             add(box, kind, pieces, linked, marks)
                             pieces, linked, marks, broken = [], 0, [], False
@@ -135,14 +135,14 @@ class _Walk:
                     size = len(node)
                     if size == 1:
                         only = node[0]
-                        # From here on 1 is for those that hold a text and nothing else.
+                        # From here on, 1 marks elements that hold only a text.
                         if type(only) is not Text:
                             size = 2
                     if role <= _BOX:
                         if pieces:
                             add(box, kind, pieces, linked, marks)
                             pieces, linked, marks, broken = [], 0, [], False
-                        is_plain = not (open_ or marks)  # no mark goes on in it
+                        is_plain = not (open_ or marks)  # no mark continues inside it
                         if role == _BOX:
                             if tag == "li" and reading:
                                 if is_plain:
@@ -151,17 +151,17 @@ class _Walk:
                                         next(islice(nodes, passed - 1, passed - 1), None)
                                         continue
                                 else:
-                                    reading.clear()  # because what is before an item changes it
+                                    reading.clear()  # text before an item changes how it is read
                             name = node.attr("class")
                             if name:
-                                cues |= names[name]
-                            if node in told_of_box:
-                                cues |= told_of_box[node]
+                                hints |= names[name]
+                            if node in box_hints:
+                                hints |= box_hints[node]
                     elif role == _INLINE:
-                        cues = names[node.attr("class")]
+                        hints = names[node.attr("class")]
                         if node in declared:
-                            cues |= declared[node]
-                        if cues & APART:
+                            hints |= declared[node]
+                        if hints & APART:
                             role = _BOX
                             if pieces:
                                 add(box, kind, pieces, linked, marks)
@@ -172,8 +172,8 @@ class _Walk:
                         tags.append(tag)
                         parents.append(box)
                         starts.append(start)
-                        if cues:
-                            cues_of[number] = cues
+                        if hints:
+                            hints_of[number] = hints
                         if spanned and node in spanned:
                             boxes.spans[number] = spanned[node]
                         full = number >= _LAST_BOX or start >= MAX_BLOCKS
@@ -184,7 +184,7 @@ class _Walk:
                                 continue
                             ends.append(start + 1)
                             if is_plain and made != "pre" and kind != "pre":
-                                # As it would be added, with nothing to be put together.
+                                # Same as adding it, with nothing to join.
                                 kinds_of.append(made or kind)
                                 boxes_of.append(number)
                                 linked_of.append(0)
@@ -247,7 +247,7 @@ class _Walk:
                     ends[box] = len(texts)
                     if reading and reading[-1][0] == box:
                         if marks:
-                            reading.clear()  # what comes after would lack them
+                            reading.clear()  # later blocks would miss them
                         else:
                             items.remember()
                     box, kind = parents[box], made
@@ -261,7 +261,7 @@ class _Walk:
             box = parents[box]
 
     def _begin(self, mark: str, place: int, element: Element) -> None:
-        if not self._within[mark]:  # one within another of its kind adds nothing
+        if not self._within[mark]:  # a nested mark of the same kind adds nothing
             self._open.append((mark, _value(mark, element)))
             self._begun.append(place)
         self._within[mark] += 1
@@ -272,7 +272,7 @@ class _Walk:
             marks.append((self._begun.pop(), place, *self._open.pop()))
 
     def _add(self, box: int, kind: str, pieces: list[str], linked: int, marks: list[Mark]) -> None:
-        """End the block, and begin the next with the marks that are still open."""
+        """End the block and start the next with the marks still open."""
         joined = "".join(pieces)
         text = _as_written(joined) if kind == "pre" else collapsed(joined)
         if self._open:

@@ -1,6 +1,6 @@
-"""Products: what a page sells, for how much, and whether it can be had.
+"""Products: what a page sells, its price and availability.
 
-`read_products` answers the page's product first, then its further offers, variants and images.
+`read_products` returns the page's product first, then its other offers, variants and images.
 """
 
 from messor.content.products.generic import PARSER, VERSION, read_products

@@ -1,6 +1,6 @@
-"""The Amazon family: where its shops, in all their languages, put what a product page says.
+"""Amazon shops: where they put product data, in all their languages.
 
-What is not found in these places is left to the generic parser, whose record this one starts from.
+Starts from the generic parser's record and overrides it with values from these places.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VERSION = "1"
 _CONFIDENCE = 0.95
 _HOST = re.compile(r"(?:^|\.)amazon\.(?:com?\.)?[a-z]{2,3}$")
 _PRODUCT_PATH = re.compile(r"/(?:dp|gp/product|gp/aw/d)/([A-Z0-9]{10})(?:[/?]|$)")
-# Field, selector, normaliser; earlier selectors are surer.
+# Field, selector, normaliser; earlier selectors are more reliable.
 _PLACES = (
     ("product_name", "#productTitle", None),
     ("price", "#corePrice_feature_div .a-offscreen", "shown_amount"),
@@ -44,14 +44,14 @@ _PLACES = (
     ("description", "#feature-bullets", None),
     ("description", "#productDescription", None),
 )
-# The ids that the selectors begin with; one walk tells which of them a page has.
+# The ids the selectors start with; one walk finds those a page has.
 _IDS = {selector: selector[1:].split()[0] for _, selector, _ in _PLACES if "," not in selector}
 _ANY_ID = ",".join(f"#{own}" for own in dict.fromkeys(_IDS.values()))
 
 
 def is_amazon(url: str) -> bool:
-    """Whether an address is that of a product in one of Amazon's shops."""
-    if _asin(url) is None:  # as in nearly all shops, and this is known at less cost
+    """Whether a URL is that of a product in an Amazon shop."""
+    if _asin(url) is None:  # cheap check that rules out nearly all shops
         return False
     try:
         parts = urlsplit(url)
@@ -61,7 +61,7 @@ def is_amazon(url: str) -> bool:
 
 
 def read_amazon(page: ParsedPage) -> list[Record]:
-    """The page's product as the generic parser reads it, put right from Amazon's own places."""
+    """Read the page's product with the generic parser, corrected from Amazon's own places."""
     pool = CandidatePool(page)
     there = {(element.attr("id") or "").lower() for element in page.document.select(_ANY_ID)}
     for number, (name, selector, normaliser) in enumerate(_PLACES):
@@ -103,7 +103,7 @@ def _merged(generic: list[Record], own: dict[str, EvidencedField]) -> list[Recor
 
 
 def _forget_foreign_price(fields: dict[str, EvidencedField], stock: EvidencedField) -> None:
-    """What cannot be had has no price here; one that was found is somebody else's."""
+    """Drop the price of an unavailable product: a price found is another seller's."""
     if stock.value == "out_of_stock":
         fields.pop("price", None)
         fields.pop("currency", None)

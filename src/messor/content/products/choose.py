@@ -1,8 +1,7 @@
-"""Which of a field's candidates is taken.
+"""Chooses one of a field's candidates.
 
-Candidates that say the same support each other. Article numbers have rules of their own: many
-numbers on a page are somebody's, and the product's is the one that people see or that the address
-names.
+Candidates with the same value support each other. Article numbers have their own rules: a page
+contains many numbers, and the product's is the one that is visible or in the URL.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from messor.content.products.ranking import Ranking, features_of
 
 # Below these a value is more likely wrong than right.
 LEAST_PRICE = 0.3
-LEAST_SKU = 0.45
+MIN_SKU = 0.45
 
 _NOT_WORD = re.compile(r"[\W_]+")
 _PUBLISHED = ("json_ld", "microdata", "rdfa")
@@ -27,29 +26,29 @@ _CODE = re.compile(r"urrency[\w-]{0,10}[\"']?\s{0,3}[:=,]\s{0,3}[\"']([A-Z]{3})[
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """A value that a page offers for a field: all that say it, and how sure they are together."""
+    """A value a page offers for a field: all candidates with it, and their combined score."""
 
-    said: list[EvidencedField]
+    candidates: list[EvidencedField]
     score: float
 
     @property
     def value(self) -> Any:
-        return self.said[0].value
+        return self.candidates[0].value
 
 
 def chosen_fields(pool: CandidatePool, ranking: Ranking | None = None) -> dict[str, EvidencedField]:
-    """One value for each field of the product, as far as the page states it."""
+    """Return one value for each field of the product that the page states."""
     fields: dict[str, EvidencedField] = {}
     for name, candidates in pool.found.items():
         if not candidates:
             continue
-        if len(candidates) == 1 and name != "sku":  # nothing to choose from, as in most fields
+        if len(candidates) == 1 and name != "sku":  # a single candidate, as for most fields
             fields[name] = _alone(candidates[0])
             continue
         offers = offered(pool, name)
-        least = LEAST_SKU if name == "sku" else 0.0
+        minimum = MIN_SKU if name == "sku" else 0.0
         best = preferred(name, offers, ranking)
-        if best is not None and offers[best].score >= least:
+        if best is not None and offers[best].score >= minimum:
             fields[name] = _backed(offers[best])
     price = fields.get("price")
     if price is not None and (price.value == 0 or price.confidence < LEAST_PRICE):
@@ -66,7 +65,7 @@ def chosen_fields(pool: CandidatePool, ranking: Ranking | None = None) -> dict[s
 
 
 def offered(pool: CandidatePool, name: str) -> list[Offer]:
-    """The values found for a field, in the order they were met."""
+    """Return the values found for a field, in order of discovery."""
     if name != "sku":
         return _offers(pool.found[name])
     numbers = pool.found[name]
@@ -75,17 +74,17 @@ def offered(pool: CandidatePool, name: str) -> list[Offer]:
     groups: dict[str, list[EvidencedField]] = {}
     for made in numbers:
         groups.setdefault(_key(made.value), []).append(made)
-    return [Offer(said, _number_score(said, pool.page.url)) for said in groups.values()]
+    return [Offer(group, _number_score(group, pool.page.url)) for group in groups.values()]
 
 
 def agreed(candidates: list[EvidencedField]) -> EvidencedField | None:
-    """The value the most sources are the most sure of, by its shortest good quote."""
+    """Return the value with the strongest support, with its shortest good quote."""
     best = max(_offers(candidates), key=lambda offer: offer.score, default=None)
     return None if best is None else _backed(best)
 
 
 def preferred(name: str, offers: list[Offer], ranking: Ranking | None) -> int | None:
-    """Which of them is taken: the surest, unless something else was learnt."""
+    """Return the index of the chosen offer: the highest score, unless a ranking says otherwise."""
     if len(offers) < 2:
         return 0 if offers else None
     scores = [offer.score for offer in offers]
@@ -95,9 +94,11 @@ def preferred(name: str, offers: list[Offer], ranking: Ranking | None) -> int | 
 
 
 def described(offers: list[Offer]) -> list[dict[str, float]]:
-    """What a ranking goes by."""
+    """Return the ranking features of the offers."""
     return [
-        features_of(offer.score, [said.evidence.source for said in offer.said], place, len(offers))
+        features_of(
+            offer.score, [each.evidence.source for each in offer.candidates], place, len(offers)
+        )
         for place, offer in enumerate(offers)
     ]
 
@@ -106,32 +107,32 @@ def _offers(candidates: list[EvidencedField]) -> list[Offer]:
     groups: dict[Hashable, list[EvidencedField]] = {}
     for made in candidates:
         groups.setdefault(made.value, []).append(made)
-    return [Offer(said, _support(said)) for said in groups.values()]
+    return [Offer(group, _support(group)) for group in groups.values()]
 
 
 def _alone(only: EvidencedField) -> EvidencedField:
-    """A value that nothing else supports; as a rule it is as sure as it was found to be."""
+    """Return an unsupported value; as a rule it keeps its confidence."""
     sureness = round(1.0 - (1.0 - min(only.confidence, 0.99)), 3)
     if sureness == only.confidence:
         return only
     return EvidencedField(only.value, sureness, only.evidence)
 
 
-def _support(said: list[EvidencedField]) -> float:
-    """Sources that say the same support each other."""
-    if len(said) == 1:
-        return 1.0 - (1.0 - min(said[0].confidence, 0.99))
+def _support(group: list[EvidencedField]) -> float:
+    """Return the combined confidence of sources that agree."""
+    if len(group) == 1:
+        return 1.0 - (1.0 - min(group[0].confidence, 0.99))
     doubt = 1.0
-    for sureness in _by_source(said).values():
+    for sureness in _by_source(group).values():
         doubt *= 1.0 - min(sureness, 0.99)
     return 1.0 - doubt
 
 
-def _number_score(said: list[EvidencedField], url: str) -> float:
-    """How sure an article number is: numbers are compared by their letters and digits alone."""
-    sources = _by_source(said)
+def _number_score(group: list[EvidencedField], url: str) -> float:
+    """Score an article number: numbers are compared by letters and digits only."""
+    sources = _by_source(group)
     best = max(sources.values())
-    if "text" in sources and len(key := _key(said[0].value)) >= 5 and key in _key(url):
+    if "text" in sources and len(key := _key(group[0].value)) >= 5 and key in _key(url):
         best = max(best, sources["text"] + 0.2)
     elif len(sources) == 1 and next(iter(sources)) in _PUBLISHED:
         best *= 0.85
@@ -151,12 +152,12 @@ def _by_source(group: list[EvidencedField]) -> dict[str, float]:
 
 
 def _backed(offer: Offer) -> EvidencedField:
-    """The value with its best evidence: sure, and short where several are as sure."""
-    if len(offer.said) == 1:
-        best = offer.said[0]
+    """Return the value with its best evidence: confident, and short among equals."""
+    if len(offer.candidates) == 1:
+        best = offer.candidates[0]
         return EvidencedField(best.value, round(offer.score, 3), best.evidence)
-    enough = max([made.confidence for made in offer.said]) - 0.1
-    good = [made for made in offer.said if made.confidence >= enough]
+    enough = max([made.confidence for made in offer.candidates]) - 0.1
+    good = [made for made in offer.candidates if made.confidence >= enough]
     best = min(good, key=_length)
     return EvidencedField(best.value, round(offer.score, 3), best.evidence)
 
@@ -168,7 +169,7 @@ def _length(made: EvidencedField) -> int:
 def _complete(
     pool: CandidatePool, fields: dict[str, EvidencedField], price: EvidencedField
 ) -> None:
-    """Read the currency from the price's own words, and that a priced thing is offered."""
+    """Add the currency from the price's text, and availability of a priced product."""
     evidence = price.evidence
     if "currency" not in fields:
         made = _currency(pool, price)
@@ -183,7 +184,7 @@ def _complete(
 
 
 def _currency(pool: CandidatePool, price: EvidencedField) -> EvidencedField | None:
-    """The currency the price is written with, else the one the page's programs name."""
+    """Return the currency the price is written with, else the one in structured data."""
     same = [made for made in pool.found["price"] if made.value == price.value]
     for made in sorted(same, key=lambda made: -made.confidence):
         found = make_field(

@@ -1,6 +1,7 @@
-"""The generic product parser: structured data, then embedded state, then what people see.
+"""The generic product parser: structured data, then embedded state, then visible content.
 
-No site is known here. Every source offers candidates to a pool; the surest of each field is taken.
+It has no site-specific rules. Every source adds candidates to a pool; the best of each field is
+chosen.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from typing import NamedTuple
 
 from messor.content.evidence import EvidencedField
 from messor.content.page import ParsedPage
-from messor.content.products import normalise as _normalise  # noqa: F401  (names its normalisers)
+from messor.content.products import normalise as _normalise  # noqa: F401  (registers its normalisers)
 from messor.content.products.choose import chosen_fields
 from messor.content.products.judge import (
-    LEAST,
+    MIN_CONFIDENCE,
     may_sell,
     product_confidence,
     published_confidence,
@@ -50,27 +51,27 @@ PARSER = "products"
 VERSION = "1"
 KINDS = frozenset(("product", "product_offer", "product_variant", "image"))
 
-# Where a price was published for machines, embedded state has nothing to add.
+# If a price is in structured data, embedded state adds nothing.
 _FOR_MACHINES = ("json_ld:", "microdata:", "rdfa:", "meta:")
-# Surer than a visible price, brand or rating ever is, however many say the same.
+# Higher than any visible price, brand or rating can score.
 _SETTLED = 0.85
 
 
 class Gathered(NamedTuple):
-    """All that a page offers for its product, before anything is chosen."""
+    """All candidates of a page's product, before any is chosen."""
 
     pool: CandidatePool
-    things: list[PublishedThing]  # published ones that are the page's, the main one first
-    published: float  # how sure it is that they are
+    things: list[PublishedThing]  # published products of this page, the main one first
+    published: float  # confidence that they are this page's
     metas: list[Meta]
     found: Survey
 
 
 def gather(page: ParsedPage, *, whole: bool = True) -> Gathered | None:
-    """What a page offers for each field; None where nothing hints at a product.
+    """Collect the candidates for each field; None if nothing hints at a product.
 
-    Unless it is to be whole, visible values are left out where published ones are surer than they
-    could ever be.
+    Unless `whole`, visible values are skipped if published ones have a confidence they cannot
+    reach.
     """
     metas = read_metas(page.document)
     found = Survey(page, _titles(page, metas))
@@ -79,11 +80,11 @@ def gather(page: ParsedPage, *, whole: bool = True) -> Gathered | None:
         return None
     pool = CandidatePool(page)
     published = published_confidence(things, found)
-    if published < LEAST:
+    if published < MIN_CONFIDENCE:
         things, published = [], 0.0
     else:
         read_thing(pool, things[0], 0.9)
-        _hear_variants(pool, things)
+        _add_variant_stock(pool, things)
     read_meta_fields(pool, metas)
     _read_visible(pool, found, whole=whole)
     if not _is_published(pool, "price"):
@@ -98,9 +99,9 @@ def read_products(
     version: str = VERSION,
     kinds: AbstractSet[str] = KINDS,
 ) -> list[Record]:
-    """The page's product, then its offers, variants and images; empty on a page of none.
+    """Return the page's product, then its offers, variants and images; empty if it has none.
 
-    Those of other `kinds` than the named are left out.
+    Only the given `kinds` are returned.
     """
     gathered = gather(page, whole=ranking is not None)
     if gathered is None:
@@ -108,7 +109,7 @@ def read_products(
     pool, things = gathered.pool, gathered.things
     fields = chosen_fields(pool, ranking)
     confidence = product_confidence(gathered.published, gathered.metas, gathered.found, fields)
-    if confidence < LEAST:
+    if confidence < MIN_CONFIDENCE:
         return []
     found: list[tuple[str, dict[str, EvidencedField]]] = []
     offers = read_offers(page, things)
@@ -149,7 +150,7 @@ def _read_visible(pool: CandidatePool, found: Survey, *, whole: bool) -> None:
 
 
 def _needs_lines(found: Mapping[str, list[EvidencedField]]) -> bool:
-    """Whether lines will be read; asked before others, it leaves the order of the fields alone."""
+    """Whether lines will be read; checked first, so that the order of the fields is unchanged."""
     stated = found.get("price", ()), found.get("availability", ())
     return not all(any(map(_is_for_machines, candidates)) for candidates in stated)
 
@@ -163,7 +164,7 @@ def _is_for_machines(made: EvidencedField) -> bool:
 
 
 def _is_settled(pool: CandidatePool, name: str) -> bool:
-    """Whether one value is published, and so surely that no visible one counts."""
+    """Whether one value is published with a confidence no visible one can reach."""
     published = pool.found[name]
     return (
         bool(published)
@@ -179,7 +180,7 @@ def _titles(page: ParsedPage, metas: list[Meta]) -> list[str]:
 
 
 def _main_first(things: list[PublishedThing], found: Survey) -> list[PublishedThing]:
-    """Published products, the one the page's heading names first."""
+    """Return published products, the one named by the page's heading first."""
     if len(things) < 2:
         return things
 
@@ -190,8 +191,8 @@ def _main_first(things: list[PublishedThing], found: Survey) -> list[PublishedTh
     return sorted(things, key=score, reverse=True)
 
 
-def _hear_variants(pool: CandidatePool, things: list[PublishedThing]) -> None:
-    """A product is in stock when one of its variants is."""
+def _add_variant_stock(pool: CandidatePool, things: list[PublishedThing]) -> None:
+    """Mark a product as in stock if one of its variants is."""
     own = words_of(things[0].text("name")) if len(things) > 1 else frozenset()
     for thing in things[1:20]:
         if own and words_of(thing.text("name")) == own:

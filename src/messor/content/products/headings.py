@@ -1,4 +1,4 @@
-"""The heading that names what a page is about: the one most like the page's titles."""
+"""The heading that names the subject of a page: the one most similar to its titles."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from messor.content.products.texts import Texts
 MAX_HEADINGS = 60
 
 _FIRST_RANK = 0.4
-_UTMOST = 1.0 + _FIRST_RANK  # none is more alike
+_MAX_SCORE = 1.0 + _FIRST_RANK  # maximum similarity
 
-Named = tuple[Element | None, frozenset[str]]  # a heading, and its words
+Named = tuple[Element | None, frozenset[str]]  # a heading and its words
 
 
 def heading_of(document: Document, texts: Texts, titles: list[str]) -> Named:
-    """The heading most like the page's titles; one of the second rank has to be much more so."""
+    """Return the heading most similar to the page's titles; an h2 must be much more similar."""
     names = [words_of(title) for title in titles if title]
     return _only_one(document, texts, names) or _best(texts.headings()[:MAX_HEADINGS], names)
 
 
 def _only_one(document: Document, texts: Texts, names: list[frozenset[str]]) -> Named | None:
-    """The one of the first rank where no other could be better: it is found without a walk."""
+    """Return the only h1 if no other heading could be better, without a tree walk."""
     firsts = document.select("h1")
     if len(firsts) != 1 or len(document.select("h2")) >= MAX_HEADINGS:
         return None
     heading = firsts[0]
     own = _words_in(heading)
-    if own is None or _score(heading, own, names) < _UTMOST or not texts.hold(heading):
+    if own is None or _score(heading, own, names) < _MAX_SCORE or not texts.hold(heading):
         return None
     return heading, own
 
 
 def _best(headings: list[Element], names: list[frozenset[str]]) -> Named:
     best: Named = None, frozenset()
-    most = -1.0
+    best_score = -1.0
     for heading in headings:
         own = _words_in(heading)
         if own is None:
             continue
         score = _score(heading, own, names)
-        if score > most:
-            best, most = (heading, own), score
-        if most >= _UTMOST:
+        if score > best_score:
+            best, best_score = (heading, own), score
+        if best_score >= _MAX_SCORE:
             break
     return best
 
 
 def _words_in(heading: Element) -> frozenset[str] | None:
-    """Its words, None where there is nothing in it."""
+    """Return the words of a heading, None if it is empty."""
     text = heading.text
     return None if text.isspace() or not text else words_of(text)
 

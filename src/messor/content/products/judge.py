@@ -1,4 +1,4 @@
-"""Whether a page is the page of one product, and how sure that is."""
+"""Decides whether a page is about one product, with confidence."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from messor.content.products.things import PRODUCT_TYPES, PublishedThing, offers
 from messor.content.products.words import CART_WORDS
 from messor.content.structured.meta import Meta
 
-# A page below this is not one of a product.
-LEAST = 0.5
+# A page with less confidence is not a product page.
+MIN_CONFIDENCE = 0.5
 
-# What the mere presence of a cart adds.
+# Confidence added by a cart on the page.
 _SHOP = 0.2
-# As sure as what is only seen can be.
-_MOST_SEEN = 0.9
-# Prices of one make from which a page is a list.
+# Maximum confidence of visible evidence.
+_MAX_VISIBLE = 0.9
+# Number of alike prices from which a page is a list.
 _LISTED = 7
-# An article number as sure as this is seen, and the address names it too.
+# An article number with this confidence is visible and in the URL.
 _SURE = 0.9
 _STATE_MARKS = ('"price', "'price", "&quot;price", 'Price"')
 _PRODUCT_KINDS = ("product", "og:product", "product.item", "product.group")
 
 
 def may_sell(things: list[PublishedThing], metas: list[Meta], found: Survey) -> bool:
-    """Whether there is anything of a shop on the page; most pages have nothing, and end here."""
+    """Whether the page has any sign of a shop; most pages have none and end here."""
     return bool(
         things
         or any(meta.name.startswith(("product:", "og:price")) for meta in metas)
@@ -38,12 +38,18 @@ def may_sell(things: list[PublishedThing], metas: list[Meta], found: Survey) -> 
 def product_confidence(
     published: float, metas: list[Meta], found: Survey, fields: dict[str, EvidencedField]
 ) -> float:
-    """How sure it is that the page is about one product, 0 to 1; `published` is how sure that is."""
+    """Return the confidence (0 to 1) that the page is about one product; `published` is that of
+    structured data.
+    """
     sure = max(published, _declared(metas, fields))
-    if sure >= _MOST_SEEN:
+    if sure >= _MAX_VISIBLE:
         return sure
     seen = _seen(found, fields)
-    if LEAST - _SHOP <= seen < LEAST and sure < LEAST + _SHOP and _is_shop(found):
+    if (
+        MIN_CONFIDENCE - _SHOP <= seen < MIN_CONFIDENCE
+        and sure < MIN_CONFIDENCE + _SHOP
+        and _is_shop(found)
+    ):
         seen += _SHOP
     if any(meta.name == "og:type" and meta.content.lower() == "article" for meta in metas):
         seen -= 0.2
@@ -51,9 +57,9 @@ def product_confidence(
 
 
 def published_confidence(things: list[PublishedThing], found: Survey) -> float:
-    """How sure it is that the first published product is the page's.
+    """Return the confidence that the first published product is the page's.
 
-    Surely when it bears the page's heading, less when it is one among many others.
+    High if it has the page's heading, lower if it is one of many.
     """
     if not things:
         return 0.0
@@ -69,7 +75,7 @@ def published_confidence(things: list[PublishedThing], found: Survey) -> float:
 
 
 def _declared(metas: list[Meta], fields: dict[str, EvidencedField]) -> float:
-    """Declared in meta tags."""
+    """Confidence from meta tags."""
     kinds = {meta.content.lower() for meta in metas if meta.name == "og:type"}
     priced = any(meta.name in ("product:price:amount", "og:price:amount") for meta in metas)
     if priced:
@@ -78,7 +84,7 @@ def _declared(metas: list[Meta], fields: dict[str, EvidencedField]) -> float:
 
 
 def _seen(found: Survey, fields: dict[str, EvidencedField]) -> float:
-    """Seen as one: a price by the heading, a way to buy, an article number."""
+    """Confidence from visible content: a price near the heading, a way to buy, an article number."""
     price, stock, sku = fields.get("price"), fields.get("availability"), fields.get("sku")
     score = 0.0
     if price is not None:
@@ -94,11 +100,11 @@ def _seen(found: Survey, fields: dict[str, EvidencedField]) -> float:
     score += 0.1 if "brand" in fields else 0.0
     score += 0.1 if "rating" in fields else 0.0
     score += 0.05 if "category" in fields else 0.0
-    return round(min(_MOST_SEEN, score), 3)
+    return round(min(_MAX_VISIBLE, score), 3)
 
 
 def _is_one_of_many(found: Survey, price: EvidencedField) -> bool:
-    """Whether the price stands in a list of them."""
+    """Whether the price is one of a list."""
     if price.evidence.source != "text":
         return False
     alike = sum(path_of(element) == price.evidence.path for element in found.parts.prices)
@@ -106,5 +112,5 @@ def _is_one_of_many(found: Survey, price: EvidencedField) -> bool:
 
 
 def _is_shop(found: Survey) -> bool:
-    """Whether the page speaks of a cart at all."""
+    """Whether the page mentions a cart."""
     return found.texts.mention(CART_WORDS)

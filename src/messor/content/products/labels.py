@@ -1,6 +1,6 @@
-"""Labels that stand before a product's numbers and names, in the languages of most shops."""
+"""Labels of product numbers and names, in the languages of most shops."""
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ kód|kód produktu|kód tovaru|kód zboží|kód výrobku|katalógové číslo|k
 品番|型番|商品コード|商品番号|管理番号|商品編號|商品编号|商品代碼|商品代码|貨號|货号|商品號|品號|料號|商品id|상품번호|상품코드|상품 번호|품번|รหัสสินค้า|mã sản phẩm|mã sp|kode produk|kod produk
 رقم المنتج|كود المنتج|رمز المنتج|رمز التخزين التعريفي|رقم الموديل|کد محصول|کد کالا|מק"ט|מק״ט|מקט|קוד מוצר|מספר קטלוגי""")
 
-# Labels that mean nothing else.
+# Unambiguous labels.
 STRONG_SKU = (
     SKU
     & _phrases("""sku|sku#|sku no|sku number|sku code|sku id|item number|item no|item #|ebay item number|product code|product id|product no|product number|product sku|article number|article no

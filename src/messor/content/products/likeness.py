@@ -1,4 +1,4 @@
-"""How alike two names of a thing are."""
+"""Similarity of two names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def words_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _known_words(text: str) -> frozenset[str]:
-    """The same of a name, which a page repeats: in its title, its heading and what it publishes."""
+    """The same, cached for names, which a page repeats in its title, heading and structured data."""
     return _words(text)
 
 
@@ -24,7 +24,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def likeness(name: frozenset[str], other: frozenset[str]) -> float:
-    """The share of the shorter name's words that both have, 0 to 1."""
+    """Return the share of the shorter name's words that both have, 0 to 1."""
     if not name or not other:
         return 0.0
     return len(name & other) / min(len(name), len(other))

@@ -1,6 +1,6 @@
 """Normalisers of product fields: amounts, currencies, stock, article numbers, ratings."""
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _MAX_SKU = 100
 _SHORT = 60
 
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
-# Programs often write large amounts in powers of ten: 1.25E7.
+# Programs often write large amounts in scientific notation: 1.25E7.
 _MACHINE_NUMBER = re.compile(
     r"\s*-?\d{1,13}(?:\.\d{1,10})?\s*|\s*\d{1,13}(?:\.\d{1,17})?[eE][+-]?\d{1,3}\s*"
 )
-# At the edge of a link or a heading one text ends and another begins: those are two numbers.
+# At the edge of a link or heading one text ends and another starts: those are two numbers.
 _TAGS_BETWEEN_DIGITS = re.compile(
     r"(?<=\d)((?:\s*+<(?!/?(?:a|h[1-6]|li|label|time)[\s>])[^<>]{0,300}>)++)\s*(?=\d\d(?!\d))",
     re.IGNORECASE,
@@ -33,7 +33,7 @@ _HIDDEN = re.compile(
 _STRUCK = re.compile(r"<(s|del|strike)\b[^<>]{0,300}>.{0,300}?</\1>", re.DOTALL)
 _DIGIT = re.compile(r"\d")
 _ID_KIND = re.compile(r"^(?:sku|mpn|isbn|ean|gtin|upc|asin|id)\s?:\s?", re.IGNORECASE)
-# "Visit the X Store", "Brand: X" and their like.
+# "Visit the X Store", "Brand: X" and the like.
 _BYLINE = re.compile(
     r"(?:visit the|besuchen sie den|visitez la boutique|visita lo store di|visita la tienda de"
     r"|visite a loja|bezoek de|(?:brand|marke|hersteller|marque|marca|merk|märke|marka|značka|бренд"
@@ -43,7 +43,7 @@ _BYLINE = re.compile(
 _NOT_GTIN = re.compile(r"[\s.,;:-]")
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _OLD_CODES = {"RUR": "RUB", "BYR": "BYN"}
-# In this order: what can be ordered before it is there is often called available from a day on.
+# In this order: a preorder product is often called available from a day on.
 _PHRASES = (("out_of_stock", OUT_OF_STOCK), ("preorder", PREORDER), ("in_stock", IN_STOCK))
 _NOTHING = frozenset(("null", "none", "undefined", "n/a", "na", "-", "unknown", "false", "true"))
 _RATING = re.compile(r"(\d{1,3}(?:[.,]\d{1,4})?)")
@@ -51,20 +51,20 @@ _COUNT = re.compile(r"\d{1,3}(?:[.,\s]\d{3})+|\d{1,9}")
 
 
 def number(amount: Decimal | None) -> int | float | None:
-    """An amount as JSON has it; None when it is no price."""
+    """Return an amount as a JSON number; None if it is not a price."""
     if amount is None or not 0 <= amount < MAX_AMOUNT:
         return None
     return int(amount) if amount == amount.to_integral_value() else float(round(amount, 6))
 
 
 def amount(text: str) -> int | float | None:
-    """What people read: 1.299 is more than a thousand."""
+    """Parse an amount written for people: 1.299 is more than a thousand."""
     return number(parse_price(one_space(text)).amount)
 
 
 def machine_amount(text: str) -> int | float | None:
-    """What programs write: 1.299 is little more than one."""
-    if _PLAIN_NUMBER.fullmatch(text):  # as most are written, so that nothing has to be rounded
+    """Parse an amount written by programs: 1.299 is little more than one."""
+    if _PLAIN_NUMBER.fullmatch(text):  # the usual form, which needs no rounding
         whole, _, rest = text.partition(".")
         return float(text) if rest.strip("0") else int(whole)
     if _MACHINE_NUMBER.fullmatch(text):
@@ -73,31 +73,31 @@ def machine_amount(text: str) -> int | float | None:
 
 
 def cents(text: str) -> int | float | None:
-    """Programs that count in hundredths."""
+    """Parse an amount in hundredths."""
     return number(Decimal(text.strip()) / 100) if _MACHINE_NUMBER.fullmatch(text) else None
 
 
 def shown_amount(quote: str) -> int | float | None:
-    """A price laid out with tags, where small digits behind large ones are the decimals."""
+    """Parse a price laid out with tags, where small digits after large ones are the decimals."""
     if "<" not in quote:
         return amount(from_html(quote))
     quote = _HIDDEN.sub(" ", quote)
     if "</s>" in quote or "</del>" in quote or "</strike>" in quote:
-        asked = _STRUCK.sub(" ", quote)  # unless nothing else is left
-        quote = asked if _DIGIT.search(from_html(asked)) else quote
+        current = _STRUCK.sub(" ", quote)  # unless nothing else remains
+        quote = current if _DIGIT.search(from_html(current)) else quote
     if not _TAGS_BETWEEN_DIGITS.search(quote):
         return amount(from_html(quote))
     return amount(from_html(_TAGS_BETWEEN_DIGITS.sub(".", quote, count=1)))
 
 
 def currency(text: str) -> str | None:
-    """The ISO code of the only currency a text names."""
+    """Return the ISO code of the only currency a text names."""
     return _known_currency(text) if len(text) <= _SHORT else _currency(text)
 
 
 @lru_cache(maxsize=2048)
 def _known_currency(text: str) -> str | None:
-    """The same of a short text, such as the code itself, which all pages of a shop repeat."""
+    """The same, cached for short texts such as the code itself, which all pages of a shop repeat."""
     return _currency(text)
 
 
@@ -107,13 +107,13 @@ def _currency(text: str) -> str | None:
 
 
 def condition(text: str) -> str | None:
-    """new, used, refurbished or damaged, as schema.org's terms or their plain words say."""
+    """Return new, used, refurbished or damaged, from schema.org terms or plain words."""
     name = one_space(text).rstrip("/").rpartition("/")[2].lower().removesuffix("condition")
     return name if name in ("new", "used", "refurbished", "damaged") else None
 
 
 def trail(quote: str) -> str | None:
-    """The steps of a breadcrumb, without the signs between them."""
+    """Return the steps of a breadcrumb, without separators."""
     steps = [
         one_space(step) for step in from_html(_TAG.sub("\n", _HIDDEN.sub(" ", quote))).split("\n")
     ]
@@ -122,13 +122,13 @@ def trail(quote: str) -> str | None:
 
 
 def availability(text: str) -> str | None:
-    """in_stock, out_of_stock, preorder, backorder, discontinued, in_store_only, limited."""
+    """Return in_stock, out_of_stock, preorder, backorder, discontinued, in_store_only or limited."""
     return _known_state(text) if len(text) <= _SHORT else _state(text)
 
 
 @lru_cache(maxsize=8192)
 def _known_state(text: str) -> str | None:
-    """The same of a short text, which the pages of a site are likely to repeat."""
+    """The same, cached for short texts, which the pages of a site often repeat."""
     return _state(text)
 
 
@@ -144,7 +144,7 @@ def _state(text: str) -> str | None:
 
 
 def offered(text: str) -> str | None:
-    """A page that asks a price, and says nothing to the contrary, offers the thing."""
+    """Treat a page with a price and no statement to the contrary as an offer."""
     return None if shown_amount(text) is None else "in_stock"
 
 
@@ -161,7 +161,7 @@ def sku(text: str) -> str | None:
 
 
 def gtin(text: str) -> str | None:
-    """A GTIN whose check digit is right; an ISBN of ten digits stays as it is."""
+    """Return a GTIN with a valid check digit; a ten-digit ISBN is kept as is."""
     digits = _NOT_GTIN.sub("", _ID_KIND.sub("", text.strip()))
     if len(digits) == 10 and re.fullmatch(r"\d{9}[\dXx]", digits):
         weighted = sum((10 - n) * (10 if c in "Xx" else int(c)) for n, c in enumerate(digits))

@@ -1,6 +1,6 @@
-"""Article numbers: in the page's address, in attributes made for them, in elements named so.
+"""Article numbers in the page's URL, in dedicated attributes, and in elements named so.
 
-An address's number is taken only when the page itself uses it, which is also its evidence.
+A number in the URL is used only if the page itself contains it, which is also its evidence.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _LAST_WORD = re.compile(r"(?:^|[:#\s])((?=[\w./-]*\d)[\w][\w./-]{2,40})\s*$")
 
 
 def is_number(text: str) -> bool:
-    """Whether a piece of an address is an article number: five digits, or letters mixed with them."""
-    if len(text) < 5 or text.isalpha():  # as most pieces are
+    """Whether a part of a URL is an article number: five digits, or letters mixed with digits."""
+    if len(text) < 5 or text.isalpha():  # true of most parts
         return False
     digits = len(_DIGITS.findall(text))
     return text.isalnum() and (digits >= 5 or (digits >= 2 and 6 <= len(text) <= 24))
@@ -52,7 +52,7 @@ def is_number(text: str) -> bool:
 
 @lru_cache(maxsize=16)
 def address_numbers(url: str) -> Mapping[str, float]:
-    """Numbers in an address that may name its product, and how likely each is."""
+    """Return the numbers in a URL that may identify its product, and their likelihood."""
     path, query = _path_and_query(url)
     found: dict[str, float] = {}
     for key, value in parse_qsl(query)[:50] if query else ():
@@ -60,14 +60,14 @@ def address_numbers(url: str) -> Mapping[str, float]:
             found[value] = 0.66
     segments = [segment for segment in unquote(path).split("/") if segment]
     for depth, segment in enumerate(reversed(segments[-4:])):
-        if _TWO_DIGITS.search(segment):  # no number has fewer
+        if _TWO_DIGITS.search(segment):  # no article number is shorter
             _read_segment(_ENDING.sub("", segment), 0.6 - 0.05 * depth, found)
     return found
 
 
 def _path_and_query(url: str) -> tuple[str, str]:
-    """Both of an address, empty where it is none."""
-    if _USUAL.fullmatch(url):  # taken apart in a tenth of the time
+    """Return path and query of a URL, empty if it is not one."""
+    if _USUAL.fullmatch(url):  # ten times as fast as parsing
         whole, _, query = url.partition("#")[0].partition("?")
         return "/".join(whole.split("/", 3)[3:]), query
     try:
@@ -78,7 +78,7 @@ def _path_and_query(url: str) -> tuple[str, str]:
 
 
 def _read_segment(stem: str, confidence: float, found: dict[str, float]) -> None:
-    """Numbers at the end of a part of a path, the last first."""
+    """Read the numbers at the end of a path segment, last first."""
     pieces = [piece for piece in _PARTS.split(stem) if piece]
     if not pieces:
         return
@@ -96,7 +96,7 @@ def _read_segment(stem: str, confidence: float, found: dict[str, float]) -> None
 
 
 def read_numbers(pool: CandidatePool, found: Survey) -> None:
-    """Take article numbers from the address and from attributes into the pool."""
+    """Add article numbers from the URL and from attributes to the pool."""
     page = pool.page
     for token, confidence in address_numbers(page.url).items():
         if token in page.html:
@@ -109,7 +109,7 @@ def read_numbers(pool: CandidatePool, found: Survey) -> None:
 
 
 def _is_named(html: str, token: str) -> bool:
-    """Whether the page gives the number as somebody's id or code."""
+    """Whether the page uses the number as an id or code."""
     at = html.find(token)
     for _ in range(_MAX_LOOKS):
         if at < 0:
@@ -122,7 +122,7 @@ def _is_named(html: str, token: str) -> bool:
 
 
 def _names(before: str) -> bool:
-    """Whether what stands before a number is the name of one; nearly all that is not ends otherwise."""
+    """Whether the text before a number names it; nearly all other text ends differently."""
     bare = before.rstrip().rstrip("\\\"'[{").rstrip()
     return bare.endswith((":", "=")) and _NAMED.search(before) is not None
 

@@ -1,4 +1,4 @@
-"""The parts of a product that are records of their own: offers, variants, images."""
+"""Parts of a product that are separate records: offers, variants, images."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from messor.content.products.things import PublishedThing
 
 MAX_PARTS = 50
 MAX_IMAGES = 20
-MAX_SHOWN = 200
-_ALIKE = 0.6  # of the words of a name, so that a text is its
-_TELLING = 7  # characters of a file's name that is nobody else's
+MAX_IMG_ELEMENTS = 200
+_ALIKE = 0.6  # share of a name's words for a text to count as naming it
+_TELLING = 7  # characters of a file name that is unique enough
 _IMAGE = re.compile(r"^#|\.(?:jpe?g|png|webp|avif|gif)(?:[?#]|$)", re.IGNORECASE)
 _LATE = ("data-src", "data-original", "data-lazy-src")
 
@@ -29,7 +29,7 @@ _VARIANT = (
 
 
 def read_offers(page: ParsedPage, things: list[PublishedThing]) -> list[dict[str, EvidencedField]]:
-    """The offers of the page's product, when it has several."""
+    """Return the offers of the page's product, if it has several."""
     if not things:
         return []
     offers = [
@@ -50,17 +50,17 @@ def read_offers(page: ParsedPage, things: list[PublishedThing]) -> list[dict[str
 def take_numbers_of_offer(
     fields: dict[str, EvidencedField], offers: list[dict[str, EvidencedField]]
 ) -> None:
-    """Numbers that were taken from an offer are those of one that asks the product's price."""
+    """Take numbers of an offer from one that has the product's price."""
     price = fields.get("price")
     if price is None:
         return
-    asking = [own for own in offers if "price" in own and own["price"].value == price.value]
+    same_price = [own for own in offers if "price" in own and own["price"].value == price.value]
     for name in ("sku", "gtin"):
         number = fields.get(name)
-        told = [own[name].evidence for own in offers if name in own]
-        if number is None or number.evidence not in told:
+        evidence = [own[name].evidence for own in offers if name in own]
+        if number is None or number.evidence not in evidence:
             continue
-        fitting = [own[name] for own in asking if name in own]
+        fitting = [own[name] for own in same_price if name in own]
         if fitting and all(number.value != each.value for each in fitting):
             fields[name] = fitting[0]
 
@@ -68,7 +68,7 @@ def take_numbers_of_offer(
 def read_variants(
     page: ParsedPage, things: list[PublishedThing]
 ) -> list[dict[str, EvidencedField]]:
-    """The variants of the page's product: those it names, or products of the same name."""
+    """Return the variants of the page's product: those it lists, or products of the same name."""
     if not things:
         return []
     variants = things[0].things("hasVariant", "model", "isVariantOf")
@@ -88,18 +88,20 @@ def read_variants(
 
 
 def read_images(pool: CandidatePool, title: frozenset[str]) -> list[dict[str, EvidencedField]]:
-    """The product's images in the order they were found, each once, with what stands in for them.
+    """Return the product's distinct images in order of discovery, with their alternative texts.
 
-    Where none is published, those are its own that the page calls by its name.
+    If none is published, those whose alternative text names the product are used.
     """
-    shown = pool.page.document.select("img[alt]")[:MAX_SHOWN]
+    elements = pool.page.document.select("img[alt]")[:MAX_IMG_ELEMENTS]
     if not pool.found["image"]:
-        for element in _named_after(shown, title):
+        for element in _named_after(elements, title):
             quote = pool.page.attribute(element, _place(element))
             pool.add("image", "html", quote, 0.5, path="img")
     unique = {made.value: made for made in reversed(pool.found["image"])}
     images = [{"url": made} for made in list(reversed(unique.values()))[:MAX_IMAGES]]
-    by_file = {_file(element.attr(_place(element)) or ""): element for element in reversed(shown)}
+    by_file = {
+        _file(element.attr(_place(element)) or ""): element for element in reversed(elements)
+    }
     for image in images:
         beside = by_file.get(_file(image["url"].value))
         if beside is not None and any(map(str.isalpha, beside.attr("alt") or "")):
@@ -110,11 +112,13 @@ def read_images(pool: CandidatePool, title: frozenset[str]) -> list[dict[str, Ev
     return images
 
 
-def _named_after(shown: list[Element], title: frozenset[str]) -> list[Element]:
-    """The images with the first text that names the product; a link leads from others to theirs."""
+def _named_after(elements: list[Element], title: frozenset[str]) -> list[Element]:
+    """Return the images with the first text that names the product; images in links belong to the
+    link's target.
+    """
     named = ""
     found = []
-    for element in shown:
+    for element in elements:
         alt = element.attr("alt") or ""
         if not alt or (alt != named and (named or not _names(words_of(alt), title))):
             continue
@@ -126,17 +130,17 @@ def _named_after(shown: list[Element], title: frozenset[str]) -> list[Element]:
 
 
 def _names(words: frozenset[str], title: frozenset[str]) -> bool:
-    """Whether words name the product: one word alone may be its brand."""
+    """Whether words name the product: a single word may be its brand."""
     return words == title or (len(words & title) > 1 and likeness(words, title) >= _ALIKE)
 
 
 def _place(element: Element) -> str:
-    """The attribute with an image's address; what is loaded late has another one meanwhile."""
+    """Return the attribute with an image's URL; lazy-loaded images have a placeholder in src."""
     return next((name for name in _LATE if element.attr(name)), "src")
 
 
 def _file(url: str) -> str:
-    """The name of a file, which images keep in all their sizes; the whole path where it says little."""
+    """Return the file name, which is the same in all sizes; the whole path if it is too short."""
     path = url.partition("?")[0].partition("#")[0].partition("//")[2] or url
     name = path.rpartition("/")[2]
     return name if len(name.partition(".")[0]) >= _TELLING else path

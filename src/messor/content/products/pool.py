@@ -1,4 +1,4 @@
-"""What was found for each field of a product, before one of them is chosen."""
+"""Candidates for each field of a product, before one is chosen."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from messor.content.evidence import EvidencedField, make_field
 from messor.content.page import ParsedPage
 from messor.content.plain import MARK
 
-# More candidates of a field than these say nothing new.
+# Maximum candidates per field; more add nothing.
 MAX_CANDIDATES = 60
 _MAX_LOOKS = 30
 
 _KEY = re.compile(rf"{MARK}([\w@$.:-]{{1,60}}){MARK}\s{{0,20}}:\s{{0,20}}({MARK}?)$")
-_MARK_LENGTH = 6  # of the longest quotation mark, `&quot;`
+_MARK_LENGTH = 6  # length of the longest quotation mark, `&quot;`
 _SHORT = 60
-# No sign in it is ever escaped.
+# Characters that are never escaped.
 _ONE_WAY = re.compile(r"[ !#$%(-.0-;=-\[\]-\x7f]*")
 
 NORMALISER_OF = {
@@ -34,7 +34,7 @@ NORMALISER_OF = {
 
 @dataclass(slots=True)
 class CandidatePool:
-    """Candidates by the name of their field, in the order they were found."""
+    """Candidates by field name, in order of discovery."""
 
     page: ParsedPage
     found: dict[str, list[EvidencedField]] = field(default_factory=lambda: defaultdict(list))
@@ -49,7 +49,7 @@ class CandidatePool:
         path: str = "",
         normaliser: str | None = None,
     ) -> EvidencedField | None:
-        """Take in a candidate; its quote has to be a piece of the page."""
+        """Add a candidate; its quote must be a piece of the page."""
         if not quote:
             return None
         found = self.found[name]
@@ -63,7 +63,7 @@ class CandidatePool:
         return made
 
     def best(self, name: str) -> EvidencedField | None:
-        """The surest candidate, the earliest among equals."""
+        """Return the candidate with the highest confidence, the earliest among equals."""
         return max(self.found[name], key=lambda made: made.confidence, default=None)
 
 
@@ -73,17 +73,17 @@ def _make(
     return make_field(source, kind, quote, confidence=confidence, path=path)
 
 
-# What a shop's pages repeat, such as its currency, need not be made anew; no value can be changed.
+# Cached: values that a shop's pages repeat, such as its currency; fields are immutable.
 _known = lru_cache(maxsize=4096)(_make)
 
 
 def quote_json(source: str, key: str, value: Any) -> str:
-    """How a key and its value are written in a source, or the value alone; empty when not found."""
+    """Return a key and its value, or the value alone, as in a source; empty if not found."""
     if value is True or value is False:
         return _keyed(source, key, "true" if value else "false")
     text = str(value).strip()
     keyed = (_plainly_keyed(source, key, text) or _keyed(source, key, text)) if text else ""
-    if keyed:  # as a rule it is written as it is
+    if keyed:  # usually unescaped
         return keyed
     ways = _spellings(text)
     for written in ways[1:]:
@@ -94,7 +94,7 @@ def quote_json(source: str, key: str, value: Any) -> str:
 
 
 def _plainly_keyed(source: str, key: str, written: str) -> str:
-    """The same as `_keyed`, where the first such value is written in one of the two usual ways."""
+    """The same as `_keyed`, if the first such value has one of the two usual spellings."""
     at = source.find(written)
     end = at + len(written)
     if at < 0 or not source.startswith('"', end):
@@ -107,7 +107,7 @@ def _plainly_keyed(source: str, key: str, written: str) -> str:
 
 
 def _keyed(source: str, key: str, written: str) -> str:
-    """`"key": "value"` as it stands in a source; a value is looked for a bounded number of times."""
+    """Return `"key": "value"` as in a source; the number of searches is bounded."""
     at = source.find(written)
     for _ in range(_MAX_LOOKS):
         if at < 0:
@@ -115,7 +115,7 @@ def _keyed(source: str, key: str, written: str) -> str:
         end = at + len(written)
         begin = max(0, at - len(key) - 40)
         named = source.rfind(key, begin, at)
-        if named >= 0:  # the pattern is tried from the key's own quotation mark on
+        if named >= 0:  # the pattern starts at the key's quotation mark
             match = _KEY.search(source, max(begin, named - _MARK_LENGTH), at)
             if match is not None and match[1] == key and _is_whole(source, end, match[2]):
                 return source[match.start() : end + len(match[2])]
@@ -124,12 +124,12 @@ def _keyed(source: str, key: str, written: str) -> str:
 
 
 def _is_whole(source: str, end: int, mark: str) -> bool:
-    """Whether a value that opened with a quotation mark, or with none, ends here."""
+    """Whether a value that opened with this quotation mark, or none, ends here."""
     return source.startswith(mark, end) if mark else not source[end : end + 1].isalnum()
 
 
 def _spellings(text: str) -> list[str]:
-    """The ways JSON and publishers write a string, each once; as it is comes first."""
+    """Return the distinct JSON and HTML spellings of a string, the unescaped one first."""
     if _ONE_WAY.fullmatch(text):
         return [text]
     escaped, pure = encode_basestring(text)[1:-1], encode_basestring_ascii(text)[1:-1]

@@ -1,6 +1,6 @@
-"""What a product's published properties mean, those of meta tags too.
+"""Interprets a product's published properties, including meta tags.
 
-How they are written, in JSON-LD, microdata or RDFa, is left to `things`.
+`things` reads them from JSON-LD, microdata or RDFa.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 
 from messor.content.evidence import EvidencedField
-from messor.content.products.asked import add_price, read_asked
+from messor.content.products.offer_prices import add_price, read_offer_price
 from messor.content.products.pool import CandidatePool
 from messor.content.products.things import PublishedThing, offers_of
 from messor.content.structured.meta import Meta
 
-# What the parser may have made of something else.
+# Characters the parser may have substituted.
 _ESCAPED = re.compile("[&\ufffd]")
 _GTINS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "ean13", "isbn", "upc")
-# A product's fields, the terms that state them, the best first, and how much they count.
+# Product fields, the properties that state them, best first, and their weights.
 _PROPERTIES: tuple[tuple[str, tuple[str, ...], float], ...] = (
     ("product_name", ("name",), 1.0), ("description", ("description",), 1.0),
     ("brand", ("brand", "manufacturer"), 1.0), ("category", ("category",), 1.0),
@@ -24,11 +24,11 @@ _PROPERTIES: tuple[tuple[str, tuple[str, ...], float], ...] = (
     ("mpn", ("mpn", "model"), 1.0), ("sku", ("mpn",), 0.6), ("url", ("url",), 1.0),
     ("color", ("color",), 1.0), ("condition", ("itemCondition",), 1.0),
 )  # fmt: skip
-_THINGS = frozenset(("brand", "category"))  # that things with a name may stand for
+_THINGS = frozenset(("brand", "category"))  # fields whose value may be a named item
 
 
 def read_thing(pool: CandidatePool, thing: PublishedThing, confidence: float) -> None:
-    """Take a published product's properties into the pool."""
+    """Add a published product's properties to the pool."""
     source, path = thing.source, thing.path
 
     def add(name: str, quote: str, share: float = 1.0) -> None:
@@ -39,7 +39,7 @@ def read_thing(pool: CandidatePool, thing: PublishedThing, confidence: float) ->
         quote = thing.name_of(*terms) if name in _THINGS else thing.text(*terms)
         if quote:
             add(name, quote, share)
-    for name in filter(thing.stated.__contains__, _GTINS):  # hardly any is
+    for name in filter(thing.stated.__contains__, _GTINS):  # rare
         add("gtin", thing.text(name))
     number = thing.text("productID", "sku")
     if len(number) > 11 and sum(map(str.isdigit, number)) > 11:
@@ -53,30 +53,30 @@ def read_thing(pool: CandidatePool, thing: PublishedThing, confidence: float) ->
 
 
 def _read_offers(pool: CandidatePool, thing: PublishedThing, confidence: float) -> None:
-    asked: EvidencedField | None = None
+    main_price: EvidencedField | None = None
     for place, offer in enumerate(offers_of(thing)):
         sureness = confidence * (0.97 if place else 1.0)
         price = read_offer(pool, offer, sureness)
-        asked = asked or price
-        # Whoever asks another price says nothing of the offer that is the product's.
-        if price is None or asked is None or price.value == asked.value:
+        main_price = main_price or price
+        # An offer with another price says nothing about the product's own offer.
+        if price is None or main_price is None or price.value == main_price.value:
             read_offering(pool, offer, sureness)
 
 
 def read_offer(
     pool: CandidatePool, offer: PublishedThing, confidence: float
 ) -> EvidencedField | None:
-    """Take an offer's price, currency and stock into the pool; answers the price."""
-    price = read_asked(pool, offer, confidence)
+    """Add an offer's price, currency and stock to the pool; returns the price."""
+    price = read_offer_price(pool, offer, confidence)
     for each in offer.things("priceSpecification"):
-        specified = read_asked(pool, each, confidence)
+        specified = read_offer_price(pool, each, confidence)
         price = price or specified
     _add_terms(pool, offer, confidence, _TERMS)
     return price
 
 
 def read_offering(pool: CandidatePool, offer: PublishedThing, confidence: float) -> None:
-    """Take into the pool who offers, and in which condition."""
+    """Add the seller and condition of an offer to the pool."""
     _add_terms(pool, offer, confidence, _OFFERING)
 
 
@@ -87,13 +87,13 @@ def _add_terms(
     terms: tuple[tuple[str, str, float], ...],
 ) -> None:
     for name, term, share in terms:
-        if term in offer.stated:  # few are
+        if term in offer.stated:  # rare
             quote = offer.name_of(term) if name == "seller" else offer.text(term)
             path = f"{offer.path}.{term}"
             pool.add(name, offer.source, quote, confidence * share, path=path)
 
 
-# An offer's fields, the terms that state them, and how much they count.
+# Offer fields, the properties that state them, and their weights.
 _TERMS = (
     ("availability", "availability", 1.0), ("sku", "sku", 0.9),
     *(("gtin", name, 0.9) for name in _GTINS),
@@ -118,14 +118,14 @@ _METAS = {
 
 
 def read_meta_fields(pool: CandidatePool, metas: list[Meta]) -> None:
-    """Take what meta tags say of the product into the pool."""
+    """Add what meta tags say about the product to the pool."""
     for meta in metas:
         known = _METAS.get(meta.name)
         if known is None or (known[1] > 0.5 and meta.element.attr("itemprop")):
             continue
         name, confidence = known
         content = meta.content
-        # Where nothing is or was escaped, the source need not be asked how it is written.
+        # Without escapes, the source need not be consulted.
         if not content or not content.isprintable() or _ESCAPED.search(content):
             content = pool.page.attribute(meta.element, "content")
         if name == "price":

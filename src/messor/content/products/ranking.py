@@ -1,9 +1,9 @@
-"""A learnt order of the values that a page offers for a field.
+"""A learned ranking of the values a page offers for a field.
 
-Without one, the value whose sources are the surest is taken. Reviewers' corrections show where that
-errs: a ranking adds, for each field, what its sources and its place have turned out to be worth. It
-begins at the usual order and leaves it only as far as the examples say (a conditional logit model
-held to its start by a penalty), so little was learnt from little.
+Without one, the value with the most reliable sources is chosen. Reviewers' corrections show where
+that fails: a ranking adds, per field, the learned weight of sources and positions. It starts from
+the default order and deviates only as far as the examples justify (a conditional logit model,
+regularised towards its start), so few examples change little.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ Weights = Mapping[str, float]
 
 
 def features_of(score: float, sources: Sequence[str], place: int, offered: int) -> dict[str, float]:
-    """What is known of an offered value: how sure, from where, how early, and how alone."""
+    """Return the features of an offered value: score, sources, position, and number of
+    alternatives.
+    """
     sure = min(max(score, 1.0 - _SUREST), _SUREST)
     known = {f"from:{source}": 1.0 for source in set(sources)}
     known[SURENESS] = math.log(sure / (1.0 - sure))
@@ -37,13 +39,13 @@ def features_of(score: float, sources: Sequence[str], place: int, offered: int) 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What was learnt for each field; a field it does not name is ordered as usual."""
+    """Learned weights by field; other fields keep the default order."""
 
     version: int
     fields: Mapping[str, Weights]
 
     def order(self, name: str, offered: Sequence[Features]) -> list[float] | None:
-        """A figure for each offered value, the higher the better; None for the usual order."""
+        """Return a score for each offered value, higher is better; None for the default order."""
         weights = self.fields.get(name)
         return None if weights is None else [_score(weights, each) for each in offered]
 
@@ -54,24 +56,24 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class RankingExample:
-    """A page's offers for a field, and which of them a reviewer found right."""
+    """A page's offers for a field, and the one a reviewer confirmed."""
 
     name: str
     domain: str
     offered: tuple[Features, ...]
-    usual: int  # the one that is taken without a ranking
+    usual: int  # the one chosen without a ranking
     right: int
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedRanking:
-    """The outcome of training for one field, measured on domains it had not seen."""
+    """The result of training one field, measured on unseen domains."""
 
     name: str
     examples: int
     domains: int
-    usual: float  # share of right choices in the usual order
-    learnt: float  # and in the learnt one
+    usual: float  # accuracy in the default order
+    learnt: float  # accuracy in the learned order
     weights: Weights
 
     @property
@@ -79,17 +81,17 @@ class TrainedRanking:
         return self.learnt > self.usual
 
 
-# Fewer than these prove nothing.
+# Minimum examples and domains for training.
 FEWEST_EXAMPLES = 20
 FEWEST_DOMAINS = 4
 _FOLDS = 5
 
 
 def learn(examples: Sequence[RankingExample]) -> list[TrainedRanking]:
-    """Train each field that has examples enough, and measure it by cross-validation over domains."""
+    """Train each field with enough examples, and measure it by cross-validation over domains."""
     by_name: dict[str, list[RankingExample]] = defaultdict(list)
     for example in examples:
-        if len(example.offered) > 1:  # there is nothing to choose from one
+        if len(example.offered) > 1:  # a single offer leaves no choice
             by_name[example.name].append(example)
     return [
         _measured(name, own)
@@ -112,7 +114,7 @@ def _measured(name: str, examples: Sequence[RankingExample]) -> TrainedRanking:
 
 
 def fit(examples: Sequence[RankingExample]) -> dict[str, float]:
-    """The weights under which what was right was likely, by plain gradient ascent."""
+    """Return maximum-likelihood weights, by plain gradient ascent."""
     weights = {SURENESS: 1.0}
     for _ in range(_ROUNDS):
         slope: dict[str, float] = defaultdict(float)

@@ -1,8 +1,8 @@
-"""Products in the state that pages carry for their own programs, read as data.
+"""Products in the embedded state of pages, read as data.
 
 `__NEXT_DATA__`, `window.__STATE__ = {…}`, `dataLayer.push({…})`, `var meta = {…}` and the like are
-all JSON values in scripts. The one that bears the page's heading, or the number in its address, is
-the page's product. No script is run.
+all JSON values in scripts. The one with the page's heading, or the number in its URL, is the page's
+product. No script is executed.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _STOCKS = ("availability", "stockStatus", "stock_status", "availabilityStatus", 
 _FLAGS = ("inStock", "in_stock", "isInStock", "available", "isAvailable", "is_in_stock", "buyable")
 _BRANDS = ("brand", "brandName", "brand_name", "manufacturer", "vendor", "item_brand")
 _GTINS = ("gtin13", "gtin", "ean", "ean13", "gtin14", "gtin12", "upc", "barcode", "isbn")
-_OFFERED = frozenset(("sku", *_PRICES, *_GTINS, *_FLAGS))  # a product has one of them
-# Shops of one widespread make count in hundredths; these keys beside a price tell them.
+_OFFERED = frozenset(("sku", *_PRICES, *_GTINS, *_FLAGS))  # a product has one of these keys
+# A widespread shop system counts in hundredths; these keys next to a price identify it.
 _CENTS = frozenset(("price_min", "price_varies", "compare_at_price_max", "compare_at_price_min"))
 
 
 def read_state(pool: CandidatePool, found: Survey) -> None:
-    """Take the page's product from its embedded state into the pool."""
+    """Add the page's product from its embedded state to the pool."""
     best: tuple[float, dict[str, Any], str] | None = None
     numbers = address_numbers(pool.page.url)
     for source, value in (*_attribute_states(pool.page), *_states(pool.page)):
@@ -67,7 +67,7 @@ def read_state(pool: CandidatePool, found: Survey) -> None:
 
 
 def _states(page: ParsedPage) -> Iterator[tuple[str, Any]]:
-    """JSON values in scripts that speak of prices, each with its script's source."""
+    """Yield JSON values of scripts that mention prices, each with its script's source."""
     budget = MAX_TOTAL
     for element in page.document.select("script:not([src])")[:MAX_SCRIPTS]:
         if "rice" not in element.text or "ld+json" in (element.attr("type") or ""):
@@ -81,7 +81,7 @@ def _states(page: ParsedPage) -> Iterator[tuple[str, Any]]:
 
 
 def _attribute_states(page: ParsedPage) -> Iterator[tuple[str, Any]]:
-    """JSON values in attributes made for them."""
+    """Yield JSON values of dedicated attributes."""
     for element in page.document.select(",".join(f"[{name}]" for name in _DATA))[:MAX_ATTRIBUTES]:
         for name in _DATA:
             given = element.attr(name)
@@ -112,8 +112,8 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _score(node: dict[str, Any], found: Survey, numbers: Mapping[str, float]) -> float:
-    """How much an object looks like the page's product."""
-    if _OFFERED.isdisjoint(node):  # as most objects are
+    """Return how well an object matches the page's product."""
+    if _OFFERED.isdisjoint(node):  # true of most objects
         return 0.0
     price = next((node[key] for key in _PRICES if node.get(key)), None)
     if price is None and not any(node.get(key) for key in ("sku", *_GTINS, *_FLAGS)):

@@ -1,7 +1,6 @@
-"""What a product's readers look for on a page, found when they ask: its heading, lines and parts.
+"""Lazily computed features of a product page: its heading, lines and parts.
 
-A page is not rendered here; what stands where is guessed from names of classes and from the order
-of the source. What the parts say is left to the readers.
+The page is not rendered; positions are inferred from class names and source order.
 """
 
 from __future__ import annotations
@@ -13,22 +12,22 @@ from turbohtml import Element, Node
 
 from messor.content.page import ParsedPage
 from messor.content.products.headings import Named, heading_of
-from messor.content.products.named import LONG, Parts
-from messor.content.products.spoken import (
+from messor.content.products.line_types import (
     OTHER,
     STOCK,
-    speaking_behind,
-    spoken_at_all,
-    spoken_of,
+    all_line_types,
+    labels_and_reviews,
+    stock_notes_and_others,
 )
+from messor.content.products.named import LONG, Parts
 from messor.content.products.texts import Line, Texts
 from messor.content.products.words import ELSEWHERE, OFF_STAGE, OLD_PRICE
 from messor.core.lazy import lazy
 
 MAX_NAMES = 400
-# Lines behind the heading that speak of the product itself.
+# Lines after the heading that concern the product itself.
 WINDOW = 80
-# Lines from the heading on, read step by step: behind the last note none has to be looked at.
+# Lines from the heading on, read in steps: nothing after the last note is needed.
 _STEPS = (10, 40, 1 + WINDOW)
 _SMALL = 300  # texts
 BEFORE = 15
@@ -38,17 +37,17 @@ _NOT_MAIN = frozenset(("nav", "footer", "aside"))
 
 
 class Survey:
-    """A page whose titles are given."""
+    """The survey of a page with given titles."""
 
     def __init__(self, page: ParsedPage, titles: list[str]) -> None:
         self.page = page
         self.texts = Texts(page.document.find("body"))
-        self.wants_prices = True  # of those that are seen
+        self.wants_prices = True  # of visible texts
         self._titles = titles
         self._verdicts: dict[Element, tuple[bool, bool, bool]] = {}
-        # Found when they are asked for, or together.
-        self._spoken: dict[str, str] | None = None
-        self._behind: dict[str, str] | None = None
+        # Computed on demand, or together.
+        self._labelled: dict[str, str] | None = None
+        self._noted_texts: dict[str, str] | None = None
 
     @property
     def _site(self) -> str:
@@ -56,19 +55,19 @@ class Survey:
 
     @lazy
     def parts(self) -> Parts:
-        """The elements that are named as a product's parts."""
+        """The elements named as parts of a product."""
         page = self.page
         is_long = len(page.source.text) >= LONG
         return Parts(page.document, self._site, prices=self.wants_prices, long=is_long)
 
     @lazy
     def _named(self) -> Named:
-        """The heading that names what the page is about, and its words."""
+        """The heading that names the page's subject, and its words."""
         return heading_of(self.page.document, self.texts, self._titles)
 
     @property
     def heading(self) -> Element | None:
-        """The one that names what the page is about."""
+        """The heading that names the page's subject."""
         return self._named[0]
 
     @property
@@ -78,7 +77,7 @@ class Survey:
 
     @lazy
     def at(self) -> int:
-        """Where the heading stands in the source."""
+        """The offset of the heading in the source."""
         return -1 if self.heading is None else self.page.start(self.heading)
 
     @lazy
@@ -92,24 +91,24 @@ class Survey:
         return self.texts.before(self.heading, BEFORE)
 
     def after(self, limit: int) -> list[Line]:
-        """The first lines from the heading on."""
+        """Return the first lines from the heading on."""
         return self.texts.after(self.heading, limit)
 
     @lazy
     def window(self) -> list[Line]:
-        """The lines behind the heading, up to where other products are spoken of."""
+        """The lines after the heading, up to those about other products."""
         return self._before_others(self.after(1 + WINDOW)[1:])
 
     def _before_others(self, lines: list[Line]) -> list[Line]:
-        heads = {text.strip() for text, kinds in self._speaking.items() if OTHER in kinds}
+        heads = {text.strip() for text, kinds in self._stock_and_others.items() if OTHER in kinds}
         if not heads:
             return lines
         return list(takewhile(lambda line: line[0] not in heads, lines))
 
     @lazy
     def others_at(self) -> int | None:
-        """Where in the source a heading begins a list of other products, None where none is near."""
-        heads = {text.strip() for text, kinds in self._speaking.items() if OTHER in kinds}
+        """The offset of a heading of other products; None if none is near."""
+        heads = {text.strip() for text, kinds in self._stock_and_others.items() if OTHER in kinds}
         for text, node in self.after(1 + WINDOW)[1:] if heads else ():
             holder = node.parent
             if text in heads and isinstance(holder, Element) and holder.tag in _HEADS:
@@ -118,7 +117,7 @@ class Survey:
 
     @lazy
     def notes(self) -> list[tuple[int, str]]:
-        """The lines in the window that are notes on stock, and where in it they stand."""
+        """The stock notes in the window, with their positions."""
         noted = self._noted
         if not noted:
             return []
@@ -133,7 +132,7 @@ class Survey:
 
     @property
     def first_notes(self) -> list[tuple[int, str]]:
-        """The same, each note once; what is behind the first of each need not be read."""
+        """The same, first occurrences only; the rest need not be read."""
         noted = self._noted
         if not noted:
             return []
@@ -150,48 +149,50 @@ class Survey:
 
     @property
     def times_noted(self) -> int:
-        """How often a small page's texts are notes on stock, seen or not; else as often as can be."""
+        """How many texts of a small page are stock notes, visible or not; the maximum for others."""
         return self.texts.times(self._noted) if self._is_small else WINDOW
 
     @property
     def _noted(self) -> list[str]:
-        return [text for text, kinds in self._speaking.items() if STOCK in kinds]
+        return [text for text, kinds in self._stock_and_others.items() if STOCK in kinds]
 
     @property
     def _steps(self) -> tuple[int, ...]:
         return _STEPS if self._is_small else _STEPS[-1:]
 
     @property
-    def spoken(self) -> dict[str, str]:
-        """The page's lines that say a label or tell of reviews, and what."""
-        if self._spoken is None:
-            self._spoken = spoken_of(self.texts.said)
-        return self._spoken
+    def labelled(self) -> dict[str, str]:
+        """The page's lines that are labels or reviews, with their types."""
+        if self._labelled is None:
+            self._labelled = labels_and_reviews(self.texts.distinct)
+        return self._labelled
 
     @property
-    def _speaking(self) -> dict[str, str]:
-        """The texts that are notes on stock, or head a list of other products.
+    def _stock_and_others(self) -> dict[str, str]:
+        """The texts that are stock notes or headings of other products.
 
-        Those of a small page all are asked, so that it need not be read to the window's end.
+        All texts of a small page are checked, so that it need not be read to the window's end.
         """
-        if self._behind is None:
+        if self._noted_texts is None:
             if self._is_small:
-                self._behind = speaking_behind(self.texts.said)
+                self._noted_texts = stock_notes_and_others(self.texts.distinct)
             else:
-                self._behind = speaking_behind({text for text, _ in self.after(1 + WINDOW)[1:]})
-        return self._behind
+                self._noted_texts = stock_notes_and_others(
+                    {text for text, _ in self.after(1 + WINDOW)[1:]}
+                )
+        return self._noted_texts
 
     def expect_notes(self) -> None:
-        """Labels and notes both will be asked for: a small page's texts are looked up for both."""
+        """Prepare for reading labels and notes: a small page's texts are looked up once for both."""
         if self._is_small:
-            self._spoken, self._behind = spoken_at_all(self.texts.said)
+            self._labelled, self._noted_texts = all_line_types(self.texts.distinct)
 
     @property
     def _is_small(self) -> bool:
-        return len(self.texts.said) <= _SMALL
+        return len(self.texts.distinct) <= _SMALL
 
     def verdict(self, element: Element) -> tuple[bool, bool, bool]:
-        """What an element's names speak of, as `judged` says; many parts have the same ancestors."""
+        """Return what an element's names indicate, as `judged`; cached, as parts share ancestors."""
         known = self._verdicts.get(element)
         if known is None:
             known = self._verdicts[element] = judged(names_of(element))
@@ -199,13 +200,13 @@ class Survey:
 
 
 def names_of(element: Element) -> str:
-    """An element's class and id."""
+    """Return an element's class and id."""
     given, own = element.attr("class"), element.attr("id")
     return f"{given or ''} {own or ''}" if given or own else ""
 
 
 def judged(names: str) -> tuple[bool, bool, bool]:
-    """Whether names speak of other products, of an old price, of hidden things."""
+    """Whether names indicate other products, an old price, hidden content."""
     return _judged(names[:MAX_NAMES])
 
 
@@ -219,7 +220,7 @@ def _judged(names: str) -> tuple[bool, bool, bool]:
 
 
 def kin_of(element: Element, limit: int) -> list[Element]:
-    """An element and its nearest ancestors."""
+    """Return an element and its nearest ancestors."""
     found = [element]
     parent = element.parent
     while type(parent) is Element and len(found) < limit:
@@ -229,7 +230,7 @@ def kin_of(element: Element, limit: int) -> list[Element]:
 
 
 def is_elsewhere(found: Survey, kin: list[Element]) -> bool:
-    """Whether an element, given with its ancestors, is part of something else on the page."""
+    """Whether an element, given with its ancestors, belongs to something else on the page."""
     way = found.way
     for node in kin:
         if node in way:
@@ -240,7 +241,7 @@ def is_elsewhere(found: Survey, kin: list[Element]) -> bool:
 
 
 def is_off_stage(found: Survey, element: Element, limit: int) -> bool:
-    """Whether an element, or one of its nearest ancestors, is hidden or part of something else."""
+    """Whether an element or a near ancestor is hidden or belongs to something else."""
     way = found.way
     node: object = element
     for _ in range(limit):
@@ -257,6 +258,6 @@ def is_off_stage(found: Survey, element: Element, limit: int) -> bool:
 
 
 def path_of(element: Element) -> str:
-    """A few words that lead people to an element."""
+    """Return a short human-readable path to an element."""
     names = (element.attr("class") or element.attr("id") or "").split()[:2]
     return ".".join([element.tag, *names])

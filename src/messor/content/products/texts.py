@@ -1,7 +1,7 @@
-"""The short texts of a page's body, read as far as they are asked for.
+"""The short texts of a page's body, read lazily.
 
-A text is seen where the last element that begins before it shows its text. All texts together are
-cheap to have, seen or not; their nodes are looked at only where that matters.
+A text is visible if the last element that starts before it displays its text. All texts together
+are cheap, visible or not; their nodes are inspected only if that matters.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ MAX_SAID = 120
 _UNSEEN = frozenset(("script", "style", "noscript", "template", "option", "textarea", "iframe"))
 _HEADINGS = frozenset(("h1", "h2"))
 
-Line = tuple[str, Text]  # a short piece of visible text, and the node that holds it
+Line = tuple[str, Text]  # a short visible text and its node
 
 
 class Texts:
-    """The texts within a page's body, up to as many lines as are ever read."""
+    """The texts of a page's body, up to the maximum number of lines read."""
 
     def __init__(self, body: Element | None) -> None:
         self._body = body
         self._cut: list[Node] | None = None  # the nodes of a page that is not read to its end
         self._seen: dict[Node, bool] = {}
         self._coming: dict[Element | None, tuple[list[Line], Iterator[Line]]] = {}
-        # Without white space around them, and without those of nothing else, which are many.
+        # Stripped, without the many that are only white space.
         self._stripped = [] if body is None else list(body.stripped_strings)
         if body is not None and len(self._stripped) >= MAX_LINES:
             self._cut = _up_to(MAX_LINES, list(body.descendants))
@@ -41,7 +41,7 @@ class Texts:
 
     @lazy
     def all(self) -> list[str]:
-        """All texts as they are written, seen or not; a space for those too long to be a line."""
+        """All texts as written, visible or not; a space for those too long to be a line."""
         return [text if len(text) <= MAX_LINE else " " for text in self._strings()]
 
     def _strings(self) -> list[str]:
@@ -50,22 +50,22 @@ class Texts:
         return [] if self._body is None else list(self._body.strings)
 
     @lazy
-    def said(self) -> AbstractSet[str]:
-        """The short texts, each once, seen or not; they may have some white space around them."""
+    def distinct(self) -> AbstractSet[str]:
+        """The distinct short texts, visible or not, possibly with surrounding white space."""
         short = [
             text
             for text in self._stripped
             if len(text) <= MAX_SAID or (len(text) <= MAX_LINE and _is_loose(text))
         ]
-        return set(short)  # made of a list, a set takes half as long
+        return set(short)  # a set is built from a list in half the time
 
     def times(self, texts: Iterable[str]) -> int:
-        """How many of the page's texts are one of these, which are of those that are `said`."""
+        """Count the page's texts that are one of these, which are from `distinct`."""
         return sum(map(self._stripped.count, texts))
 
     @lazy
     def _nodes(self) -> list[Text]:
-        """The nodes of all texts."""
+        """The text nodes."""
         if self._cut is not None:
             return [node for node in self._cut if type(node) is Text]
         if self._body is None:
@@ -73,7 +73,7 @@ class Texts:
         return [node for node in self._body.descendants if type(node) is Text]
 
     def headings(self) -> list[Element]:
-        """The headings of the first and second rank."""
+        """The h1 and h2 headings."""
         if self._body is None:
             return []
         if self._cut is None:
@@ -81,12 +81,12 @@ class Texts:
         return [node for node in self._cut if type(node) is Element and node.tag in _HEADINGS]
 
     def hold(self, heading: Element) -> bool:
-        """Whether a heading is one of those that are read here."""
+        """Whether a heading is within the texts read here."""
         body = self._body
         return body is not None and self._cut is None and body in heading.ancestors
 
     def after(self, heading: Element | None, limit: int) -> list[Line]:
-        """The first lines from a heading on, or of the page; read on where more are asked for."""
+        """Return the first lines from a heading on, or of the page; read further on demand."""
         if heading not in self._coming:
             self._coming[heading] = [], _lines(self._from(heading))
         lines, more = self._coming[heading]
@@ -101,9 +101,9 @@ class Texts:
         return chain(heading.descendants, heading.following)
 
     def before(self, heading: Element | None, limit: int) -> list[Line]:
-        """The last lines before a heading."""
+        """Return the last lines before a heading."""
         found: list[Line] = []
-        waiting: list[Line] = []  # for the element that begins before them
+        waiting: list[Line] = []  # for the element that starts before them
         for node in _backward(heading, self._body):
             if type(node) is Text:
                 data = node.data
@@ -117,11 +117,11 @@ class Texts:
         return (found + waiting)[:limit][::-1]
 
     def is_seen(self, place: int) -> bool:
-        """Whether the text at this place among all of them is shown."""
+        """Whether the text at this index is visible."""
         return self._is_seen(self._nodes[place])
 
     def _is_seen(self, text: Text) -> bool:
-        """What is found is remembered: it also holds for texts behind it, up to the next element."""
+        """Check visibility; the result is cached for the following texts up to the next element."""
         known = self._seen.get(text)
         for node in () if known is not None else _backward(text, self._body):
             known = node.tag not in _UNSEEN if type(node) is Element else self._seen.get(node)
@@ -131,7 +131,7 @@ class Texts:
         return known is not False
 
     def following(self, place: int) -> str:
-        """The line that comes after a text, empty at the end."""
+        """Return the line after a text; empty at the end."""
         texts = self.all
         for later in range(place + 1, len(texts)):
             text = texts[later].strip()
@@ -140,32 +140,32 @@ class Texts:
         return ""
 
     def mention(self, words: tuple[str, ...]) -> bool:
-        """Whether a line has one of these words, which are in lower case."""
+        """Whether a line contains one of these lower-case words."""
         low = "\n".join([text for text in self._stripped if len(text) <= MAX_LINE]).lower()
-        said = [word for word in words if word in low]
-        if not said:
+        present = [word for word in words if word in low]
+        if not present:
             return False
         return any(
-            mentions(text.lower(), said) and self.is_seen(place)
+            mentions(text.lower(), present) and self.is_seen(place)
             for place, text in enumerate(self.all)
         )
 
 
 def _is_loose(text: str) -> bool:
-    """Whether there is white space around a text, so that its line is shorter than it."""
+    """Whether a text has surrounding white space, so that its line is shorter."""
     return text[:1].isspace() or text[-1:].isspace()
 
 
 def _up_to(limit: int, nodes: list[Node]) -> list[Node]:
-    """Nodes up to the one that holds the last line within a limit."""
+    """Return the nodes up to the one with the last line within a limit."""
     last = next(islice(_lines(nodes), limit - 1, None), None)
     return nodes if last is None else nodes[: nodes.index(last[1]) + 1]
 
 
 def _lines(nodes: Iterable[Node]) -> Iterator[Line]:
-    """The lines that are seen among nodes in the order of the page."""
+    """Yield the visible lines among nodes in page order."""
     unseen = False
-    last: Element | None = None  # whose tag is looked at where a text follows
+    last: Element | None = None  # its tag is checked if a text follows
     for node in nodes:
         if type(node) is Text:
             if last is not None:
@@ -181,7 +181,7 @@ def _lines(nodes: Iterable[Node]) -> Iterator[Line]:
 
 
 def _backward(node: Node | None, root: Element | None) -> Iterator[Node]:
-    """The nodes before one within a root, the nearest first: against the order of the page."""
+    """Yield the nodes before one within a root, nearest first."""
     while node is not None and node != root:
         before = node.previous_sibling
         if before is None:

@@ -1,6 +1,6 @@
-"""The products a page publishes for machines: JSON-LD, microdata and RDFa in one shape, a `PublishedThing`.
+"""Published products: JSON-LD, microdata and RDFa in one shape, a `PublishedThing`.
 
-What their properties mean is left to `published`.
+`published` interprets their properties.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from messor.content.structured.items import (
 )
 from messor.content.structured.json_ld import JsonLdScript, nodes, types_of
 
-# Other things, such as books or events, are products when they are offered for money.
+# Other items, such as books or events, are products if offered for money.
 PRODUCT_TYPES = frozenset(
     (
         "Product", "product", "ProductGroup", "IndividualProduct", "ProductModel", "SomeProducts",
@@ -30,20 +30,20 @@ PRODUCT_TYPES = frozenset(
     )
 )  # fmt: skip
 _ZERO = re.compile(r"\D*0+(?:[.,]0+)?\D*")
-_REFERRING = frozenset(("@id", "@type"))  # all that a node has that stands for another
+_REFERRING = frozenset(("@id", "@type"))  # the only keys of a reference node
 
 
 @dataclass(slots=True)
 class PublishedThing:
-    """A published item: `get` answers a property's values, each a Thing or a quote.
+    """A published item: `get` returns a property's values, each a PublishedThing or a quote.
 
-    Where a quote stands in the source is looked up once for each property that is asked for.
+    The source position of a quote is looked up once per requested property.
     """
 
     types: list[str]
     source: str
     path: str
-    stated: Container[str]  # the properties it has
+    stated: Container[str]  # names of its properties
     _read: Callable[[str], list[PublishedThing | str]]
     _known: dict[str, list[PublishedThing | str]] = field(default_factory=dict)
 
@@ -56,9 +56,9 @@ class PublishedThing:
         return known
 
     def text(self, *names: str) -> str:
-        """The first quote of the first property that has one."""
+        """Return the first quote of the first property that has one."""
         for name in names:
-            if name in self.stated:  # few are, and this is asked often
+            if name in self.stated:  # rare, and called often
                 for value in self.get(name):
                     if isinstance(value, str) and value:
                         return value
@@ -68,7 +68,7 @@ class PublishedThing:
         return [v for name in names for v in self.get(name) if isinstance(v, PublishedThing)]
 
     def name_of(self, *names: str) -> str:
-        """A quote, or the name of the thing that stands in its place."""
+        """Return a quote, or the name of the item in its place."""
         for name in names:
             for value in self.get(name):
                 quote = value if isinstance(value, str) else value.text("name")
@@ -78,7 +78,7 @@ class PublishedThing:
 
     @property
     def is_priced(self) -> bool:
-        """Whether an offer says what it asks, by itself or in a specification of it."""
+        """Whether an offer has a price, directly or in a price specification."""
         terms = ("price", "lowPrice")
         if any(self.get(term) for term in terms):
             return True
@@ -86,19 +86,19 @@ class PublishedThing:
 
     @property
     def is_free(self) -> bool:
-        """Whether an offer asks nothing, as those of many events do."""
+        """Whether an offer is free, as those of many events are."""
         return _ZERO.fullmatch(self.text("price", "lowPrice")) is not None
 
 
 class _Graph:
-    """The nodes of a page's JSON-LD by their ids, which are looked up once one is referred to."""
+    """The nodes of a page's JSON-LD by id, indexed on the first reference."""
 
     def __init__(self, page: ParsedPage) -> None:
         self._page = page
         self._known: dict[str, tuple[dict[str, Any], JsonLdScript]] | None = None
 
     def meant(self, node: dict[str, Any], source: str) -> tuple[dict[str, Any], str]:
-        """A node, or the one it refers to, and the source that it stands in."""
+        """Return a node, or the one it refers to, and its source."""
         name = node.get("@id")
         if not isinstance(name, str) or not node.keys() <= _REFERRING:
             return node, source
@@ -120,7 +120,7 @@ class _Graph:
 
 
 def published_things(page: ParsedPage) -> list[PublishedThing]:
-    """All products a page publishes, JSON-LD first."""
+    """Return all products a page publishes, JSON-LD first."""
     found = [thing for thing in _json_things(page) if _is_product(thing)]
     for syntax in (MICRODATA, RDFA):
         items = [item for item in page.items(syntax) if not item.is_within]
@@ -198,7 +198,7 @@ def _quote(page: ParsedPage, value: Value) -> str:
 
 
 def offers_of(thing: PublishedThing) -> list[PublishedThing]:
-    """The offers of a product, those within an aggregate offer after it."""
+    """Return the offers of a product; those within an aggregate offer follow it."""
     found: list[PublishedThing] = []
     for offer in thing.things("offers", "offer"):
         found.append(offer)

@@ -1,6 +1,6 @@
-"""Products as people see them: prices around the heading, labels, buttons and notes on stock."""
+"""Visible product data: prices around the heading, labels, buttons and stock notes."""
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from turbohtml import Element
 from messor.content.money import parse_price
 from messor.content.plain import one_space
 from messor.content.products import labels
+from messor.content.products.line_types import AROUND_LABEL, RATING, REVIEW_COUNT, SPLIT
 from messor.content.products.normalise import availability
 from messor.content.products.pool import MAX_CANDIDATES, CandidatePool
-from messor.content.products.spoken import AROUND_LABEL, RATING, REVIEW_COUNT, SPLIT
 from messor.content.products.survey import Survey, is_elsewhere, is_off_stage, kin_of, path_of
 from messor.content.products.texts import Line
 from messor.content.products.words import OLD_BEGINNING, OLD_LABELS, mentions
 
 MAX_PRICE_TEXT = 80
 MAX_BUTTONS = 200
-_DISABLED = 0.35  # how sure a button is that waits for a choice, or for the goods
-_IN_STATE = 2  # notes that embedded state may add
+_DISABLED = 0.35  # confidence of a button that waits for a choice, or for stock
+_IN_STATE = 2  # stock notes that embedded state may add
 _LOOK_UP = 9
 _SHORTLY_BEFORE = 10
-_BEHIND = 40  # lines from the heading on in which ratings stand
-_FAR = 12  # ancestors up from which all are as far
+_BEHIND = 40  # lines from the heading on that may hold ratings
+_FAR = 12  # ancestors beyond which all are equally far
 _NEARBY = 100_000
 
 _EXACT_STOCK = frozenset(("availability", "outofstock", "stock", "stock-status", "stockstatus"))
@@ -42,7 +42,7 @@ _BUTTON_TYPES = frozenset(("submit", "button", "image"))
 
 
 def read_prices(pool: CandidatePool, found: Survey) -> None:
-    """Prices in elements that are named so, by how near they are to the heading."""
+    """Read prices in elements named so, scored by distance to the heading."""
     prices = found.parts.prices
     shapes = Counter((element.tag, element.attr("class")) for element in prices)
     for element in prices:
@@ -52,7 +52,7 @@ def read_prices(pool: CandidatePool, found: Survey) -> None:
         if len(one_space(text)) > MAX_PRICE_TEXT:
             continue
         score = _price_score(found, element, shapes[(element.tag, element.attr("class"))])
-        # An old price and a new one, say; which is which, their own elements tell.
+        # For example an old and a new price; their own elements tell which is which.
         score -= 0.2 * max(0, len(_WITH_CENTS.findall(text)) - 1)
         if OLD_BEGINNING.match(one_space(text).lower()):
             score -= 0.2
@@ -66,7 +66,7 @@ def read_prices(pool: CandidatePool, found: Survey) -> None:
 def _price_score(found: Survey, element: Element, repeated: int) -> float:
     kin = kin_of(element, _FAR)
     score = 0.45
-    is_behind = False  # a heading of other products
+    is_behind = False  # after a heading of other products
     if found.at >= 0:
         start = found.page.start(element)
         ahead = start - found.at
@@ -88,16 +88,16 @@ def _price_score(found: Survey, element: Element, repeated: int) -> float:
 
 
 def read_price_lines(pool: CandidatePool, found: Survey) -> None:
-    """Prices in the lines around the heading, whatever holds them."""
+    """Read prices in the lines around the heading, whatever their element."""
     _read_price_lines(pool, found, found.window, 0.34)
     _read_price_lines(pool, found, found.before[-_SHORTLY_BEFORE:], 0.31)
 
 
 def read_stock_lines(pool: CandidatePool, found: Survey, *, whole: bool) -> None:
-    """Notes on stock in the lines behind the heading, whatever holds them.
+    """Read stock notes in the lines after the heading, whatever their element.
 
-    Unless they are to be whole, notes that are repeated are left out, for they are the less sure,
-    the later they come: none of them is ever chosen.
+    Unless `whole`, repeated notes are skipped: confidence decreases with position, so none of them
+    is ever chosen.
     """
     is_whole = whole or _may_be_too_many(pool, found)
     for number, text in found.notes if is_whole else found.first_notes:
@@ -106,7 +106,7 @@ def read_stock_lines(pool: CandidatePool, found: Survey, *, whole: bool) -> None
 
 
 def _may_be_too_many(pool: CandidatePool, found: Survey) -> bool:
-    """Whether there could be more notes on stock than are taken, so that the repeated ones count."""
+    """Whether there may be more stock notes than the limit, so that repeated ones count."""
     parts = found.parts
     noted = found.times_noted + len(parts.stocks) + len(parts.buttons) + _IN_STATE
     return len(pool.found.get("availability", ())) + noted > MAX_CANDIDATES
@@ -134,7 +134,7 @@ def _is_bold(element: Element) -> bool:
 
 
 def _is_price_line(before: str, text: str, after: str) -> bool:
-    """Whether a line with a number is a price: by a sign in it or right beside it."""
+    """Whether a line with a number is a price: by a sign in it or directly next to it."""
     if not _is_money(text) and not (
         _PLAIN_NUMBER.fullmatch(text) and (_is_sign(after[:8]) or _is_sign(before[-8:]))
     ):
@@ -142,12 +142,12 @@ def _is_price_line(before: str, text: str, after: str) -> bool:
     if OLD_BEGINNING.match(text.lower()):
         return False
     low = before.lower()
-    # What stands beside a price of its own says nothing of the next one.
+    # A sign next to a price of its own does not apply to the next one.
     return len(low) >= 40 or not mentions(low, OLD_LABELS) or _is_money(before)
 
 
 def _is_money(text: str) -> bool:
-    """Whether a text has a sign of money that means nothing else: "5 L" may be litres."""
+    """Whether a text has an unambiguous currency sign: "5 L" may be litres."""
     price = parse_price(text)
     if price.sign is None:
         return False
@@ -158,12 +158,12 @@ def _is_money(text: str) -> bool:
 
 
 def _is_sign(text: str) -> bool:
-    """Whether a text beside a number is the number's sign; one with digits has its own number."""
+    """Whether a text next to a number is its sign; one with digits has its own number."""
     return not _DIGIT.search(text) and _is_money(f"1 {text}")
 
 
 def _is_there(found: Survey, text: str) -> bool:
-    """Whether a line near the heading stands in the source as it is; most come behind the heading."""
+    """Whether a line near the heading occurs literally in the source; most follow the heading."""
     start = max(0, found.at - _NEARBY)
     end, heading = start + 4 * _NEARBY, max(0, found.at)
     html = found.page.html
@@ -178,9 +178,9 @@ _LABELS = (
 
 
 def read_labels(pool: CandidatePool, found: Survey) -> None:
-    """What stands behind labels such as "SKU:", in the same text or in the next."""
+    """Read values after labels such as "SKU:", in the same text or the next."""
     texts = found.texts
-    named = {line: what for line, what in found.spoken.items() if what in labels.ANY}
+    named = {line: what for line, what in found.labelled.items() if what in labels.ANY}
     for place, label in _places(texts.all, named) if named else ():
         if not texts.is_seen(place):
             continue
@@ -192,7 +192,7 @@ def read_labels(pool: CandidatePool, found: Survey) -> None:
 
 
 def _places(texts: list[str], named: dict[str, str]) -> list[tuple[int, str]]:
-    """Where the texts stand that have a label, and the label."""
+    """Return the positions of texts with a label, and the label."""
     return [(at, named[line]) for at, text in enumerate(texts) if (line := text.strip()) in named]
 
 
@@ -204,7 +204,7 @@ def _add_labelled(pool: CandidatePool, label: str, value: str, share: float) -> 
 
 
 def read_heading(pool: CandidatePool, found: Survey) -> None:
-    """The heading as the product's name, and the way to it as its category."""
+    """Read the heading as the product's name, and the breadcrumb as its category."""
     if found.heading is not None:
         pool.add("product_name", "text", found.page.inner(found.heading), 0.7, path="heading")
     for element in found.parts.trails[:3]:
@@ -214,7 +214,7 @@ def read_heading(pool: CandidatePool, found: Survey) -> None:
 
 
 def read_brands(pool: CandidatePool, found: Survey) -> None:
-    """Brands in elements named so, close to the heading."""
+    """Read brands in elements named so, close to the heading."""
     for element in found.parts.brands[:50]:
         text = one_space(element.text[:200])
         if not 1 < len(text) <= 40 or is_off_stage(found, element, _LOOK_UP):
@@ -226,16 +226,16 @@ def read_brands(pool: CandidatePool, found: Survey) -> None:
 
 
 def read_reviews(pool: CandidatePool, found: Survey) -> None:
-    """Ratings and their number in the lines around the heading."""
-    told = {line: _REVIEWED[what] for line, what in found.spoken.items() if what in _REVIEWED}
-    for text, _ in (*found.before, *found.after(_BEHIND)) if told else ():
-        if text in told and _is_there(found, text):
-            name, confidence = told[text]
+    """Read ratings and review counts in the lines around the heading."""
+    reviews = {line: _REVIEWED[what] for line, what in found.labelled.items() if what in _REVIEWED}
+    for text, _ in (*found.before, *found.after(_BEHIND)) if reviews else ():
+        if text in reviews and _is_there(found, text):
+            name, confidence = reviews[text]
             pool.add(name, "line", text, confidence)
 
 
 def read_stock(pool: CandidatePool, found: Survey) -> None:
-    """Notes on stock, and the button that puts the product into a cart."""
+    """Read stock notes and the add-to-cart button."""
     for element in found.parts.stocks[:100]:
         text = element.text
         if len(text) > 600 or not 2 <= len(one_space(text)) <= 120:
@@ -249,7 +249,7 @@ def read_stock(pool: CandidatePool, found: Survey) -> None:
 
 
 def _forget_line(pool: CandidatePool, label: str) -> None:
-    """What a button says was also read as a line; one that cannot be pressed says it once."""
+    """Drop the line equal to a button's label; a disabled button counts once."""
     pool.found["availability"] = [
         made
         for made in pool.found["availability"]

@@ -1,13 +1,13 @@
-"""Words that shops use, in the languages most shops are written in."""
+"""Shop vocabulary, in the languages of most shops."""
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-# What programs call the states of stock, without spaces and in lower case.
+# Program names of stock states, without spaces and in lower case.
 STATES = {
     "instock": "in_stock", "in": "in_stock", "available": "in_stock", "instoreonly": "in_stock",
     "onlineonly": "in_stock", "limitedavailability": "in_stock", "limitedstock": "in_stock",
@@ -27,14 +27,14 @@ def _phrases(text: str) -> tuple[str, ...]:
 
 
 def mentions(low: str, phrases: Sequence[str]) -> bool:
-    """Whether a text in lower case has one of the phrases; faster than any() over a generator."""
+    """Whether a lower-case text contains one of the phrases; faster than any() over a generator."""
     for phrase in phrases:  # noqa: SIM110
         if phrase in low:
             return True
     return False
 
 
-# Phrases are looked for as they stand, in lower case; a stem stands for its endings.
+# Phrases are matched literally in lower case; a stem covers its endings.
 OUT_OF_STOCK = _phrases("""
 out of stock | out-of-stock | sold out | sold-out | unavailable | not available | not in stock
 | not currently available | no longer available | no longer sold | temporarily out | 0 in stock
@@ -83,14 +83,14 @@ in stock | in-stock | available | add to cart | add to basket | add to bag | add
 | הוסף לסל | הוספה לסל | במלאי | קנה עכשיו | לרכישה | הוסף לעגלה
 """)
 
-# Buttons and notes say so; a line by itself may lead to a shop's rules.
+# In buttons and notes only: a line by itself may link to a shop's terms.
 PREORDER = _phrases("""
 pre-order | preorder now | preorder this | vorbestell | précommand | pré-commander | reservar ahora
 | preordina | pré-venda | pre-bestel | förbeställ | forhåndsbestil | przedsprzedaż | předobjedn | предзаказ
 | 予約受付 | 予約する | 预售 | 預購 | 예약구매
 """)
 
-# What heads lists of other products, and so ends what a page says of its own.
+# Headings of lists of other products, which end the page's own content.
 OTHERS = _phrases("""
 similar | related | recommended | you may also | you might also | customers also | also bought
 | also viewed | recently viewed | sponsored | went on to buy | frequently bought | more from
@@ -104,7 +104,7 @@ similar | related | recommended | you may also | you might also | customers also
 | benzer | 関連商品 | おすすめ | 相關商品 | 推薦 | 추천 | 관련 | sản phẩm tương tự | منتجات مشابهة | מוצרים דומים
 """)
 
-# What stands before a price that is not asked any more, or that others ask.
+# Text before a former price, or one of other sellers.
 OLD_LABELS = _phrases("""
 was | rrp | msrp | list price | old price | regular price | retail price | instead of | save
 | you save | shipping | delivery | uvp | statt | bisher | versand | prix conseillé | au lieu
@@ -119,7 +119,7 @@ OLD_BEGINNING = re.compile(
     rf"[^\d]{{0,20}}?(?<![^\W\d_])(?:{'|'.join(map(re.escape, OLD_LABELS))})(?![a-zà-ÿ])"
 )
 
-# Parts of a page whose prices are of other things.
+# Parts of a page whose prices belong to other items.
 ELSEWHERE = re.compile(
     r"relat|recom|similar|carousel|slider|cross-?sell|up-?sell|also|alternativ|sponsor|recent|viewed|mini-?cart|minicart"
     r"|basket|bundle|accessor|suggest|teaser|footer|\bnav|navigation|breadcrumb|compar|shipping|delivery|versand"
@@ -131,13 +131,13 @@ OLD_PRICE = re.compile(
     r"|conv|swatch|twister|option|save|saving|discount|unit|per-?|instal|monthly|month|shipping|delivery|tax|vat-|min-?price|max-?price|range|from",
     re.IGNORECASE,
 )
-# Parts that are not shown, or not yet.
+# Parts that are hidden, possibly until later.
 OFF_STAGE = re.compile(
     r"hidden|hide|template|variation|alert|error|image|modal|popup|notify|swatch|tooltip|favou?rit|wish",
     re.IGNORECASE,
 )
 
-# What elements are called that hold a price, a note on stock, an article number.
+# Names of elements that hold a price, a stock note or an article number.
 PRICE_NAMES = (
     "price", "preis", "prix", "prezzo", "precio", "preco", "cena", "fiyat", "hinta", "prijs",
     "pris-", "-pris", "tsena",

@@ -51,7 +51,7 @@ SCHEMAS: Mapping[str, type[RecordModel[Any]]] = MappingProxyType(
         "event": RecordModel[EventFields],
     }
 )
-# Products have rules of their own in `validation`, which cost a shop's pages less than these.
+# Products are checked by rules in `validation`, which are cheaper on shop pages.
 PRODUCT_SCHEMAS: Mapping[str, type[RecordModel[Any]]] = MappingProxyType(
     {
         "product": RecordModel[ProductFields],
@@ -63,7 +63,7 @@ PRODUCT_SCHEMAS: Mapping[str, type[RecordModel[Any]]] = MappingProxyType(
 
 
 def schema_files() -> dict[str, str]:
-    """The JSON Schema of each kind, by the name of its file."""
+    """Return the JSON Schema of each kind by file name."""
     found = {}
     for kind, model in (*SCHEMAS.items(), *PRODUCT_SCHEMAS.items()):
         schema = model.model_json_schema()
@@ -78,7 +78,7 @@ def schema_files() -> dict[str, str]:
 
 
 def problems(record: Record) -> list[str]:
-    """What is wrong with a record by the schema of its kind, in sentences; nothing when all is well."""
+    """Return the schema violations of a record as sentences; empty if it is valid."""
     model = SCHEMAS.get(record.kind) or PRODUCT_SCHEMAS.get(record.kind)
     if model is None:
         return [f"There is no schema of records called {record.kind!r}."]

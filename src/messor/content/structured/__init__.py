@@ -1,6 +1,5 @@
-"""Structured data of a page, as published, each value with the node it stands in.
+"""Structured data of a page as published, each value with its node.
 
-JSON-LD, microdata, RDFa Lite and meta tags; what they mean is left to the parsers. The reading on
-the fetch path (`web/structured.py`) only wants to know whether something changed; this one wants
-every value of sloppy markup as well.
+JSON-LD, microdata, RDFa Lite and meta tags, not interpreted. The reader on the fetch path
+(`web/structured.py`) only detects changes; this one also reads every value of malformed markup.
 """

@@ -1,6 +1,6 @@
-"""Microdata and RDFa Lite: items with properties, written in attributes of the visible markup.
+"""Microdata and RDFa Lite: items with properties in attributes of the visible markup.
 
-Both are read by one walk over the marked elements; they differ in the names of the attributes.
+One walk over the marked-up elements reads both; they differ in their attribute names.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _VALUE_ATTRIBUTES = {"data": "value", "meter": "value", "meta": "content", "time
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """The attributes a way of marking up uses."""
+    """The attributes a syntax uses."""
 
     name: str
     scope: str
@@ -43,11 +43,11 @@ RDFA = Syntax("rdfa", "typeof", "typeof", "property", "resource")
 
 @dataclass(slots=True)
 class Value:
-    """A property's value; `attribute` is the one it was read from, None for the text."""
+    """A property's value; `attribute` is its source, None for the text."""
 
     element: Element
     attribute: str | None
-    given: str = ""  # by the attribute
+    given: str = ""  # from the attribute
 
     @property
     def text(self) -> str:
@@ -56,23 +56,23 @@ class Value:
 
 @dataclass(slots=True)
 class StructuredItem:
-    """A thing with properties, in the order of the page."""
+    """An item with properties, in page order."""
 
     types: list[str]
     id: str | None
     element: Element
     properties: dict[str, list[Value | StructuredItem]] = field(default_factory=dict)
-    is_within: bool = False  # whether it is the property of another
+    is_within: bool = False  # whether it is a property of another item
 
     def type_names(self) -> list[str]:
-        """Types without their vocabulary: `Product` of `http://schema.org/Product`."""
+        """Return types without their vocabulary: `Product` for `http://schema.org/Product`."""
         return [name.rstrip("/").rpartition("/")[2].rpartition(":")[2] for name in self.types]
 
 
 def read_items(
     document: Document, base: str = "", syntax: Syntax = MICRODATA
 ) -> list[StructuredItem]:
-    """The items of a page that are not the property of another."""
+    """Return the top-level items of a page."""
     return [item for item in marked_items(document, base, syntax) if not item.is_within]
 
 
@@ -83,9 +83,9 @@ def marked_items(
     scopes: list[Element] | None = None,
     named: list[Element] | None = None,
 ) -> list[StructuredItem]:
-    """All items of a page in their order, those within others too.
+    """Return all items of a page in page order, including nested ones.
 
-    Their elements may be given, and all elements that carry a property.
+    Their elements, and all elements with a property, may be passed in.
     """
     scopes = (document.select(f"[{syntax.scope}]") if scopes is None else scopes)[:MAX_ELEMENTS]
     if not scopes:
@@ -105,7 +105,7 @@ def marked_items(
 
 
 def as_json(item: StructuredItem, *, lists: bool = True, depth: int = _MAX_DEPTH) -> dict[str, Any]:
-    """An item as JSON; without `lists`, single values stand by themselves."""
+    """Return an item as JSON; without `lists`, single values are not wrapped in a list."""
     found: dict[str, Any] = {}
     if item.types:
         found["type"] = item.types if lists or len(item.types) > 1 else item.types[0]
@@ -123,26 +123,26 @@ def as_json(item: StructuredItem, *, lists: bool = True, depth: int = _MAX_DEPTH
 
 
 def flat_json(items: list[StructuredItem]) -> list[dict[str, Any]]:
-    """All items side by side, numbered as `iid`; one within another is named by `iid_ref`."""
+    """Return all items as a flat list, numbered by `iid`; nested ones are referenced by `iid_ref`."""
     numbered = all_items(items)
     numbers = {id(item): number for number, item in enumerate(numbered, 1)}
     found: list[dict[str, Any]] = []
     for item in numbered:
-        shown = as_json(StructuredItem(item.types, item.id, item.element))
-        shown["iid"] = numbers[id(item)]
-        shown["properties"] = {
+        flat = as_json(StructuredItem(item.types, item.id, item.element))
+        flat["iid"] = numbers[id(item)]
+        flat["properties"] = {
             name: [
                 value.text if isinstance(value, Value) else {"iid_ref": numbers[id(value)]}
                 for value in values
             ]
             for name, values in item.properties.items()
         }
-        found.append(shown)
+        found.append(flat)
     return found
 
 
 def all_items(items: list[StructuredItem]) -> list[StructuredItem]:
-    """Items and those within them, outer ones first, each once."""
+    """Return the distinct items including nested ones, outer ones first."""
     found: dict[int, StructuredItem] = {}
     pending = list(reversed(items))
     while pending:
@@ -161,7 +161,7 @@ def all_items(items: list[StructuredItem]) -> list[StructuredItem]:
 
 
 def text_content(item: StructuredItem) -> str:
-    """What the item's element says, line by line."""
+    """Return the text of the item's element, line by line."""
     lines = (one_space(line) for line in item.element.to_text().splitlines())
     return "\n".join(line for line in lines if line)
 
@@ -172,7 +172,7 @@ def _item(element: Element, syntax: Syntax) -> StructuredItem:
 
 
 def _scope(element: Element, syntax: Syntax) -> Element | None:
-    """The innermost item's element that an element lies within."""
+    """Return the element of the innermost item around an element."""
     parent = element.parent
     return parent.closest(f"[{syntax.scope}]") if isinstance(parent, Element) else None
 
@@ -223,7 +223,7 @@ def _joined(base: str, url: str) -> str:
 def _follow_references(
     document: Document, by_element: dict[Element, StructuredItem], base: str
 ) -> None:
-    """Add what itemref points at: a bounded number of pieces, and none within another item."""
+    """Add the properties itemref points at: a bounded number, and none inside another item."""
     referring = [item for item in by_element.values() if item.element.attr("itemref")]
     for item in referring[:MAX_REFERENCES]:
         for name in (item.element.attr("itemref") or "").split()[:MAX_REFERENCES]:
@@ -235,7 +235,7 @@ def _follow_references(
 
 
 def _marked(root: Element, by_element: dict[Element, StructuredItem]) -> Iterator[Element]:
-    """The root and elements within that carry a property and lie in no item in between."""
+    """Yield the root and descendants with a property that are in no item in between."""
     if root.attr("itemprop"):
         yield root
         if root in by_element:

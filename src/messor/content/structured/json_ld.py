@@ -1,4 +1,4 @@
-"""JSON-LD: the things a page describes in scripts, with their graphs laid flat."""
+"""JSON-LD: items that a page describes in scripts, with flattened graphs."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _MAX_DEPTH = 40
 
 @dataclass(slots=True)
 class JsonLdScript:
-    """A script of JSON-LD and the values in it; a list on top is laid flat."""
+    """A JSON-LD script and its values; a top-level list is flattened."""
 
     element: Element
     values: list[Any]
     _written: str | None = None
 
     def written(self, source: SourceText) -> str:
-        """What stands between its tags, looked up once; nothing where one is missing."""
+        """Return the source between its tags, cached; empty if one is missing."""
         if self._written is None:
             self._written = source.inside(self.element)
         return self._written
 
 
 def read_json_ld(document: Document, *, literal: bool = False) -> list[JsonLdScript]:
-    """The JSON-LD scripts of a page; with `literal`, numbers stay as they are written."""
+    """Return the JSON-LD scripts of a page; with `literal`, numbers stay as written."""
     found: list[JsonLdScript] = []
     for element in document.select("script[type]")[:MAX_SCRIPTS]:
         if "ld+json" not in (element.attr("type") or "").lower():
@@ -45,7 +45,7 @@ def read_json_ld(document: Document, *, literal: bool = False) -> list[JsonLdScr
 
 
 def nodes(value: Any, depth: int = _MAX_DEPTH) -> Iterator[dict[str, Any]]:
-    """All objects of a JSON value, outer ones first."""
+    """Yield all objects of a JSON value, outer ones first."""
     pending: list[tuple[Any, int]] = [(value, depth)]
     seen = 0
     while pending and seen < MAX_NODES:
@@ -61,7 +61,7 @@ def nodes(value: Any, depth: int = _MAX_DEPTH) -> Iterator[dict[str, Any]]:
 
 
 def types_of(node: dict[str, Any]) -> list[str]:
-    """Type names of a JSON-LD node, without their vocabulary."""
+    """Return the type names of a JSON-LD node, without their vocabulary."""
     given = node.get("@type") or node.get("type") or []
     names = given if isinstance(given, list) else [given]
     return [

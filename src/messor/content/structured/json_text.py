@@ -1,7 +1,6 @@
-"""JSON as pages write it: with comments, trailing commas, wrappers, control characters.
+"""Lenient JSON parsing: comments, trailing commas, wrappers, control characters.
 
-Numbers stay the text they were written as where that is asked for, so that a value can be found
-again in the page.
+With `literal`, numbers stay as written, so that a value can be found again in the page.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ _WRAPPING = re.compile(
     re.DOTALL,
 )
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\Z)'
-# Strings are passed over; comments and commas before a closing bracket go.
+# Strings are skipped; comments and trailing commas are removed.
 _REPAIR = re.compile(
     rf"({_STRING})|//[^\n]*|/\*(?:.*?\*/|.*)|<!--(?:.*?-->|.*)|,(?=[\s,]{{0,8}}[}}\]])",
     re.DOTALL,
 )
 _BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.))', re.DOTALL)
 _SINGLE = r"'(?P<single>(?:[^'\\]|\\.)*+)'"
-# Strings in JSON's and in other quotes, bare keys, comments, commas before a closing bracket.
+# Strings in double and other quotes, bare keys, comments, trailing commas.
 _JS = re.compile(
     rf"(?P<kept>{_STRING})|{_SINGLE}|(?P<key>[A-Za-z_$][\w$]{{0,60}})(?P<colon>\s{{0,20}}:)"
     r"|//[^\n]*|/\*(?:.*?\*/|.*)|,(?=[\s,]{0,8}[}\]])",
@@ -37,7 +36,7 @@ _BETWEEN = re.compile(r"[\s;,]*")
 
 
 class JsonLiteral(str):
-    """A number, true or false as written; it compares like the text it is."""
+    """A number, true or false as written; it compares like its text."""
 
     __slots__ = ()
 
@@ -49,7 +48,7 @@ _LITERAL = json.JSONDecoder(
 
 
 def read_json_values(text: str, *, literal: bool = False) -> list[Any]:
-    """All JSON values that stand one after the other in a text; what cannot be read is left out."""
+    """Return all consecutive JSON values in a text; invalid ones are skipped."""
     decoder = _LITERAL if literal else _PLAIN
     text = text.strip()
     try:
@@ -64,7 +63,7 @@ def read_json_values(text: str, *, literal: bool = False) -> list[Any]:
 
 
 def raw_json(text: str, at: int, *, literal: bool = True) -> tuple[Any, int] | None:
-    """The JSON value that begins at a position, and where it ends; None when there is none."""
+    """Return the JSON value at a position and its end; None if there is none."""
     try:
         return (_LITERAL if literal else _PLAIN).raw_decode(text, at)
     except (ValueError, RecursionError):
@@ -72,7 +71,7 @@ def raw_json(text: str, at: int, *, literal: bool = True) -> tuple[Any, int] | N
 
 
 def raw_object(text: str, at: int) -> tuple[Any, int] | None:
-    """The object literal of a script that begins at a position, when it holds plain values alone."""
+    """Return the object literal of a script at a position, if it holds plain values only."""
     end = _closing(text, at)
     if end < 0:
         return None
@@ -83,7 +82,7 @@ def raw_object(text: str, at: int) -> tuple[Any, int] | None:
 
 
 def _closing(text: str, at: int) -> int:
-    """Where the brackets that open at a position are closed, -1 when not within bounds."""
+    """Return where the brackets opened at a position close, -1 if not within limits."""
     depth = 0
     for match in _BRACKET.finditer(text, at, at + MAX_OBJECT):
         sign = match[0]

@@ -17,7 +17,7 @@ _NAMESPACES = {
 
 
 class Meta(NamedTuple):
-    """One meta tag that has a name and a content."""
+    """One meta tag with a name and content."""
 
     name: str
     content: str
@@ -25,7 +25,7 @@ class Meta(NamedTuple):
 
 
 def read_metas(document: Document) -> list[Meta]:
-    """Meta tags with a content, by their property, name or itemprop, in lower case."""
+    """Return the meta tags with content by lower-case property, name or itemprop."""
     found: list[Meta] = []
     for element in document.select("meta[content]")[:MAX_METAS]:
         name = element.attr("property") or element.attr("name") or element.attr("itemprop")
@@ -36,7 +36,7 @@ def read_metas(document: Document) -> list[Meta]:
 
 
 def read_opengraph(document: Document) -> list[dict[str, Any]]:
-    """OpenGraph as published: namespaces and properties in order; empty when there is none."""
+    """Return OpenGraph as published: namespaces and properties in order; empty if there is none."""
     names = dict(_declared(document))
     properties: list[tuple[str, str]] = []
     for element in document.select("head > meta[property][content]")[:MAX_METAS]:
@@ -52,7 +52,7 @@ def read_opengraph(document: Document) -> list[dict[str, Any]]:
 
 
 def _declared(document: Document) -> list[tuple[str, str]]:
-    """Prefixes declared on the root or the head, as `prefix="og: http://ogp.me/ns#"`."""
+    """Return the prefixes declared on the root or head, as `prefix="og: http://ogp.me/ns#"`."""
     found: list[tuple[str, str]] = []
     for tag in ("html", "head"):
         element = document.find(tag)

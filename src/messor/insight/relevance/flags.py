@@ -10,7 +10,7 @@ from typing import Any
 
 from messor.ai import Model, Question, Reply, Subject
 from messor.ai.chunks import pack
-from messor.ai.orders import ordering_lines
+from messor.ai.injections import injection_lines
 from messor.ai.prompt_files import prompt
 from messor.content.plain import one_space
 from messor.insight.relevance.classifier import Classifier
@@ -106,7 +106,7 @@ class Flagger:
 def _shown(page: PageText, size: int) -> str:
     """The beginning of a page without lines that speak to a machine."""
     lines = [one_space(line) for line in (page.title, *page.text.splitlines())]
-    ordering = ordering_lines(lines)
+    ordering = injection_lines(lines)
     kept = (line for number, line in enumerate(lines) if line and number not in ordering)
     return next(iter(pack(kept, size)), "")
 

@@ -1,7 +1,7 @@
-"""What an element's names say about its part in a page: its tag, class, id, role and properties.
+"""Role hints from an element's names: its tag, class, id, role and properties.
 
-A cue is a hint by the page's author and may be wrong or far too wide (a class on the whole body);
-how much text a cue may remove is left to those who weigh it.
+A hint comes from the page's author and may be wrong or far too broad (a class on the whole body);
+callers decide how much text a hint may remove.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ WIDGET = 1 << 14
 BODY = 1 << 15
 ARTICLE = 1 << 16
 MAIN = 1 << 17
-WHOLE_BODY = 1 << 18  # said to be it in so many words
+WHOLE_BODY = 1 << 18  # explicitly declared as the article body
 
-# What sets an inline element apart from the text around it.
+# Hints that separate an inline element from the text around it.
 APART = COMMENTS | RELATED | SHARE | ADVERT | BYLINE | CAPTION | HIDDEN | DIALOG
 
 BY_TAG = {
@@ -84,35 +84,35 @@ _BY_NAME = {
     "caption": CAPTION, "dialog": DIALOG, "hidden": HIDDEN, "form": FORM, "body": BODY,
     "article": ARTICLE, "main": MAIN, "widget": WIDGET, "consent": CONSENT,
 }  # fmt: skip
-# Longer names are cut before they are looked up, so that none of them is remembered whole.
+# Longer names are truncated before the lookup, so that none is cached in full.
 MAX_NAME = 200
-# A site has a hundred or so, and hundreds of sites may be read in turns.
+# A site has about a hundred, and hundreds of sites may be read in turn.
 _REMEMBERED = 32_768
 _REMEMBERED_DULL = 32_768
 _words = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])").findall
-# The same words, of names without capitals: all that is none of their letters becomes a space.
+# Words of lower-case names: every other character becomes a space.
 _SPACED = "".join(
     sign if sign in ascii_lowercase + digits else " " for sign in map(chr, range(128))
 )
-_UNSHOWN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+_INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 
 _CELLS = ("td", "th")
 _SPAN = re.compile(r"[1-9][0-9]?")
 
 _whole: dict[str, int] = {}
-_stems: dict[str, dict[str, int]] = {}  # by the two letters they begin with
-_pairs: dict[str, dict[str, int]] = {}  # by their first word, stems of the second
-_dull: set[str] = set()  # words met before that mean nothing, as most do
+_stems: dict[str, dict[str, int]] = {}  # by their first two letters
+_pairs: dict[str, dict[str, int]] = {}  # by first word: stems of the second
+_dull: set[str] = set()  # known words without a hint, as most are
 
 
-def _learn(term: str, cue: int) -> None:
+def _learn(term: str, hint: int) -> None:
     first, _, second = term.removesuffix("$").partition("-")
     word = first + second
     table = _whole if term.endswith("$") else _stems.setdefault(word[:2], {})
-    table[word] = table.get(word, 0) | cue
+    table[word] = table.get(word, 0) | hint
     if second:
         following = _pairs.setdefault(first, {})
-        following[second] = following.get(second, 0) | cue
+        following[second] = following.get(second, 0) | hint
 
 
 for _role, _terms in STEMS.items():
@@ -122,12 +122,12 @@ for _role, _terms in STEMS.items():
 
 @lru_cache(maxsize=_REMEMBERED)
 def _meaning(word: str) -> tuple[int, dict[str, int] | None]:
-    """The cues of one word, and what they become with the word after it."""
+    """Return the hints of one word, and those of it with the next word."""
     low = word.lower()
     found = _whole.get(low, 0)
-    for stem, cue in _stems.get(low[:2], {}).items():
+    for stem, hint in _stems.get(low[:2], {}).items():
         if low.startswith(stem):
-            found |= cue
+            found |= hint
     following = _pairs.get(low)
     if not found and following is None:
         if len(_dull) >= _REMEMBERED_DULL:
@@ -136,71 +136,73 @@ def _meaning(word: str) -> tuple[int, dict[str, int] | None]:
     return found, following
 
 
-def cues_of_name(name: str) -> int:
-    """The cues in the words of one class list or id of at most MAX_NAME characters."""
+def hints_of_name(name: str) -> int:
+    """Return the hints of one class list or id of at most MAX_NAME characters."""
     if "hentry" in name or "type-post" in name:
-        return ARTICLE  # the rest are the labels of the post, not of its part in the page
+        return ARTICLE  # the rest are tags of the post, not its role in the page
     is_plain = name.isascii() and name.islower()
     found = 0
     following: dict[str, int] | None = None
     for word in name.translate(_SPACED).split() if is_plain else _words(name):
         if following is not None:
             second = word.lower()
-            for stem, cue in following.items():
+            for stem, hint in following.items():
                 if second.startswith(stem):
-                    found |= cue
+                    found |= hint
             following = None
         if word not in _dull:
-            cues, following = _meaning(word)
-            found |= cues
+            hints, following = _meaning(word)
+            found |= hints
     return found
 
 
 class _Names(dict[str | None, int]):
-    """The cues of names met before, 0 for no name; to look one up costs less than any call."""
+    """Cache of hints by name, 0 for no name; a dict lookup is cheaper than any call."""
 
     def __missing__(self, name: str | None) -> int:
-        cues = cues_of_name(name[:MAX_NAME]) if name else 0
+        hints = hints_of_name(name[:MAX_NAME]) if name else 0
         if not name or len(name) <= MAX_NAME:
             if len(self) >= _REMEMBERED:
                 self.clear()
-            self[name] = cues
-        return cues
+            self[name] = hints
+        return hints
 
 
 NAMES = _Names()
 
-# Told in one, they are looked for in less time than one by one.
+# One combined selector is faster than one per attribute.
 _DECLARING = ":is([role], [itemprop], [hidden], [aria-hidden], [style], [id], [rowspan], [colspan])"
 
 
-def declared_cues(
+def declared_hints(
     root: Document | Element,
 ) -> tuple[dict[Element, int], dict[Element, int], dict[Element, tuple[int, int]]]:
-    """The cues of those elements that have any besides their classes: by role, property and the
-    like; these together with the ones of ids; and the rows and columns of cells that span several.
+    """Return three mappings by element: hints from role, property and the like; these plus hints
+    from ids; row and column spans of cells that span several.
     """
     declared: dict[Element, int] = {}
     named: dict[Element, int] = {}
     spans: dict[Element, tuple[int, int]] = {}
-    for element in root.select(_DECLARING):  # few elements have any, so none is asked for its own
+    for element in root.select(
+        _DECLARING
+    ):  # few elements match, so attributes are read only for these
         if element.tag in _CELLS:
             span = _span(element.attr("rowspan")), _span(element.attr("colspan"))
             if span != (1, 1):
                 spans[element] = span
-        cues = _declared(element)
-        if cues:
-            declared[element] = named[element] = cues
+        hints = _declared(element)
+        if hints:
+            declared[element] = named[element] = hints
         own = NAMES[element.attr("id")]
         if own:
-            named[element] = cues | own
+            named[element] = hints | own
     if isinstance(root, Element) and (own := NAMES[root.attr("id")]):
         named[root] = named.get(root, 0) | own
     return declared, named, spans
 
 
 def _span(written: str | None) -> int:
-    """How many rows or columns a cell is said to span; what is no number of a few is one."""
+    """Parse a row or column span; anything but a small number is 1."""
     return int(written) if written and _SPAN.fullmatch(written) else 1
 
 
@@ -216,7 +218,7 @@ def _declared(element: Element) -> int:
 
 def _is_hidden(element: Element) -> bool:
     style = element.attr("style")
-    if style and _UNSHOWN.search(style.lower()):
+    if style and _INVISIBLE.search(style.lower()):
         return True
     return (
         element.attr("hidden") is not None or (element.attr("aria-hidden") or "").lower() == "true"

@@ -1,9 +1,8 @@
-"""What a visitor can see of a page, with the place of every letter in the decoded source.
+"""The text a visitor can see on a page, with the source position of every character.
 
-Comments, attributes, scripts, hidden elements and characters without width are left out, and
-nothing is ever found across the gap that a hidden element leaves: neither is shown to a model,
-nor can a value be proved by it. What hides an element is told by `hiding`, which lines speak to a
-machine by `orders`.
+Comments, attributes, scripts, hidden elements and zero-width characters are left out, and nothing
+matches across the gap of a hidden element: these are neither sent to a model nor accepted as proof.
+`hidden` finds hidden elements, `injections` lines that address a machine.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from itertools import chain
 from turbohtml import Element
 
 from messor.ai.hidden import hidden_spans
-from messor.ai.orders import ordering_lines
+from messor.ai.injections import injection_lines
 from messor.content.plain import one_space
-from messor.content.shown import INLINE
 from messor.content.spans import SourceText
 from messor.content.view import PageView
+from messor.content.visible_lines import INLINE
 
 GAP = "\ufffc"
-MAX_PLACES = 50  # at which a text is looked at
+MAX_PLACES = 50  # maximum occurrences of a text that are checked
 MAX_WANTED = 2_000
 
-# Between two tags of elements: comments, tags that the parser passed over, entities, characters
-# that are not seen; all else is text. Of a passed-over tag with attributes nobody knows for sure
-# where it ends, so what follows it up to the next known tag is not read. Linear on any input.
+# Between two element tags: comments, tags the parser skipped, entities, invisible characters; the
+# rest is text. The end of a skipped tag with attributes is uncertain, so text up to the next known
+# tag is not read. Linear on any input.
 _PIECE = re.compile(
     r"(?P<passed><!--(?:.*?-->|.*)|<[!?][^>]*+(?:>|\Z)|</[^a-zA-Z][^>]*+(?:>|\Z)"
     r"|</?[a-zA-Z][a-zA-Z0-9:-]*+\s*+/?>|</?[a-zA-Z].*)"
@@ -48,14 +47,14 @@ _ALIKE = {"'": "['\u2018\u2019\u02bc`]", '"': '["\u201c\u201d\u201e\u00ab\u00bb]
 
 @dataclass(slots=True)
 class VisibleText:
-    """The visible text of a page; `find` tells where in the source a text stands."""
+    """The visible text of a page; `find` returns where a text is in the source."""
 
     source: str
     text: str
-    _at: list[int]  # where in the text each run begins
-    _from: list[tuple[int, int, bool]]  # its begin and end in the source, and whether it is literal
+    _at: list[int]  # start of each run in the text
+    _from: list[tuple[int, int, bool]]  # its start and end in the source, and whether it is literal
     _withheld: list[tuple[int, int]] = field(default_factory=list)  # spans of the text
-    withheld: int = 0  # lines that speak to a machine
+    withheld: int = 0  # number of withheld lines
 
     @classmethod
     def of(cls, page: PageView) -> VisibleText:
@@ -74,26 +73,26 @@ class VisibleText:
 
     def _withhold(self) -> None:
         lines = self.text.split("\n")
-        ordering = ordering_lines([_shown(line) for line in lines])
+        injected = injection_lines([_displayed(line) for line in lines])
         position = 0
         for number, line in enumerate(lines):
-            if number in ordering:
+            if number in injected:
                 self._withheld.append((position, position + len(line)))
             position += len(line) + 1
-        self.withheld = len(ordering)
+        self.withheld = len(injected)
 
     def lines(self) -> list[str]:
-        """The lines that may be shown to a model."""
+        """Return the lines that may be sent to a model."""
         found, position, spans = [], 0, set(self._withheld)
         for line in self.text.split("\n"):
             span = (position, position + len(line))
             position += len(line) + 1
-            if span not in spans and (shown := _shown(line)):
-                found.append(shown)
+            if span not in spans and (displayed := _displayed(line)):
+                found.append(displayed)
         return found
 
     def find(self, wanted: str) -> Iterator[tuple[int, int]]:
-        """Where in the source a text stands, visibly and as words of its own."""
+        """Yield the source spans of a text, visible and as whole words."""
         pattern = _pattern(wanted)
         if pattern is None:
             return
@@ -121,7 +120,7 @@ class VisibleText:
 
 
 def _is_sound(text: str) -> bool:
-    """Whether every name in a text can be told; not where halves of surrogate pairs stand."""
+    """Whether a text has no lone surrogates, so that every name can be decoded."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -129,15 +128,15 @@ def _is_sound(text: str) -> bool:
     return True
 
 
-def _shown(line: str) -> str:
+def _displayed(line: str) -> str:
     return one_space(line.replace(GAP, " "))
 
 
 def _runs(page: PageView) -> Iterator[tuple[str, int, int, bool]]:
-    """Runs of visible text: the text, where it comes from, and whether letter by letter."""
+    """Yield runs of visible text: the text, its source span, and whether it is literal."""
     source, at = page.source.text, 0
     for begin, end, mark in _marks(page):
-        if begin < at:  # within what was left out, or a tag that was read already
+        if begin < at:  # inside something left out, or a tag already read
             at = max(at, end) if mark == GAP else at
             continue
         yield from _pieces(source, at, begin)
@@ -148,9 +147,9 @@ def _runs(page: PageView) -> Iterator[tuple[str, int, int, bool]]:
 
 
 def _marks(page: PageView) -> list[tuple[int, int, str]]:
-    """Tags and hidden spans in their order: what stands for each in the text."""
+    """Return tags and hidden spans in order, with their replacement in the text."""
     found = set[tuple[int, int, str]]()
-    # The parser counts a line end of two characters as one; without any, its offsets hold as they are.
+    # The parser counts CR LF as one character; without any, its offsets are exact.
     literal = "\r\n" not in page.source.text
     for element in page.document.select("*"):
         mark = "" if element.tag in INLINE else "\n"
@@ -160,12 +159,12 @@ def _marks(page: PageView) -> list[tuple[int, int, str]]:
             (begin, end, mark) for begin, end in _tags(page.source, element, literal=literal)
         )
     hidden = ((begin, end, GAP) for begin, end in hidden_spans(page.document, page.source))
-    # At the same place the hidden span goes first, and the longest of several.
+    # At the same position, hidden spans come first, the longest before others.
     return sorted(chain(found, hidden), key=lambda mark: (mark[0], mark[2] != GAP, -mark[1]))
 
 
 def _tags(source: SourceText, element: Element, *, literal: bool) -> Iterator[tuple[int, int]]:
-    """Where the start tag and the end tag of an element stand, as far as they are there."""
+    """Yield the positions of an element's start and end tags, if they exist."""
     place = element.source_location
     if place is None:
         return
@@ -190,8 +189,8 @@ def _pieces(source: str, begin: int, end: int) -> Iterator[tuple[str, int, int, 
         if kind is None:
             yield match[0].replace("\n", " ").replace("\r", " "), match.start(), match.end(), True
         elif kind == "entity":
-            said = html.unescape(match[0])
-            visible = said if one_space(said) or said.isspace() else ""
+            decoded = html.unescape(match[0])
+            visible = decoded if one_space(decoded) or decoded.isspace() else ""
             yield visible.replace("\n", " "), match.start(), match.end(), False
         elif kind == "smuggled":
             yield GAP, match.start(), match.end(), False

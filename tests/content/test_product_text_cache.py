@@ -9,11 +9,16 @@ from collections.abc import Collection
 import pytest
 
 from messor.content.page import ParsedPage
-from messor.content.products import memory
-from messor.content.products.memory import Memory, kinds_in
+from messor.content.products import text_cache
+from messor.content.products.line_types import (
+    OTHER,
+    STOCK,
+    labels_and_reviews,
+    stock_notes_and_others,
+)
 from messor.content.products.normalise import availability
 from messor.content.products.pool import quote_json
-from messor.content.products.spoken import OTHER, STOCK, speaking_behind, spoken_of
+from messor.content.products.text_cache import TextCache, kinds_in
 from messor.content.products.words import OTHERS, mentions
 from messor.content.view import PageView
 from messor.parsers.builtin import PRODUCTS
@@ -36,28 +41,28 @@ def test_what_is_remembered_is_told_again() -> None:
         asked.append(set(texts))
         return told_of(texts)
 
-    held = Memory(tell)
-    assert held.told({"ab", "b"}) == {"ab": "AB"}
-    assert held.told({"ab", "b"}) == {"ab": "AB"}
-    assert held.told({"ab", "ac"}) == {"ab": "AB", "ac": "AC"}
+    held = TextCache(tell)
+    assert held.lookup({"ab", "b"}) == {"ab": "AB"}
+    assert held.lookup({"ab", "b"}) == {"ab": "AB"}
+    assert held.lookup({"ab", "ac"}) == {"ab": "AB", "ac": "AC"}
     assert asked == [{"ab", "b"}, {"ac"}]
 
 
 def test_memory_stays_small_and_long_texts_are_told_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(memory, "_MAX_KNOWN", 50)
-    held = Memory(told_of)
+    monkeypatch.setattr(text_cache, "_MAX_KNOWN", 50)
+    held = TextCache(told_of)
     long = "a" * 1_000
     for start in range(0, 400, 20):
         texts = {f"a{number}" for number in range(start, start + 40)} | {long}
-        assert held.told(texts) == told_of(texts)
+        assert held.lookup(texts) == told_of(texts)
         known, told = held._held
         assert len(known) <= 50
         assert long not in known
         assert told.keys() <= known
     many = {f"a{number}" for number in range(60)}
-    assert held.told(many) == told_of(many)
+    assert held.lookup(many) == told_of(many)
 
 
 def test_words_are_found_in_many_texts_as_in_each() -> None:
@@ -80,7 +85,7 @@ def test_lines_behind_a_heading_speak_of_stock_and_of_others_as_each_alone_does(
     assert expected["yes-/"] == STOCK
     assert expected["Related: in stock"] == STOCK + OTHER
     for _ in range(2):
-        assert speaking_behind(lines) == expected
+        assert stock_notes_and_others(lines) == expected
 
 
 def test_labels_and_reviews_are_told_whatever_white_space_is_around_them() -> None:
@@ -93,7 +98,7 @@ def test_labels_and_reviews_are_told_whatever_white_space_is_around_them() -> No
         "4.5 out of 5": "rating", "12 reviews": "review_count",
     }  # fmt: skip
     for _ in range(2):
-        assert spoken_of(texts) == expected
+        assert labels_and_reviews(texts) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""What a line of text may hold, before anybody looks closer: parts of contacts, times of the day.
+"""Line hints: cheap checks which lines may hold parts of contacts or times of day.
 
-Pages of a site repeat most of their lines, so what was said of a short line is remembered.
+Pages of a site repeat most of their lines, so hints of short lines are cached.
 """
 
 from __future__ import annotations
@@ -17,49 +17,49 @@ from messor.content.view import PageView
 EMAIL = 1
 PHONE = 2
 PLACE = 4
-TIMES = 8  # two times of the day in a row
+TIMES = 8  # two times of day in a row
 
-_REMEMBERED = 120  # characters of a line that is likely to come again
+_REMEMBERED = 120  # characters of a line that is likely to recur
 _DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(r"\d[\d\s().\u2010-\u2015/·\-\xa0]{4}")
 _TIMES = re.compile(
     r"\d(?:[:.h]\d\d|\s?[ap]\.?m|\s?uhr|\s?h(?!\w))[^\d\n]{1,12}"
     r"\d{1,2}(?:[:.h]\d\d|\s?[ap]\.?m|\s?uhr|\s?h(?!\w))"
 )
-# Of a time that the line above begins.
+# Second half of a time that starts on the line above.
 _HALVES = ("am", "AM", "Am", "pm", "PM", "Pm", "a.m", "A.M", "p.m", "P.M", "uhr", "Uhr", "UHR")
 
 
-def cues_of(text: str) -> int:
-    """What a line may hold."""
-    return _known(text) if len(text) <= _REMEMBERED else _look(text)
+def hints_of(text: str) -> int:
+    """Return the hints of a line."""
+    return _cached(text) if len(text) <= _REMEMBERED else _compute(text)
 
 
-def page_cues(page: PageView) -> list[int]:
-    """What each line of a page may hold."""
-    known = page.notes.get("cues")
+def page_hints(page: PageView) -> list[int]:
+    """Return the hints of each line of a page."""
+    known = page.notes.get("hints")
     if not isinstance(known, list):
-        known = page.notes["cues"] = [
-            cues_of(line.text) if marks else 0
+        known = page.notes["hints"] = [
+            hints_of(line.text) if marks else 0
             for line, marks in zip(page.lines, page.marks, strict=True)
         ]
     return known
 
 
 def times_of(page: PageView) -> int:
-    """How often two times of the day stand in a row."""
+    """Count how often two times of day occur in a row."""
     if any(line.text.startswith(_HALVES) for line in page.lines):
         return len(_TIMES.findall(page.folded))
-    cued = zip(page.lines, page_cues(page), strict=True)
-    return sum(len(_TIMES.findall(fold(line.text))) for line, cues in cued if cues & TIMES)
+    hinted = zip(page.lines, page_hints(page), strict=True)
+    return sum(len(_TIMES.findall(fold(line.text))) for line, hints in hinted if hints & TIMES)
 
 
 @lru_cache(maxsize=16_384)
-def _known(text: str) -> int:
-    return _look(text)
+def _cached(text: str) -> int:
+    return _compute(text)
 
 
-def _look(text: str) -> int:
+def _compute(text: str) -> int:
     found = EMAIL if may_have(text) else 0
     if not _DIGIT.search(text):
         return found
@@ -73,5 +73,5 @@ def _look(text: str) -> int:
 
 
 def _may_count(text: str, written: str, called: str) -> bool:
-    """Whether a number is called one, names its country, or may be announced by the line above."""
+    """Whether a number is labelled, names its country, or may be labelled by the line above."""
     return bool(called) or phones.names_country(written) or text.startswith(written[:4])

@@ -1,10 +1,10 @@
-"""What the short texts of a page may speak of: labels, reviews, stock, other products.
+"""Types of short texts on a page: labels, reviews, stock notes, headings of other products.
 
-A page's own readers look at where these texts stand; here one learns at little cost that a page has
-none of them, as most pages do. What is learnt of a text is remembered.
+A cheap, cached check that tells, as for most pages, that a page has none of them; the readers
+handle their positions.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts that look like Latin ones are the point here
+# ruff: noqa: RUF001 - homoglyphs of Latin letters are intended
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from collections.abc import Set as AbstractSet
 
 from messor.content.plain import one_space
 from messor.content.products import labels
-from messor.content.products.memory import Memory, kinds_in
 from messor.content.products.normalise import availability
+from messor.content.products.text_cache import TextCache, kinds_in
 from messor.content.products.words import IN_STOCK, OTHERS, OUT_OF_STOCK, STATES
 
 MAX_LABELLED = 120
@@ -28,14 +28,14 @@ STOCK, OTHER = "s", "o"
 
 AROUND_LABEL = " .:：#-\xa0\u200e\u200f\n\r\t"
 SPLIT = re.compile(r"[:：]")
-# The first letters of labels; one of two letters has a sign, a space or nothing behind it.
+# Label prefixes; a two-letter label is followed by a sign, a space or nothing.
 _BEGINNINGS = frozenset(label[:3] for label in labels.ANY) | {
     label + sign
     for label in labels.ANY
     if len(label) < 3
     for sign in (*AROUND_LABEL, *(c for c in map(chr, range(0x3001)) if c.isspace()))
 }
-# Sentences of what would be.
+# Conditional sentences.
 _DEPENDS = re.compile(
     r"(?:if|when|wenn|falls|si|se|als|jeśli|pokud|если|notify|email|e-mail)\b", re.IGNORECASE
 )
@@ -53,40 +53,41 @@ _REVIEWS = re.compile(
 )
 
 
-def spoken_of(texts: AbstractSet[str]) -> dict[str, str]:
-    """What lines say: a label that they begin with, or the field of reviews that they tell.
+def labels_and_reviews(texts: AbstractSet[str]) -> dict[str, str]:
+    """Return, by line, the label it starts with or the review field it states.
 
-    The texts may have white space around them, the lines that say something have none.
+    Texts may have surrounding white space; the returned lines do not.
     """
-    told = _LABELS_AND_REVIEWS.told(texts)
-    return {text.strip(): what for text, what in told.items()}
+    types = _LABELS_AND_REVIEWS.lookup(texts)
+    return {text.strip(): what for text, what in types.items()}
 
 
-def speaking_behind(texts: AbstractSet[str]) -> dict[str, str]:
-    """Those texts that are notes on STOCK or head a list of OTHER products, or both.
+def stock_notes_and_others(texts: AbstractSet[str]) -> dict[str, str]:
+    """Return the texts that are STOCK notes or headings of OTHER products, or both.
 
-    What they say is that of their lines: they may have white space around them.
+    Texts are returned as given, with any surrounding white space.
     """
-    return _STOCK_AND_OTHERS.told(texts)
+    return _STOCK_AND_OTHERS.lookup(texts)
 
 
-def spoken_at_all(texts: AbstractSet[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """What both of them say of the same texts, which are looked up once."""
-    told = _ANYTHING.told(texts)
-    spoken = {text.strip(): said for text, (said, _) in told.items() if said}
-    return spoken, {text: kinds for text, (_, kinds) in told.items() if kinds}
+def all_line_types(texts: AbstractSet[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return both results for the same texts, with a single lookup."""
+    types = _ALL.lookup(texts)
+    labelled = {text.strip(): label for text, (label, _) in types.items() if label}
+    return labelled, {text: kinds for text, (_, kinds) in types.items() if kinds}
 
 
-def _tell_anything(texts: Collection[str]) -> dict[str, tuple[str, str]]:
-    spoken, behind = _tell_labels_and_reviews(texts), _tell_stock_and_others(texts)
+def _classify_all(texts: Collection[str]) -> dict[str, tuple[str, str]]:
+    labelled, noted = _classify_labels_and_reviews(texts), _classify_stock_and_others(texts)
     return {
-        text: (spoken.get(text, ""), behind.get(text, "")) for text in spoken.keys() | behind.keys()
+        text: (labelled.get(text, ""), noted.get(text, ""))
+        for text in labelled.keys() | noted.keys()
     }
 
 
-def _tell_labels_and_reviews(texts: Collection[str]) -> dict[str, str]:
-    # A label has one of a few beginnings, or a sign before it; a review begins with no letter. So
-    # does a text with white space before it, of which one can tell when it is gone.
+def _classify_labels_and_reviews(texts: Collection[str]) -> dict[str, str]:
+    # A label has one of a few prefixes, or a sign before it; a review does not start with a letter.
+    # Neither does a text with leading white space, which is checked once stripped.
     begun = [x for x in texts if x[:3].lower() in _BEGINNINGS or not x[:1].isalpha()]
     return {
         text: what
@@ -97,7 +98,7 @@ def _tell_labels_and_reviews(texts: Collection[str]) -> dict[str, str]:
 
 
 def _label_of(line: str) -> str:
-    """The label that a line begins with, if it is one of a product's."""
+    """Return the product label a line starts with, if any."""
     if len(line) > MAX_LABELLED:
         return ""
     label = SPLIT.split(line, maxsplit=1)[0].strip(AROUND_LABEL).lower()
@@ -105,7 +106,7 @@ def _label_of(line: str) -> str:
 
 
 def _review_of(line: str) -> str:
-    """The field that a line tells of reviews."""
+    """Return the review field a line states."""
     if len(line) > MAX_REVIEW or not _WITH_NUMBER.match(line):
         return ""
     if _OUT_OF_FIVE.search(line):
@@ -113,8 +114,8 @@ def _review_of(line: str) -> str:
     return REVIEW_COUNT if _REVIEWS.search(line) else ""
 
 
-def _tell_stock_and_others(texts: Collection[str]) -> dict[str, str]:
-    # None is without letters, as are the prices and numbers that most pages alone have.
+def _classify_stock_and_others(texts: Collection[str]) -> dict[str, str]:
+    # All contain letters, unlike the prices and numbers that are unique to most pages.
     lines = {
         text: line
         for text in texts
@@ -123,11 +124,11 @@ def _tell_stock_and_others(texts: Collection[str]) -> dict[str, str]:
     if not lines:
         return {}
     stock, others = _notes_on_stock(lines.values()), _heads_of_others(lines.values())
-    speaking = stock | others
+    matching = stock | others
     return {
         text: (STOCK if line in stock else "") + (OTHER if line in others else "")
         for text, line in lines.items()
-        if line in speaking
+        if line in matching
     }
 
 
@@ -140,12 +141,12 @@ def _notes_on_stock(lines: Collection[str]) -> set[str]:
     return {
         line
         for line, kind, name in zip(short, kinds, _last_parts(plain), strict=True)
-        if (kind or name in STATES) and _is_note(line, availability(line))  # it has the last word
+        if (kind or name in STATES) and _is_note(line, availability(line))  # the final check
     }
 
 
 def _is_note(line: str, state: str | None) -> bool:
-    """Whether a line that tells a state is a note: what is not to be had, sentences say as well."""
+    """Whether a line with a state is a stock note; only "out of stock" may be a longer sentence."""
     if state is None or len(line) <= MAX_STOCK:
         return state is not None
     if state != "out_of_stock" or _DEPENDS.match(line):
@@ -153,11 +154,11 @@ def _is_note(line: str, state: str | None) -> bool:
     rest = one_space(line).lower()
     for phrase in OUT_OF_STOCK:
         rest = rest.replace(phrase, " ")
-    return availability(rest) is None  # else it says both, of the shop and of its branches
+    return availability(rest) is None  # otherwise it says both, of the shop and of its branches
 
 
 def _last_parts(plain: list[str]) -> list[str]:
-    """What programs would call these texts, of an address its last part."""
+    """Return the texts as program identifiers; of a URL, its last part."""
     joined = "\n".join(plain).replace(" ", "").replace("_", "").replace("-", "")
     names = joined.split("\n") if plain else []
     return [name.rstrip("/").rpartition("/")[2] if "/" in name else name for name in names]
@@ -169,7 +170,7 @@ def _heads_of_others(lines: Collection[str]) -> set[str]:
 
 
 def _shortest(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words without those that have another of them within: where they are, that one is."""
+    """Return the words without those that contain another of them."""
     return tuple(
         word for word in words if not any(other != word and other in word for other in words)
     )
@@ -177,7 +178,7 @@ def _shortest(words: tuple[str, ...]) -> tuple[str, ...]:
 
 _STOCK_WORDS = _shortest((*OUT_OF_STOCK, *IN_STOCK))
 _OTHERS = _shortest(OTHERS)
-# What is longer tells nothing, unless there is much white space around it.
-_LABELS_AND_REVIEWS = Memory(_tell_labels_and_reviews, MAX_LABELLED)
-_STOCK_AND_OTHERS = Memory(_tell_stock_and_others, MAX_LABELLED)
-_ANYTHING = Memory(_tell_anything, MAX_LABELLED)
+# Longer texts have no type, unless they have much surrounding white space.
+_LABELS_AND_REVIEWS = TextCache(_classify_labels_and_reviews, MAX_LABELLED)
+_STOCK_AND_OTHERS = TextCache(_classify_stock_and_others, MAX_LABELLED)
+_ALL = TextCache(_classify_all, MAX_LABELLED)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from messor.content import shown
-from messor.content.shown import holder_of
+from messor.content import visible_lines
+from messor.content.visible_lines import holder_of
 from tests.content.views import view
 
 
 def texts(body: str) -> list[str]:
-    return view(body).shown.texts
+    return view(body).visible_lines.texts
 
 
 def test_a_text_goes_on_only_within_the_same_block() -> None:
@@ -30,7 +30,9 @@ def test_texts_deep_within_inline_elements_are_one_line() -> None:
     assert texts("<i><p>a <b>b</b></p><u>c <b>d</b></u></i> e") == ["a b", "c d e"]
 
 
-@pytest.mark.parametrize("size", [shown._SHORT - 1, shown._SHORT, 3 * shown._SHORT])
+@pytest.mark.parametrize(
+    "size", [visible_lines._SHORT - 1, visible_lines._SHORT, 3 * visible_lines._SHORT]
+)
 def test_long_lines_are_put_together_like_short_ones(size: int) -> None:
     said = "x" * size
     assert texts(f"<p>{said}<b>y</b> z <i>1</i><i>2</i>3</p><p>{said}</p>") == [
@@ -55,7 +57,7 @@ def test_white_space_is_collapsed_whichever_it_is(body: str, said: list[str]) ->
 
 
 def test_a_line_has_a_greatest_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shown, "MAX_LINE", 4)
+    monkeypatch.setattr(visible_lines, "MAX_LINE", 4)
     assert texts("<p>abcdef</p><p>a b c d</p>") == ["abcd", "a b "]
 
 
@@ -63,7 +65,7 @@ def test_lines_outside_of_regions() -> None:
     page = view(
         "<nav>a</nav><header>b<nav>c</nav>d</header><p>e</p><footer><p>f</p></footer><i>g</i>"
     )
-    found = page.shown
+    found = page.visible_lines
     assert found.regions == ["nav", "header", "nav", "header", "", "footer", ""]
     said, firsts = found.outside(("nav", "footer"))
     assert said == ["b", "d", "e", "g"]
@@ -71,6 +73,6 @@ def test_lines_outside_of_regions() -> None:
 
 
 def test_a_page_may_show_nothing() -> None:
-    found = view("").shown
+    found = view("").visible_lines
     assert (found.texts, found.firsts, found.regions) == ([], [], [])
     assert found.outside(()) == ([], [])

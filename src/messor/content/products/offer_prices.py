@@ -1,7 +1,7 @@
-"""What is asked for a product, as it is published for machines: prices and their currencies.
+"""Published offer prices: prices and currencies in structured data.
 
-Specifications of a price may state what was asked before, what members pay, or what a unit costs;
-they count less than what everybody pays for the whole.
+A price specification may be a former price, a member price or a unit price; these count less than
+the regular price of the whole.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from messor.content.products.normalise import currency
 from messor.content.products.pool import CandidatePool
 from messor.content.products.things import PublishedThing
 
-# Prices by which others are to look small, and how much they count as what is asked.
+# Comparison prices, and their weight as the selling price.
 _COMPARED = ("listprice", "strikethroughprice", "msrp", "srp")
 _COMPARED_SHARE = 0.7
-# Prices of a unit and of members alone.
+# Unit prices and member prices.
 _PARTIAL = ("referenceQuantity", "validForMemberTier")
 _PARTIAL_SHARE = 0.8
-# Thousands, if people wrote it, and three decimals, if programs did.
+# Thousands if written by people, three decimals if written by programs.
 _EITHER = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
 _AS_DECIMALS, _AS_THOUSANDS = 0.83, 0.78
 
 
-def read_asked(
+def read_offer_price(
     pool: CandidatePool, priced: PublishedThing, confidence: float
 ) -> EvidencedField | None:
-    """Take the price and the currency of an offer, or of a specification, into the pool."""
+    """Add the price and currency of an offer or price specification to the pool."""
     source, path = priced.source, priced.path
     code = priced.text("priceCurrency")
     price = priced.text("price", "lowPrice", "minPrice")
@@ -51,9 +51,9 @@ def read_asked(
 def add_price(
     pool: CandidatePool, source: str, quote: str, confidence: float, *, path: str, code: str = ""
 ) -> EvidencedField | None:
-    """Take a price into the pool that a program wrote; answers what it most likely means.
+    """Add a machine-written price to the pool; returns its most likely reading.
 
-    One such as 18.990 may be either, unless its currency tells; what people see decides.
+    A price such as 18.990 is ambiguous unless its currency decides; then the visible price does.
     """
     if not _EITHER.search(quote):
         return pool.add("price", source, quote, confidence, path=path)
@@ -68,7 +68,7 @@ def add_price(
 
 
 def _meant(priced: PublishedThing) -> tuple[str, float]:
-    """Whether a price is the one that is asked or one to compare it with, and how much it counts."""
+    """Return whether a price is the selling price or a list price, and its weight."""
     kind = priced.text("priceType").rstrip("\"'/ ").lower()
     if kind.endswith(_COMPARED):
         return "list_price", _COMPARED_SHARE

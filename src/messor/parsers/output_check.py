@@ -1,9 +1,8 @@
-"""What parsers of others answer, held to the protocol before anybody believes it.
+"""Checks the output of third-party parsers against the protocol.
 
-Ours keep to it by their making and by their tests. A parser of another package may answer anything;
-an answer that is none is its failure, and costs its own records alone. What it answers goes by its
-name and version, also where it had another parser read for it. Whether fields are proven by their
-page is left to `validation`.
+Built-in parsers are tested instead. A third-party parser may return anything; invalid output is its
+failure and only costs its own records. Its records carry its name and version, even if it delegated
+to another parser. `validation` checks whether the page proves the fields.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ _OURS = frozenset((AmazonParser, ProductParser, StatementParser))
 
 
 class NoAnswerError(TypeError):
-    """What a parser answered is no list of records."""
+    """A parser returned something other than a list of records."""
 
 
 def is_ours(parser: Parser) -> bool:
-    """Whether a parser came with Messor; one that is made of ours did not."""
+    """Whether a parser is built in; a subclass of a built-in one is not."""
     return type(parser) in _OURS
 
 
-def misfit(parser: Parser) -> str | None:
-    """What of a parser is not as the protocol has it, None when all is well."""
+def protocol_error(parser: Parser) -> str | None:
+    """Return how a parser violates the protocol, None if it does not."""
     for part in ("name", "version"):
-        said = getattr(parser, part)
-        if not isinstance(said, str) or not said or "=" in said or not said.isprintable():
-            return f"its {part} has to be a text without '=', not {said!r}"
+        value = getattr(parser, part)
+        if not isinstance(value, str) or not value or "=" in value or not value.isprintable():
+            return f"its {part} has to be a text without '=', not {value!r}"
     kinds: object = parser.kinds
     if not isinstance(kinds, AbstractSet) or not kinds:
         return f"its kinds have to be a set of names, not {kinds!r}"
@@ -44,25 +43,27 @@ def misfit(parser: Parser) -> str | None:
     return None
 
 
-def answered(parser: Parser, answer: object, most: int) -> list[Record]:
-    """The records of an answer, at most so many; NoAnswerError says what is wrong with it."""
+def checked_records(parser: Parser, answer: object, limit: int) -> list[Record]:
+    """Return at most `limit` checked records; raises NoAnswerError if the output is invalid."""
     if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
-        raise NoAnswerError(f"it answered {_a(answer)}, not a list of records")
-    return [_checked(parser, each) for each in islice(answer, most)]
+        raise NoAnswerError(f"it answered {_described(answer)}, not a list of records")
+    return [_checked(parser, each) for each in islice(answer, limit)]
 
 
 def _checked(parser: Parser, record: object) -> Record:
     if not isinstance(record, Record):
-        raise NoAnswerError(f"it answered {_a(record)} among its records")
+        raise NoAnswerError(f"it answered {_described(record)} among its records")
     kind: object = record.kind
     fields: object = record.fields
     if not isinstance(kind, str) or not isinstance(fields, Mapping):
         raise NoAnswerError("a record has to have a kind and fields")
-    _check_sure(record.confidence)
+    _check_confidence(record.confidence)
     for name, field in fields.items():
         if not isinstance(field, EvidencedField) or not _is_evidence(field.evidence):
-            raise NoAnswerError(f"its {kind}.{name} is {_a(field)}, not a field with evidence")
-        _check_sure(field.confidence)
+            raise NoAnswerError(
+                f"its {kind}.{name} is {_described(field)}, not a field with evidence"
+            )
+        _check_confidence(field.confidence)
     return replace(record, parser=parser.name, parser_version=parser.version)
 
 
@@ -72,10 +73,10 @@ def _is_evidence(thing: object) -> bool:
     return all(isinstance(part, str) for part in (thing.method, thing.quote, thing.path))
 
 
-def _check_sure(confidence: object) -> None:
+def _check_confidence(confidence: object) -> None:
     if not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         raise NoAnswerError(f"a confidence lies between 0 and 1, which {confidence!r} does not")
 
 
-def _a(thing: object) -> str:
+def _described(thing: object) -> str:
     return "nothing" if thing is None else f"a {type(thing).__name__}"

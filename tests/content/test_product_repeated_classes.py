@@ -7,12 +7,16 @@ import random
 import pytest
 
 from messor.content.page import ParsedPage
-from messor.content.products import crowds, named
+from messor.content.products import named, repeated_classes
 from messor.content.products.choose import chosen_fields
-from messor.content.products.crowds import crowd_of
 from messor.content.products.generic import gather, read_products
+from messor.content.products.line_types import (
+    all_line_types,
+    labels_and_reviews,
+    stock_notes_and_others,
+)
 from messor.content.products.named import Parts
-from messor.content.products.spoken import speaking_behind, spoken_at_all, spoken_of
+from messor.content.products.repeated_classes import repeated_classes_of
 from messor.content.products.survey import Survey
 
 # Some tell nothing, some do, some look like a selector.
@@ -26,7 +30,7 @@ KINDS = ("stocks", "numbers", "trails", "brands", "buttons")
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> None:
-    crowds._CROWDS.clear()
+    repeated_classes._BY_SITE.clear()
 
 
 def element(source: random.Random, names: list[str]) -> str:
@@ -53,7 +57,7 @@ def test_parts_are_the_same_whatever_is_known_of_the_site(seed: int) -> None:
         for prices in (True, False):
             parts = Parts(document, "shop.example", prices=prices, long=number % 2 == 0)
             assert told(parts) == expected
-    known = crowd_of("shop.example", prices=True)
+    known = repeated_classes_of("shop.example", prices=True)
     assert known is not None
     assert known.others
 
@@ -62,7 +66,9 @@ def test_a_class_that_tells_a_price_is_left_out_only_where_none_is_wanted() -> N
     document = ParsedPage.read('<li class="card-price">4.50</li>' * 200).document
     for prices in (True, False):
         Parts(document, "shop.example", prices=prices)
-    with_prices, without = (crowd_of("shop.example", prices=each) for each in (True, False))
+    with_prices, without = (
+        repeated_classes_of("shop.example", prices=each) for each in (True, False)
+    )
     assert with_prices is not None
     assert without is not None
     assert (with_prices.others, without.others) == ("", '[class]:not([class="card-price"]),[id]')
@@ -76,7 +82,7 @@ def test_an_element_of_a_crowd_is_known_by_its_id() -> None:
     document = ParsedPage.read(f'{crowd}<p class="card" id="stock">Sold out</p>{crowd}').document
     for _ in range(2):
         assert [each.text for each in Parts(document, "a.example").stocks] == ["Sold out"]
-    known = crowd_of("a.example", prices=True)
+    known = repeated_classes_of("a.example", prices=True)
     assert known is not None
     assert known.others
 
@@ -95,10 +101,10 @@ def test_no_more_elements_are_looked_at_because_some_are_left_out(
 
 def test_what_is_known_of_sites_is_bounded() -> None:
     document = ParsedPage.read('<p class="card"></p>' * 100).document
-    for number in range(2 * crowds._MAX_SITES):
+    for number in range(2 * repeated_classes._MAX_SITES):
         Parts(document, f"{number}.example")
-    assert len(crowds._CROWDS) <= crowds._MAX_SITES
-    assert crowd_of("x" * 1_000, prices=True) is None
+    assert len(repeated_classes._BY_SITE) <= repeated_classes._MAX_SITES
+    assert repeated_classes_of("x" * 1_000, prices=True) is None
     many = [
         f'<p class="{"x" * 20}{number % 5}{page}"></p>' for page in range(9) for number in range(90)
     ]
@@ -106,10 +112,16 @@ def test_what_is_known_of_sites_is_bounded() -> None:
         Parts(ParsedPage.read("".join(many[90 * page : 90 * page + 90])).document, "many.example")
     long = "y" * 100
     Parts(ParsedPage.read(f'<p class="{long}"></p>' * 200).document, "long.example")
-    known, other = (crowd_of(site, prices=True) for site in ("many.example", "long.example"))
+    known, other = (
+        repeated_classes_of(site, prices=True) for site in ("many.example", "long.example")
+    )
     assert known is not None
     assert other is not None
-    assert (len(known._classes), known._tries, other.others) == (crowds._MOST, 2, "")
+    assert (len(known._classes), known._tries, other.others) == (
+        repeated_classes._MAX_CLASSES,
+        2,
+        "",
+    )
 
 
 LINES = (
@@ -161,7 +173,7 @@ def test_behind_the_first_notes_no_line_is_read() -> None:
 def test_texts_that_are_looked_up_for_both_say_what_they_say_to_each(seed: int) -> None:
     source = random.Random(seed)
     texts = {source.choice(LINES) + source.choice(("", "", " 5", "\n")) for _ in range(12)}
-    assert spoken_at_all(texts) == (spoken_of(texts), speaking_behind(texts))
+    assert all_line_types(texts) == (labels_and_reviews(texts), stock_notes_and_others(texts))
 
 
 def test_a_page_is_read_as_before_when_its_site_is_known() -> None:
@@ -172,7 +184,7 @@ def test_a_page_is_read_as_before_when_its_site_is_known() -> None:
     page = ParsedPage.read(html, "https://shop.example/a-lamp")
     first = read_products(page)
     assert first == read_products(page)
-    known = crowd_of("shop.example", prices=True)
+    known = repeated_classes_of("shop.example", prices=True)
     assert known is not None
     assert known._classes == ["card", "card-link"]
 

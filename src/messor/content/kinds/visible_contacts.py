@@ -1,7 +1,7 @@
-"""Contacts of visible text and of mailto: and tel: links.
+"""Contacts in visible text and in mailto: and tel: links.
 
-What stands close together on the page is one contact. A name or a role is taken only from the line
-above an e-mail address or number that fits it.
+Details close together on the page are one contact. A name or role is taken only from the line above
+a matching e-mail address or number.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from itertools import islice
 
 from messor.content import phones
 from messor.content.dates import fold
-from messor.content.emails import VEIL, emails, has_unshown, read_email
+from messor.content.emails import VEIL, emails, has_hidden_text, read_email
 from messor.content.evidence import EvidencedField
-from messor.content.kinds.build import GUESSED, LINKED, SHOWN, make
-from messor.content.kinds.line_cues import EMAIL, PHONE, PLACE, page_cues
+from messor.content.kinds.build import GUESSED, LINKED, VISIBLE, make
+from messor.content.kinds.line_hints import EMAIL, PHONE, PLACE, page_hints
 from messor.content.lines import Line, LineNumbers
 from messor.content.page_type import page_type
 from messor.content.places import address_at, country_of
@@ -24,11 +24,11 @@ from messor.content.view import PageView
 
 KIND = "contact"
 MAX_CONTACTS = 200
-_ELSEWHERE = ("http", "/", "#")  # how nearly all links begin
+_ELSEWHERE = ("http", "/", "#")  # how nearly all links start
 _GAP = 6  # lines between the parts of one contact
 _MAX_LINE = 400
 
-# Pages on which a number that stands alone is the site's own.
+# Page types on which an unlabelled number is the site's own.
 _OWN = frozenset(("contact", "about", "legal", "home"))
 _NAME = re.compile(
     r"(?:(?:Dr|Prof|Mr|Mrs|Ms|Herr|Frau|M|Mme|Ing|Dipl|Mag|Sig|Sra?)\.?\s+){0,3}"
@@ -36,7 +36,7 @@ _NAME = re.compile(
     r"(?:\s+[^\W\d_a-z][\w'\u2019.-]{0,20}){1,3}(?:,?\s+(?:M\.?Sc\.?|Ph\.?D\.?|M\.?D\.?|MBA|B\.?A\.?))?"
 )
 _JOINED = re.compile(r"(?<!\bMc)(?<!\bMac)(?<!\bDe)(?<!\bDi)(?<!\bLe)(?<!\bO')[a-z][A-Z]")
-# Mailboxes that are nobody's own.
+# Mailboxes that are not a person's.
 _MAILBOXES = """
     info contact kontakt feedback support help sales office mail hello press presse team service
     partners partner news newsletter admin webmaster marketing jobs career careers editor editorial
@@ -58,11 +58,11 @@ _ROLE = re.compile(
 
 @dataclass(slots=True)
 class _Group:
-    """Fields that stand close together."""
+    """Fields close together on the page."""
 
     last: int
     fields: dict[str, EvidencedField] = field(default_factory=dict)
-    named: int | None = None  # the line of a person's name
+    named: int | None = None  # line number of a person's name
 
 
 @dataclass(slots=True)
@@ -72,8 +72,8 @@ class _Find:
     value: EvidencedField
 
 
-def shown_contacts(page: PageView) -> list[Record | None]:
-    """The contacts, grouped by where they stand."""
+def visible_contacts(page: PageView) -> list[Record | None]:
+    """Return the contacts, grouped by position."""
     finds = sorted(_finds(page), key=lambda each: each.line)
     groups: list[_Group] = []
     for each in finds[: 4 * MAX_CONTACTS]:
@@ -101,7 +101,7 @@ def shown_contacts(page: PageView) -> list[Record | None]:
 
 
 def _is_of(page: PageView, group: _Group, line: int) -> bool:
-    """Whether an address may be a group's: a person's stands within what holds the name."""
+    """Whether an address may belong to a group: a person's is in the element with the name."""
     if group.named is None:
         return True
     around = page.lines[group.named].element.parent
@@ -111,25 +111,27 @@ def _is_of(page: PageView, group: _Group, line: int) -> bool:
 def _finds(page: PageView) -> list[_Find]:
     found: list[_Find] = []
     country = country_of(page)
-    told = _linked(page, country, found)
+    known = _linked(page, country, found)
     if VEIL in page.source.text:
-        _read_veiled(page, told, found)
+        _read_obfuscated(page, known, found)
     tries = 0
-    cued = [(line, cues) for line, cues in zip(page.lines, page_cues(page), strict=True) if cues]
-    for line, cues in cued:
+    hinted = [
+        (line, hints) for line, hints in zip(page.lines, page_hints(page), strict=True) if hints
+    ]
+    for line, hints in hinted:
         if len(line.text) <= _MAX_LINE and tries < 4 * MAX_CONTACTS:
-            if cues & EMAIL:
-                tries += _read_emails(page, line, told, found)
-            if cues & PHONE:
-                tries += _read_phones(page, line, country, told, found)
-    _read_addresses(page, [line for line, cues in cued if cues & PLACE], found)
+            if hints & EMAIL:
+                tries += _read_emails(page, line, known, found)
+            if hints & PHONE:
+                tries += _read_phones(page, line, country, known, found)
+    _read_addresses(page, [line for line, hints in hinted if hints & PLACE], found)
     _read_names(page, found)
     return found
 
 
 def _linked(page: PageView, country: str | None, found: list[_Find]) -> set[str]:
-    """What mailto: and tel: links say; answers the values found."""
-    told: set[str] = set()
+    """Read mailto: and tel: links; returns the values found."""
+    known: set[str] = set()
     lines = LineNumbers(page.lines)
     for anchor, href in page.links:
         if href.startswith(_ELSEWHERE):
@@ -144,42 +146,42 @@ def _linked(page: PageView, country: str | None, found: list[_Find]) -> set[str]
         passage = page.attribute(anchor, "href")
         value = passage.field(normaliser, LINKED)
         if value is None and name == "phone" and country:
-            value = passage.field(phones.normaliser(country), SHOWN)
+            value = passage.field(phones.normaliser(country), VISIBLE)
         if value is not None and len(found) < 2 * MAX_CONTACTS:
-            told.add(str(value.value))
+            known.add(str(value.value))
             found.append(_Find(lines.of(anchor), name, value))
-    return told
+    return known
 
 
-def _read_veiled(page: PageView, told: set[str], found: list[_Find]) -> None:
-    """E-mail addresses that a script unveils for people."""
+def _read_obfuscated(page: PageView, known: set[str], found: list[_Find]) -> None:
+    """Read e-mail addresses that a script decodes for visitors."""
     lines = LineNumbers(page.lines)
     veiled = page.document.select(f'[data-cfemail], a[href*="{VEIL}#"]')
     for element in veiled[: 2 * MAX_CONTACTS]:
         own = "href" if element.attr("data-cfemail") is None else "data-cfemail"
         value = page.attribute(element, own).field("veiled_email", LINKED)
-        if value is not None and value.value not in told:
-            told.add(str(value.value))
+        if value is not None and value.value not in known:
+            known.add(str(value.value))
             found.append(_Find(lines.of(element), "email", value))
 
 
-def _read_emails(page: PageView, line: Line, told: set[str], found: list[_Find]) -> int:
+def _read_emails(page: PageView, line: Line, known: set[str], found: list[_Find]) -> int:
     tries = 0
     for address, written in emails(line.text):
         tries += 1
-        if address in told:
+        if address in known:
             continue
-        passage = page.said(line, written)
-        kind = "shown_email" if has_unshown(passage.quote) else "email"
-        value = passage.field(kind, SHOWN if "@" in written else GUESSED)
+        passage = page.passage(line, written)
+        kind = "shown_email" if has_hidden_text(passage.quote) else "email"
+        value = passage.field(kind, VISIBLE if "@" in written else GUESSED)
         if value is not None:
-            told.add(address)
+            known.add(address)
             found.append(_Find(line.number, "email", value))
     return tries
 
 
 def _read_phones(
-    page: PageView, line: Line, country: str | None, told: set[str], found: list[_Find]
+    page: PageView, line: Line, country: str | None, known: set[str], found: list[_Find]
 ) -> int:
     tries = 0
     for written, called in phones.numbers(line.walled):
@@ -190,13 +192,13 @@ def _read_phones(
             continue
         region = None if number else country
         number = number or (phones.read_phone(written, region) if region else None)
-        if number is not None and number in told and name != "fax":
+        if number is not None and number in known and name != "fax":
             continue
-        passage = page.said(line, written)
+        passage = page.passage(line, written)
         if number is not None:
-            value = passage.field(phones.normaliser(region), SHOWN if name else GUESSED)
+            value = passage.field(phones.normaliser(region), VISIBLE if name else GUESSED)
             if value is not None:
-                told.add(number)
+                known.add(number)
                 found.append(_Find(line.number, name or "phone", value))
         elif name == "phone":
             text = passage.field("text", GUESSED)
@@ -206,7 +208,7 @@ def _read_phones(
 
 
 def _announced(page: PageView, line: Line) -> str:
-    """What the line above calls a number, or the page does where a number stands alone."""
+    """Return what the line above labels a number, or the page does if the number is alone."""
     label = phones.is_label(page.lines[line.number - 1].text) if line.number else ""
     if not label and phones.is_alone(line.text) and page_type(page).name in _OWN:
         return "phone"
@@ -221,13 +223,13 @@ def _read_addresses(page: PageView, placed: list[Line], found: list[_Find]) -> N
             ("postal_code", address.postal_code),
             ("locality", address.locality),
         ):
-            value = page.said(line, text).field("text", SHOWN)
+            value = page.passage(line, text).field("text", VISIBLE)
             if value is not None:
                 found.append(_Find(address.street[0].number, name, value))
 
 
 def _read_names(page: PageView, found: list[_Find]) -> None:
-    """Names above an address or number: those the e-mail address repeats, or with a role."""
+    """Read names above an address or number: those the e-mail address repeats, or with a role."""
     taken: set[int] = set()
     for each in [find for find in found if find.name in ("email", "phone")]:
         above = page.lines[max(0, each.line - 4) : each.line + 1]
@@ -237,11 +239,14 @@ def _read_names(page: PageView, found: list[_Find]) -> None:
             role = _role(page, line)
             if not (_repeats(each.value, line.text) or role is not None):
                 continue
-            value = page.said(line).field("text", SHOWN)
+            value = page.passage(line).field("text", VISIBLE)
             if value is not None:
                 taken.add(line.number)
                 found.append(_Find(line.number, "name", value))
-            if role is not None and (value := page.said(role).field("text", GUESSED)) is not None:
+            if (
+                role is not None
+                and (value := page.passage(role).field("text", GUESSED)) is not None
+            ):
                 found.append(_Find(line.number, "role", value))
             break
 
@@ -253,7 +258,7 @@ def _is_name(text: str) -> bool:
 
 
 def _repeats(value: EvidencedField, name: str) -> bool:
-    """Whether an e-mail address repeats a part of a name."""
+    """Whether an e-mail address contains a part of a name."""
     local = fold(str(value.value).partition("@")[0])
     parts = [part for part in re.split(r"[\s.]+", fold(name)) if len(part) > 2]
     if local in _EVERYBODY or read_email(str(value.value)) is None:
@@ -262,7 +267,7 @@ def _repeats(value: EvidencedField, name: str) -> bool:
 
 
 def _role(page: PageView, line: Line) -> Line | None:
-    """The line below a name that says a role."""
+    """Return the line below a name that states a role."""
     for below in page.lines[line.number + 1 : line.number + 2]:
         if len(below.text) <= 80 and "@" not in below.text and _ROLE.search(fold(below.text)):
             return below

@@ -1,7 +1,7 @@
-"""Declarations of a page's own styles, as a browser would understand them: escapes undone, variables set.
+"""Declarations in a page's own styles as browsers read them: escapes decoded, variables resolved.
 
-A variable may have several values, by place and by medium; which one counts where is not worked out:
-each is tried. Files elsewhere are not fetched.
+A variable may have several values by selector and media; instead of resolving which applies, each
+is tried. External files are not fetched.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from urllib.parse import unquote_to_bytes
 
 from turbohtml import Document
 
-MAX_STYLES = 500_000  # characters of style sheets that are read
-_MAX_VALUES = 8  # of one variable
-_MAX_ROUNDS = 4  # of variables within variables
+MAX_STYLES = 500_000  # maximum characters of style sheets
+_MAX_VALUES = 8  # maximum values of one variable
+_MAX_ROUNDS = 4  # maximum nesting of variables
 _MAX_VARIANTS = 32
 _MAX_STYLED = 5_000
 _MAX_DECLARED = 5_000
@@ -25,10 +25,10 @@ _MAX_DECLARED = 5_000
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _VARIABLE = re.compile(r"(--[\w-]{1,100})\s*:\s*([^;{}]{0,200})")
-# The innermost one; its second group is what holds where there is no such variable.
+# The innermost one; its second group is the fallback.
 _USE = re.compile(r"var\(\s*(--[\w-]{1,100})\s*(?:,([^()]{0,200}))?\)")
 _NUMBER = re.compile(r"calc\(\s*([-+]?[\d.]{1,20}[a-z%]{0,4})\s*\)")
-_AROUND = re.compile(r"<!--|-->")  # for browsers of long ago; others pass over it
+_AROUND = re.compile(r"<!--|-->")  # legacy browser syntax; others ignore it
 _IMPORT = re.compile(r"@import\s+(?:url\(\s*)?[\"']?(data:text/css[^\"')\s]+)", re.IGNORECASE)
 _SHEET_URL = re.compile(r"data:text/css[^,]{0,100},", re.IGNORECASE)
 
@@ -36,7 +36,7 @@ Variables = dict[str, list[str]]
 
 
 def plain(declared: str) -> str:
-    """Declarations in lower case, without comments and escapes."""
+    """Return declarations in lower case, without comments and escapes."""
     text = _COMMENT.sub("", declared[:_MAX_DECLARED]) if "/*" in declared else declared
     text = (_ESCAPE.sub(_character, text) if "\\" in text else text).lower()
     return _NUMBER.sub(r"\1", text) if "calc(" in text else text
@@ -50,7 +50,9 @@ def _character(match: re.Match[str]) -> str:
 
 
 def sheets(document: Document) -> list[str]:
-    """The page's own style sheets, comments left out: elements, and links that hold theirs themselves."""
+    """Return the page's own style sheets without comments: style elements, and links with data
+    URLs.
+    """
     texts = [style.text for style in document.select("style")]
     texts += [
         text
@@ -79,7 +81,7 @@ def _from_url(url: str) -> str | None:
 
 
 def variables(document: Document, texts: list[str]) -> Variables:
-    """Every value that the page gives to each custom property, wherever it does."""
+    """Return every value the page gives to each custom property."""
     found: Variables = {}
     if not any("--" in text for text in texts) and not document.select('[style*="--"]'):
         return found
@@ -87,13 +89,13 @@ def variables(document: Document, texts: list[str]) -> Variables:
     for text in (*texts, *styled):
         for name, value in _VARIABLE.findall(text):
             values = found.setdefault(name.lower(), [])
-            if len(values) < _MAX_VALUES and (said := plain(value).strip()) not in values:
-                values.append(said)
+            if len(values) < _MAX_VALUES and (declared := plain(value).strip()) not in values:
+                values.append(declared)
     return found
 
 
 def resolved(declared: str, known: Variables) -> Iterator[str]:
-    """Plain declarations with their variables replaced: one text for each way they can come out."""
+    """Yield plain declarations with variables resolved: one text per combination."""
     variants = [declared]
     for _ in range(_MAX_ROUNDS):
         if not any("var(" in each for each in variants):
@@ -111,5 +113,5 @@ def _replaced(variants: list[str], known: Variables) -> Iterator[str]:
         values = known.get(use[1], [])
         for value in [*values, *([use[2].strip()] if use[2] is not None else [])]:
             yield each[: use.start()] + value + each[use.end() :]
-        if not values and use[2] is None:  # set by a file elsewhere, if at all
+        if not values and use[2] is None:  # set by an external file, if at all
             yield each[: use.start()] + "unknown" + each[use.end() :]

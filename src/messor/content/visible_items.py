@@ -1,6 +1,6 @@
-"""Lines of list items that were read before, looked up by how the items are written.
+"""Cache of lines of list items, keyed by their serialised HTML.
 
-Only items are kept that are one line each, with no region of the page within.
+Only items that are one line each, without a page region inside, are cached.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from messor.content.lists import MAX_ITEM, Lists
 _KNOWN: dict[str, str] = {}
 _REMEMBERED = 16_384
 _REGIONS = ("<nav", "<footer", "<header", "<aside")
-# Lists of a page that are kept; to do so takes a look at what is around them.
-_MOST_LISTS = 500
+# Maximum lists cached per page; caching checks their surroundings.
+_MAX_LISTS = 500
 
 
 class KnownList:
-    """A list whose items are all known, so that nobody looked for them in the tree yet."""
+    """A list whose items are all cached, not yet looked up in the tree."""
 
     __slots__ = ("_items", "element")
 
@@ -34,35 +34,34 @@ class KnownList:
         return self._items[place]
 
 
-# Where a line begins: with a text, or with an item, which may be told by its place in a list.
+# Where a line begins: at a text, or at an item, possibly given by its position in a list.
 First = Node | tuple[KnownList, int]
 
 
 class ItemLines:
-    """The items of one page's lists, looked up before they are read and kept after."""
+    """The items of one page's lists, looked up before and cached after reading."""
 
     __slots__ = ("_lists", "_reading", "known")
 
     def __init__(self, lists: Lists) -> None:
         self._lists = lists
         self._reading: list[tuple[list[Element], list[str], int]] = []
-        self.known: dict[Element, str] = {}  # in lists that are new in part
+        self.known: dict[Element, str] = {}  # in partly known lists
 
     def recall(self, list_: Element, number: int) -> tuple[list[str], list[First]]:
-        """The lines of a list whose items are all known, and the items; nothing of other lists.
+        """Return the lines and items of a list whose items are all cached; empty for other lists.
 
-        Else it is noted that they are read now, the first line having this number, and which of
-        them need not be.
+        Otherwise note that they are being read from this line number on, and which need not be.
         """
         written = self._lists.items(list_)
         lines = list(map(_KNOWN.get, written))
-        if None not in lines:  # what is known was cut in the right places
+        if None not in lines:  # cached items were split in the right places
             places = zip(repeat(KnownList(list_), len(lines)), count())
             return cast("list[str]", lines), list(places)
         items = _items(list_)
         if len(items) != len(written) or any(item.tag != "li" for item in items):
-            return [], []  # cut in a wrong place, perhaps
-        if len(self._reading) < _MOST_LISTS:
+            return [], []  # possibly split in a wrong place
+        if len(self._reading) < _MAX_LISTS:
             self._reading.append((items, written, number))
         if any(lines):
             pairs = zip(items, lines, strict=True)
@@ -70,7 +69,7 @@ class ItemLines:
         return [], []
 
     def remember(self, texts: list[str], firsts: list[First]) -> None:
-        """Keep what the items were read as, now that all lines of the page are known."""
+        """Cache the items, now that all lines of the page are known."""
         for items, written, start in self._reading:
             end = start + len(items)
             own = firsts[start:end]

@@ -1,8 +1,8 @@
-"""Lines of a page that speak to a machine instead of a visitor: instructions, and what they dictate.
+"""Prompt injection: lines of a page that address a machine instead of a visitor.
 
-Such lines are not shown to a model, and no value is believed because it stands in one. The signs
-are a fixed list and cannot be complete; that a value stands elsewhere on the page is asked too.
-All patterns take linear time.
+Such lines, and what they dictate, are withheld from the model, and no value is accepted because of
+them. The patterns are a fixed list and cannot be complete, so a value must also occur elsewhere on
+the page. All patterns take linear time.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from messor.content.dates import fold
 
 _REACH = 6  # lines after an instruction that may hold what it dictates
-_PIECE = 4_000  # characters of a long line looked at together
+_PIECE = 4_000  # characters of a long line checked together
 _OVERLAP = 400
-_SHORT = 10  # a shorter line holds an order only as a sign
+_SHORT = 10  # a shorter line is an injection only as a role marker
 _SIGN = frozenset("<>[]!:#{}")
 
 _UNDO = (
@@ -89,7 +89,7 @@ _SQUASHED = re.compile(
     r"(?:ignore|disregard|forget|override)(?:all|any|the|your|my|these|of)*"
     r"(?:previous|prior|above|earlier|system)?(?:instruction|prompt|rule|direction)"
 )
-# What an instruction dictates: JSON, a list of fields, a link to carry something away.
+# What an instruction dictates: JSON, a list of fields, an exfiltration link.
 _DICTATED = re.compile(
     r"[\"'{\[]?\s?\b(?:title|price|name|label|amount|currency|code|discount|records?|value|email|phone"
     r"|relevant|quote|url|question|answer|deadline|funder)\b"
@@ -102,14 +102,14 @@ _LOOKALIKES = str.maketrans(
 )
 
 
-def ordering_lines(lines: Sequence[str]) -> set[int]:
-    """The numbers of lines that speak to a machine, with those that they dictate."""
+def injection_lines(lines: Sequence[str]) -> set[int]:
+    """Return the numbers of lines that address a machine, and of those they dictate."""
     found: set[int] = set()
     left = 0
     for number, line in enumerate(lines):
         if not line:
             continue
-        if is_order(line):
+        if is_injection(line):
             found.add(number)
             left = _REACH
         elif left:
@@ -119,22 +119,22 @@ def ordering_lines(lines: Sequence[str]) -> set[int]:
     return found
 
 
-def is_order(line: str) -> bool:
-    """Whether a line speaks to a machine, in any part of it."""
+def is_injection(line: str) -> bool:
+    """Whether any part of a line addresses a machine."""
     if len(line) < _SHORT and _SIGN.isdisjoint(line):
         return False
     steps = range(0, max(len(line) - _OVERLAP, 1), _PIECE - _OVERLAP)
-    return any(_speaks_to_a_machine(_plain(line[at : at + _PIECE])) for at in steps)
+    return any(_addresses_machine(_plain(line[at : at + _PIECE])) for at in steps)
 
 
-def _speaks_to_a_machine(plain: str) -> bool:
+def _addresses_machine(plain: str) -> bool:
     if any(sign.search(plain) for sign in _ORDERS):
         return True
     return _SQUASHED.search(re.sub(r"[\W_]+", "", plain)) is not None
 
 
 def _plain(line: str) -> str:
-    """Lower case, look-alike letters told apart from what they look like, one space."""
+    """Return the line in lower case, homoglyphs normalised, white space collapsed."""
     if line.isascii():
         return " ".join(line.lower().split())
     text = unicodedata.normalize("NFKC", line)

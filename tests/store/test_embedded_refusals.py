@@ -142,5 +142,5 @@ def test_programs_follow_the_data(tmp_path: Path) -> None:
         assert find_programs(None, explicit.major) == explicit
     with pytest.raises(UnavailableError, match="not installed"):
         find_programs(newest.bin_dir, newest.major - 1)
-    with pytest.raises(UsageError, match="does not hold"):
+    with pytest.raises(UsageError, match="does not contain"):
         find_programs(tmp_path, None)

@@ -1,6 +1,6 @@
-"""Sessions: a login that lasts for a while, kept here and known by the hash of its token.
+"""Sessions: logins with an expiry, stored here and found by the hash of their token.
 
-Each request looks its session up, so what ends one holds from the next request on.
+Each request looks up its session, so revoking one takes effect with the next request.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ UPDATE messor.sessions s SET ended_at = (SELECT messor.clock())
 
 @dataclass(frozen=True, slots=True)
 class Lifetimes:
-    """How long a session lasts: without a sign of life, and at most."""
+    """How long a session lasts: when idle, and at most."""
 
     idle: timedelta = timedelta(hours=12)
     absolute: timedelta = timedelta(days=14)
@@ -96,12 +96,12 @@ class LoginSession:
     user_agent: str | None
     opened_at: datetime
     last_seen_at: datetime
-    ends_at: datetime  # unless there is a sign of life before
+    ends_at: datetime  # unless it is used before
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """A session just opened: its token goes into a cookie and is not known here any more."""
+    """A session just opened: its token goes into a cookie, and only its hash is stored."""
 
     token: Secret
     session: LoginSession
@@ -111,7 +111,7 @@ class OpenedSession:
 async def open_session(
     connection: Connection, member: Member, *, opened_by: str, origin: Origin, lifetimes: Lifetimes
 ) -> OpenedSession:
-    """Log a member in; whether they may was decided before, in the same transaction."""
+    """Log a member in; the caller has authenticated them in the same transaction."""
     token = new_token()
     row = await connection.fetchrow(
         OPEN,
@@ -143,9 +143,9 @@ async def open_session(
 async def resume(
     source: Connection | Database, token: str | None, *, two_factor_required: bool = False
 ) -> Principal:
-    """Who holds this token; raises when its session is over or never was.
+    """The principal of this token; raises when its session has ended or never existed.
 
-    Where two factors are required, a member with one may do nothing but set up the second.
+    Where two factors are required, a member with only one may do nothing but set up the second.
     """
     row = None
     if token:
@@ -162,13 +162,13 @@ async def resume(
 async def listing(
     source: Connection | Database, member_id: UUID, *, by: Principal
 ) -> list[LoginSession]:
-    """A member's open sessions, the one seen last first."""
+    """A member's open sessions, last seen first."""
     authorise_for(by, member_id)
     return [LoginSession(**row) for row in await source.fetch(LISTING, member_id)]
 
 
 async def log_out(connection: Connection, principal: Principal) -> None:
-    """End the session one came with; to end it twice is no fault."""
+    """End the current session; ending it again is not an error."""
     if principal.session_id is None or principal.member_id is None:
         return
     if await connection.fetchval(END, principal.session_id, principal.member_id):
@@ -182,14 +182,14 @@ async def revoke(
     """End one session of a member."""
     authorise_for(by, member_id)
     if await connection.fetchval(END, session_id, member_id) is None:
-        raise NotFoundError("This session is not open any more.")
+        raise NotFoundError("This session has already ended.")
     await _tell(connection, "session.revoked", by, member_id, session=str(session_id))
 
 
 async def revoke_all(
     connection: Connection, member_id: UUID, *, by: Principal, but: UUID | None = None
 ) -> int:
-    """End all sessions of a member, `but` one; answers how many."""
+    """End all sessions of a member, except `but`; returns how many."""
     authorise_for(by, member_id)
     ended = await connection.fetch(END_ALL, member_id, but)
     if ended:

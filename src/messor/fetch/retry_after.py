@@ -1,4 +1,4 @@
-"""Retry-After, in seconds or as a date, as a bounded number of seconds."""
+"""Parses Retry-After, in seconds or as a date, into a bounded number of seconds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST = 7 * 24 * 3600.0
 
 
 def parse_retry_after(value: str | None, *, now: datetime | None = None) -> float | None:
-    """Seconds to stay silent; None when the header is absent or means nothing."""
+    """Seconds to wait; None when the header is absent or invalid."""
     if value is None:
         return None
     value = value.strip()

@@ -1,7 +1,7 @@
-"""A bell that rings when something was committed: PostgreSQL's notices, for whoever waits for them.
+"""Wakes waiters when something was committed, by PostgreSQL's LISTEN/NOTIFY.
 
-One connection listens while anybody does. It only shortens waits: behind a pooler, or while the
-connection is lost, it stays silent, so those who wait also look by themselves from time to time.
+One connection listens while there are waiters. It only shortens waits: behind a pooler, or while
+the connection is lost, no notification arrives, so waiters also poll from time to time.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from messor.store.connection import connect
 from messor.store.database import LOST_CONNECTION, SESSION, Database
 
 EVENTS = "messor_events"
-AGAIN_SECONDS = 1.0  # before a lost connection is opened again
+AGAIN_SECONDS = 1.0  # before a lost connection is reopened
 
 
 class NotificationListener:
-    """Rings for everybody who waits, whenever there is a notice on its channel."""
+    """Wakes all waiters on each notification of its channel."""
 
     def __init__(self, database: Database, channel: str = EVENTS) -> None:
         self._dsn = database.dsn
@@ -49,7 +49,9 @@ class NotificationListener:
                     await errand
 
     async def wait(self, heard: int, seconds: float) -> int:
-        """Until it has rung more often than `heard`, or the time is over; how often it has."""
+        """Wait until there were more notifications than `heard`, or the time is over; returns their
+        number.
+        """
         if self.rings == heard:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._rung.wait(), seconds)
@@ -68,7 +70,7 @@ class NotificationListener:
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def _hear(self) -> bool:
-        """Until the connection is lost; False where nothing will ever be heard."""
+        """Listen until the connection is lost; False where notifications never arrive."""
         try:
             raw = await connect(self._dsn, server_settings=SESSION, statement_cache_size=0)
         except asyncpg.ProtocolViolationError:

@@ -1,8 +1,8 @@
-"""Room on the disks: how much is free where Messor writes, and when that is too little.
+"""Disk space: how much is free where Messor writes, and when that is too little.
 
-Data folder, archive and database may lie on different disks; each is measured. A PostgreSQL server
-elsewhere cannot be measured: its word that a disk is full counts for a while. Whoever is about to
-write much asks `is_low` first; telling people is others'.
+Data folder, archive and database may be on different disks; each is measured. The disk of an
+external PostgreSQL cannot be measured: its report of a full disk counts for a while. Writers of
+large data check `is_low` first; reporting is left to the caller.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from messor.core import clock
 from messor.settings import Settings
 from messor.store.database import Database
 
-LOOK_SECONDS = 1.0  # a measurement is believed for so long
-FULL_SECONDS = 10.0  # and a server's word that its disk is full; then somebody tries again
-# Work goes on only when there is somewhat more room than the least, so that it does not go on and
-# off with every file that is removed.
+LOOK_SECONDS = 1.0  # how long a measurement is cached
+FULL_SECONDS = 10.0  # how long a server's report of a full disk counts; then writing is retried
+# Work resumes only with somewhat more space than the minimum, so that it does not stop and resume
+# with every deleted file.
 RELIEF = 1.1
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -30,14 +30,14 @@ _LEAST = re.compile(r"(\d+(?:\.\d+)?)\s*(%|[KMGT]?B)?", re.IGNORECASE | re.ASCII
 
 @dataclass(frozen=True, slots=True)
 class MinimumFree:
-    """What must stay free: a share of the disk, or a size."""
+    """The minimum free space: a share of the disk, or a size."""
 
     share: float
     size: int
 
     @classmethod
     def understand(cls, text: str) -> Self:
-        """Read `5%`, `2GB`, `500 MB` or a number of bytes."""
+        """Parse `5%`, `2GB`, `500 MB` or a number of bytes."""
         found = _LEAST.fullmatch(text.strip())
         if found is None:
             raise ValueError(f"{text!r} is neither a share such as 5% nor a size such as 2GB")
@@ -45,7 +45,7 @@ class MinimumFree:
         if unit != "%":
             return cls(0.0, int(number * _UNITS[unit]))
         if number >= 100:
-            raise ValueError(f"{text!r} leaves no room: give a share below 100%")
+            raise ValueError(f"{text!r} leaves no space: give a share below 100%")
         return cls(number / 100, 0)
 
     def of(self, total: int) -> int:
@@ -54,9 +54,9 @@ class MinimumFree:
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """One disk as it was measured."""
+    """One disk as measured."""
 
-    name: str  # what lies there
+    name: str  # what is stored there
     path: Path
     free: int
     total: int
@@ -69,8 +69,8 @@ class Volume:
     @property
     def said(self) -> str:
         return (
-            f"the disk of the {self.name} ({self.path}) has {_size(self.free)} free of "
-            f"{_size(self.total)}, and {_size(self.least)} must stay free"
+            f"the disk of the {self.name} ({self.path}) has {_size(self.free)} of "
+            f"{_size(self.total)} free, below the minimum of {_size(self.least)}"
         )
 
 
@@ -88,7 +88,7 @@ class Space:
 
     @classmethod
     def of(cls, settings: Settings, database: Database | None = None) -> Self:
-        """All folders that the settings name, and the server when it is a given one."""
+        """All configured folders, and the server when it is external."""
         folder = settings.data_dir.absolute()
         folders = {"data folder": folder, "archive": folder / "archive"}
         if not settings.database_url:
@@ -101,21 +101,21 @@ class Space:
 
     @property
     def said(self) -> str | None:
-        """What lacks room, in a sentence; None when there is enough."""
+        """What lacks space, in a sentence; None when there is enough."""
         if clock.now() - self._looked_at >= LOOK_SECONDS:
             self._said = self._look()
             self._looked_at = clock.now()
         return self._said
 
     def volumes(self) -> list[Volume]:
-        """Each disk once, named by the first that lies on it."""
+        """Each disk once, named by the first folder on it."""
         found: dict[int, Volume] = {}
         for name, folder in self._folders.items():
             place = _nearest(folder)
             try:
                 device, measured = place.stat().st_dev, os.statvfs(place)
             except OSError:
-                continue  # gone, or unreachable: writing there will say so
+                continue  # missing, or unreachable: writing there will report it
             total = measured.f_blocks * measured.f_frsize
             free = measured.f_bavail * measured.f_frsize
             found.setdefault(device, Volume(name, folder, free, total, self._least.of(total)))
@@ -133,7 +133,7 @@ class Space:
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder, or what will hold it once it is made."""
+    """The folder, or its nearest existing parent."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return folder

@@ -1,10 +1,10 @@
-"""The handshakes: what is said to a proxy until it stands aside.
+"""Proxy handshakes: CONNECT and SOCKS5, until the tunnel stands.
 
-A proxy is asked for an address, never for a name: CONNECT (RFC 9110 section 9.3.6) over plain TCP
-or TLS, and SOCKS5 (RFC 1928, RFC 1929). Plain http to a site goes through CONNECT as well. The
-older form, `GET http://…` to the proxy, has no room for both a name and an address: the proxy
-would resolve the name again, past the guard. A proxy that refuses CONNECT to port 80 is thus of
-no use for plain http, and says so in its error. Of what a proxy says only codes are quoted.
+A proxy is given an address, never a name: CONNECT (RFC 9110 section 9.3.6) over plain TCP or TLS,
+and SOCKS5 (RFC 1928, RFC 1929). Plain http to a site goes through CONNECT as well. The older form,
+`GET http://…` to the proxy, has no room for both a name and an address: the proxy would resolve the
+name again, past the guard. A proxy that refuses CONNECT to port 80 is therefore useless for plain
+http, and its error says so. Only codes of a proxy's replies are quoted.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _V4, _NAME, _V6 = 1, 3, 4
 _SOCKS_REFUSALS = {
     1: "it failed",
     2: "its rules forbid the address",
-    3: "the network cannot be reached",
-    4: "the host cannot be reached",
+    3: "the network is unreachable",
+    4: "the host is unreachable",
     5: "the connection was refused",
-    6: "the way is too long",
-    7: "it does not open connections",
-    8: "it does not know this kind of address",
+    6: "the TTL expired",
+    7: "it does not support CONNECT",
+    8: "it does not support this type of address",
 }
 _NOT_ABOUT_THE_TARGET = 7
 
 
 class Conversation(asyncio.Protocol):
-    """A connection to a proxy while it is being talked to.
+    """A connection to a proxy during the handshake.
 
-    Not a stream: a stream's writer closes the transport when it is dropped, and the transport is
-    to be handed on to the site's protocol.
+    Not a stream: a stream's writer closes the transport when it is dropped, and the transport is to
+    be handed on to the site's protocol.
     """
 
     transport: asyncio.Transport
@@ -54,7 +54,7 @@ class Conversation(asyncio.Protocol):
         self._news = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # Every transport of a connection reads and writes; uvloop's has no common base.
+        # Every connection's transport reads and writes; uvloop's has no common base class.
         self.transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
@@ -71,25 +71,25 @@ class Conversation(asyncio.Protocol):
         self.transport.write(data)
 
     async def hear(self, size: int) -> bytes:
-        """The next `size` bytes."""
+        """Read the next `size` bytes."""
         while len(self._heard) < size:
             await self._more()
         return self._take(size)
 
     async def hear_head(self) -> bytes:
-        """The head of an HTTP answer."""
+        """Read the head of an HTTP response."""
         while (end := self._heard.find(_HEAD_END)) < 0:
             await self._more()
         return self._take(end + len(_HEAD_END))
 
     @property
     def is_over(self) -> bool:
-        """Whether the other side hung up, or spoke although it was its turn to listen."""
+        """Whether the peer hung up, or sent data out of turn."""
         return self._ended or bool(self._heard) or self.transport.is_closing()
 
     async def _more(self) -> None:
         if self._ended or len(self._heard) > LONGEST_ANSWER:
-            raise ProxyError("it hung up or said too much")
+            raise ProxyError("it hung up or sent too much")
         self._news.clear()
         await self._news.wait()
 
@@ -100,7 +100,7 @@ class Conversation(asyncio.Protocol):
 
 
 async def ask(talk: Conversation, proxy: Proxy, address: Address, port: int) -> None:
-    """Ask a proxy for a tunnel to an address; it stands when this returns."""
+    """Request a tunnel to an address from a proxy; it stands when this returns."""
     if proxy.endpoint.protocol == "socks5":
         await log_in(talk, proxy)
         await _socks_connect(talk, address, port)
@@ -110,20 +110,20 @@ async def ask(talk: Conversation, proxy: Proxy, address: Address, port: int) -> 
         if not 200 <= status < 300:
             raise _refused(proxy, place, status)
     if talk.is_over:
-        raise ProxyError("it hung up, or spoke before the site was asked")
+        raise ProxyError("it hung up, or sent data before the site was contacted")
 
 
 def _refused(proxy: Proxy, place: str, status: int) -> ProxyError:
-    """An answer to CONNECT is always the proxy's: no site has been heard yet."""
-    if status in (401, 407):  # tinyproxy says 401
-        said = "refused the login" if proxy.endpoint.username else "asks for a login"
-        return ProxyError(f"it {said} ({status})", login=True)
-    said = "could not reach" if status >= 500 else "refuses to connect to"
-    return ProxyError(f"it {said} {place} ({status})", at_target=True)
+    """The error for a refused CONNECT: no site has responded yet, so it is always the proxy's."""
+    if status in (401, 407):  # tinyproxy sends 401
+        message = "refused the login" if proxy.endpoint.username else "requires a login"
+        return ProxyError(f"it {message} ({status})", login=True)
+    message = "could not reach" if status >= 500 else "refuses to connect to"
+    return ProxyError(f"it {message} {place} ({status})", at_target=True)
 
 
 async def log_in(talk: Conversation, proxy: Proxy) -> None:
-    """The first half of SOCKS5: agree on a way to log in, and do."""
+    """The first half of SOCKS5: negotiate an authentication method, and log in."""
     has_login = bool(proxy.endpoint.username)
     methods = bytes([_NO_LOGIN, _LOGIN] if has_login else [_NO_LOGIN])
     talk.say(bytes([_SOCKS, len(methods)]) + methods)
@@ -132,7 +132,8 @@ async def log_in(talk: Conversation, proxy: Proxy) -> None:
         raise ProxyError("it does not speak SOCKS5")
     if method == _NONE_FITS or method not in methods:
         raise ProxyError(
-            "it wants another login" if has_login else "it asks for a login", login=True
+            "it requires an unsupported login method" if has_login else "it requires a login",
+            login=True,
         )
     if method == _LOGIN:
         username, password = proxy.endpoint.username.encode(), (proxy.password or "").encode()
@@ -149,9 +150,9 @@ async def _socks_connect(talk: Conversation, address: Address, port: int) -> Non
     if version != _SOCKS:
         raise ProxyError("it does not speak SOCKS5")
     if status != 0:
-        why = _SOCKS_REFUSALS.get(status, f"it answered {status}")
+        why = _SOCKS_REFUSALS.get(status, f"it returned {status}")
         place = authority(str(address), port)
-        raise ProxyError(f"asked for {place}: {why}", at_target=status != _NOT_ABOUT_THE_TARGET)
+        raise ProxyError(f"connecting to {place}: {why}", at_target=status != _NOT_ABOUT_THE_TARGET)
     if bound == _NAME:
         (size,) = await talk.hear(1)
     elif bound in (_V4, _V6):
@@ -162,7 +163,7 @@ async def _socks_connect(talk: Conversation, address: Address, port: int) -> Non
 
 
 async def _request(talk: Conversation, proxy: Proxy, *lines: str) -> int:
-    """Send a request without a body to the proxy itself; answers the status."""
+    """Send a request without a body to the proxy itself; returns the status."""
     login = _basic(proxy.endpoint, proxy.password)
     head = "\r\n".join([*lines, *login, "", ""])
     talk.say(head.encode("ascii"))

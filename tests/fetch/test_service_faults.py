@@ -83,7 +83,7 @@ async def test_a_fault_of_the_service_is_an_outcome(
         assert fetched.retry_after is None  # the lane is not to blame
         assert used.used_at == fetched.sent_at > 0
         standin.failure = None
-        it.clock.time += breakers.LONGEST_WAIT
+        it.clock.time += breakers.MAX_WAIT
         await database.fetch("DELETE FROM messor.provider_holds")
         assert (await it.get()).outcome is Outcome.OK
 
@@ -273,4 +273,4 @@ async def test_an_odd_answer_is_a_fault_with_a_plain_sentence(
             assert "left alone" not in fetched.error
             assert fetched.error.isprintable()
             assert len(fetched.error) < 400
-            it.clock.time += breakers.LONGEST_WAIT
+            it.clock.time += breakers.MAX_WAIT

@@ -37,7 +37,7 @@ def test_what_is_no_size(text: str) -> None:
 def _measured(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
     found = SimpleNamespace(f_blocks=1000, f_frsize=1_000_000, f_bavail=free)
     monkeypatch.setattr(os, "statvfs", lambda _: found)
-    monkeypatch.setattr(space, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(space, "CACHE_SECONDS", -1.0)
 
 
 def test_work_goes_on_with_somewhat_more_room(

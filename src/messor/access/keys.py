@@ -141,7 +141,7 @@ async def create(
     )
     assert row is not None
     key = ApiKey.of(row)
-    await _tell(connection, "key.created", by, key, scopes=given, days=days)
+    await _record_event(connection, "key.created", by, key, scopes=given, days=days)
     return key, whole
 
 
@@ -210,7 +210,7 @@ async def revoke(connection: Connection, key: ApiKey, *, by: Principal) -> ApiKe
     """Revoke a key now; revoking it again is not an error."""
     authorise_for(by, key.member_id)
     if await connection.fetchval(REVOKE, key.id, by.actor) is not None:
-        await _tell(connection, "key.revoked", by, key)
+        await _record_event(connection, "key.revoked", by, key)
     return await get(connection, key.id, by=by)
 
 
@@ -224,7 +224,7 @@ def _known(scopes: Collection[str]) -> tuple[Act, ...]:
     return tuple(Act(scope) for scope in scopes if scope in known)
 
 
-async def _tell(
+async def _record_event(
     connection: Connection, event: str, by: Principal, key: ApiKey, **data: object
 ) -> None:
     about = {"key": str(key.id), "prefix": key.prefix, "member": str(key.member_id), **data}

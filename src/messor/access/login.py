@@ -97,7 +97,7 @@ class LoginService:
         async with self._database.transaction() as connection:
             member = await _confirm(connection, account) if fits else None
             if member is None:
-                await _tell_failure(connection, account, origin)
+                await _record_failure(connection, account, origin)
             elif (token := await _challenge(connection, member, "password")) is None:
                 await charged.forgive(connection)
                 opened = await self._open(connection, member, "password", origin)
@@ -158,7 +158,7 @@ class LoginService:
                 await charged.forgive(connection)
                 member = await members.get(connection, asked["id"])
                 return await self._open(connection, member, asked["opened_by"], origin)
-            await _tell_failure(connection, _Account(asked["id"]), origin)
+            await _record_failure(connection, _Account(asked["id"]), origin)
         raise WrongCredentialsError("This code is wrong or was already used.")
 
     async def make_first_admin(
@@ -196,8 +196,8 @@ class LoginService:
             raise UsageError("Only a logged-in member can change a password here.")
         member = await members.get(self._database, principal.member_id)
         account = await self._account(member.email)
-        if await self._must_show_the_old(principal.session_id):
-            await self._check_the_old(member, account, current, origin)
+        if await self._requires_old_password(principal.session_id):
+            await self._check_old_password(member, account, current, origin)
         hashed = await self._passwords.hash(new, email=member.email, name=member.name)
         async with self._database.transaction() as connection:
             still = await _confirm(connection, account)
@@ -220,20 +220,22 @@ class LoginService:
                 await charged.forgive(connection)
                 await second_factor.remove(connection, member, by=principal)
                 return
-            await _tell_failure(connection, _Account(member.id), origin)
+            await _record_failure(connection, _Account(member.id), origin)
         raise WrongCredentialsError("This code is wrong or was already used.")
 
     async def must_show_the_old_password(self, principal: Principal) -> bool:
         """Whether the form for a new password requires the old one."""
-        return principal.session_id is None or await self._must_show_the_old(principal.session_id)
+        return principal.session_id is None or await self._requires_old_password(
+            principal.session_id
+        )
 
-    async def _must_show_the_old(self, session_id: UUID) -> bool:
+    async def _requires_old_password(self, session_id: UUID) -> bool:
         opened_by = await self._database.fetchval(OPENED_BY, session_id)
         if opened_by is None:
             raise SessionEndedError("This session has ended. Log in again.")
         return bool(opened_by != "link")
 
-    async def _check_the_old(
+    async def _check_old_password(
         self, member: Member, account: _Account, current: str | None, origin: Origin
     ) -> None:
         charged = await throttle.charge(self._database, member.email, origin)
@@ -242,7 +244,7 @@ class LoginService:
             if fits:
                 await charged.forgive(connection)
                 return
-            await _tell_failure(connection, account, origin)
+            await _record_failure(connection, account, origin)
         raise WrongCredentialsError("The current password is wrong.")
 
     async def _account(self, email: str) -> _Account:
@@ -286,7 +288,7 @@ async def _confirm(connection: Connection, account: _Account) -> Member | None:
     return None if row is None else Member.of(row)
 
 
-async def _tell_failure(connection: Connection, account: _Account, origin: Origin) -> None:
+async def _record_failure(connection: Connection, account: _Account, origin: Origin) -> None:
     """Record a failed login without the typed text: it may be a password in the wrong field."""
     known = None if account.id is None else str(account.id)
     data = {"member": known, "address": origin.stored_address}

@@ -128,7 +128,7 @@ async def insert(
     if row is None:
         raise ConflictError(f"{address} is already a member.")
     member = Member.of(row)
-    await _tell(connection, "member.created", actor, member, role=role)
+    await _record_event(connection, "member.created", actor, member, role=role)
     return member
 
 
@@ -143,7 +143,9 @@ async def set_role(connection: Connection, member: Member, role: Role, *, by: Pr
         await _refuse_the_last(connection, before)
     after = await _change(connection, SET_ROLE, before.id, role)
     await _end_all(connection, after)
-    await _tell(connection, "member.role_changed", by.actor, after, role=role, former=before.role)
+    await _record_event(
+        connection, "member.role_changed", by.actor, after, role=role, former=before.role
+    )
     return after
 
 
@@ -158,7 +160,7 @@ async def disable(connection: Connection, member: Member, *, by: Principal) -> M
         await _refuse_the_last(connection, before)
     after = await _change(connection, DISABLE, before.id)
     await _end_all(connection, after)
-    await _tell(connection, "member.disabled", by.actor, after)
+    await _record_event(connection, "member.disabled", by.actor, after)
     return after
 
 
@@ -169,7 +171,7 @@ async def enable(connection: Connection, member: Member, *, by: Principal) -> Me
     if before.disabled_at is None:
         return before
     after = await _change(connection, ENABLE, before.id)
-    await _tell(connection, "member.enabled", by.actor, after)
+    await _record_event(connection, "member.enabled", by.actor, after)
     return after
 
 
@@ -184,7 +186,7 @@ async def set_password(
     await _lock(connection, member)
     after = await _change(connection, SET_PASSWORD, member.id, password.encoded)
     await _end_all(connection, after)
-    await _tell(connection, "member.password_changed", by.actor, after)
+    await _record_event(connection, "member.password_changed", by.actor, after)
     return after
 
 
@@ -250,7 +252,7 @@ async def _end_all(connection: Connection, member: Member) -> None:
     await connection.execute(END_LINKS, member.id)
 
 
-async def _tell(
+async def _record_event(
     connection: Connection, event: str, actor: str, member: Member, **data: str
 ) -> None:
     fact = Event(event, actor, data={"member": str(member.id), **data})

@@ -11,25 +11,25 @@ from collections.abc import Iterable
 
 from messor.access.errors import WeakPasswordError
 
-FEWEST_GUESSES = 10**9  # refuses "Summer2026!!!" and accepts three or four words in a row
+MIN_GUESSES = 10**9  # refuses "Summer2026!!!" and accepts three or four words in a row
 OWN_WORDS = ("messor", "crawler", "console")
 # Long enough for any rule, yet on every list; letters and digits only.
 FAMOUS = frozenset({"correcthorsebatterystaple", "tobeornottobe", "thequickbrownfox"})
-_LOOKED_AT = 72  # characters; the search time grows with their square
+_MAX_CHECKED = 72  # characters; the search time grows with their square
 _SHORTEST_WORD = 3
-_FEWEST_BESIDE = 6  # letters and digits besides the account's own words
+_MIN_BESIDE = 6  # letters and digits besides the account's own words
 _BETWEEN = re.compile(r"[\W_]+")
 
 
 def check_guessing(password: str, *, email: str, name: str) -> None:
     """Reject a password that is common or made of the account's own words; expects it normalised."""
     own = _words(email, name)
-    if _beside(password, own) < _FEWEST_BESIDE:
+    if _beside(password, own) < _MIN_BESIDE:
         raise WeakPasswordError(
             "The password must not consist mainly of the member's name or e-mail address, or the "
             "product's name. Choose something unrelated, such as four random words."
         )
-    if _bare(password) in FAMOUS or _guesses(password, own) < FEWEST_GUESSES:
+    if _bare(password) in FAMOUS or _guesses(password, own) < MIN_GUESSES:
         raise WeakPasswordError(
             "This password is too common or too easy to guess. Use four random words, or let a "
             "password manager generate one."
@@ -57,7 +57,7 @@ def _beside(password: str, own: Iterable[str]) -> int:
 def _guesses(password: str, own: list[str]) -> int:
     from zxcvbn import zxcvbn  # noqa: PLC0415 - 16 MB of words, which most processes never need
 
-    seen = password[:_LOOKED_AT].encode("utf-8", "replace").decode()
+    seen = password[:_MAX_CHECKED].encode("utf-8", "replace").decode()
     return int(zxcvbn(seen, user_inputs=list(own))["guesses"])
 
 

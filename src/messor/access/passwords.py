@@ -18,9 +18,9 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from messor.access.errors import WeakPasswordError
 from messor.access.password_strength import check_guessing
 
-SHORTEST = 12
-LONGEST = 1024
-_FEWEST_KINDS = 5  # distinct characters; fewer is a key held down
+MIN_LENGTH = 12
+MAX_LENGTH = 1024
+_MIN_DISTINCT = 5  # distinct characters; fewer is a key held down
 _SALT = 16
 _HASH = 32
 
@@ -37,13 +37,13 @@ class PasswordHash:
 def check_rules(password: str, *, email: str, name: str) -> None:
     """Reject a password that is short, common, or derived from the account's own data."""
     text = _normal(password)
-    if len(text) < SHORTEST:
+    if len(text) < MIN_LENGTH:
         raise WeakPasswordError(
-            f"A password needs at least {SHORTEST} characters; a few words in a row are easy to remember."
+            f"A password needs at least {MIN_LENGTH} characters; a few words in a row are easy to remember."
         )
-    if len(text) > LONGEST:
-        raise WeakPasswordError(f"A password may have at most {LONGEST} characters.")
-    if len(set(text.casefold())) < _FEWEST_KINDS:
+    if len(text) > MAX_LENGTH:
+        raise WeakPasswordError(f"A password may have at most {MAX_LENGTH} characters.")
+    if len(set(text.casefold())) < _MIN_DISTINCT:
         raise WeakPasswordError("The password uses too few different characters; add others.")
     check_guessing(text, email=email, name=name)
 
@@ -67,7 +67,7 @@ class Passwords:
         )
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="passwords")
         # A dummy hash: verifying against it costs the same and never succeeds.
-        self._nobodys = (
+        self._dummy_hash = (
             f"$argon2id$v=19$m={memory_kib},t={passes},p={lanes}"
             f"${_base64(secrets.token_bytes(_SALT))}${_base64(secrets.token_bytes(_HASH))}"
         )
@@ -86,7 +86,7 @@ class Passwords:
 
     async def verify(self, password: str, encoded: str | None) -> bool:
         """Whether the password matches; without a hash it takes as long and does not match."""
-        fits = await self._run(self._verify, encoded or self._nobodys, _bytes(password))
+        fits = await self._run(self._verify, encoded or self._dummy_hash, _bytes(password))
         return fits and encoded is not None
 
     def needs_renewal(self, encoded: str) -> bool:
@@ -107,7 +107,7 @@ def _normal(password: str) -> str:
     """Normalise, so that equal characters from different keyboards match (NIST SP 800-63B,
     3.1.1.2).
     """
-    return unicodedata.normalize("NFKC", password[: LONGEST * 2])
+    return unicodedata.normalize("NFKC", password[: MAX_LENGTH * 2])
 
 
 def _bytes(password: str) -> bytes:

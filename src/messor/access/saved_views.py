@@ -20,10 +20,10 @@ from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.store.database import Connection, Database
 
-MOST = 50  # views per member and list
-MOST_SHOWN = 200
-LONGEST_NAME = 60
-LONGEST_VALUE = 300
+MAX_VIEWS = 50  # views per member and list
+MAX_LISTED = 200
+MAX_NAME_LENGTH = 60
+MAX_VALUE_LENGTH = 300
 
 # The filters of a list that a view stores; the position in the list is not one of them.
 LISTS: Mapping[str, tuple[str, ...]] = {
@@ -90,8 +90,8 @@ def filters_of(list_name: str, given: Mapping[str, str]) -> dict[str, str]:
     if list_name not in LISTS:
         raise UsageError(f"Views can be saved for these lists: {', '.join(LISTS)}.")
     found = {name: given.get(name, "").strip() for name in LISTS[list_name]}
-    if any(len(value) > LONGEST_VALUE for value in found.values()):
-        raise UsageError(f"A filter of a view may have at most {LONGEST_VALUE} characters.")
+    if any(len(value) > MAX_VALUE_LENGTH for value in found.values()):
+        raise UsageError(f"A filter of a view may have at most {MAX_VALUE_LENGTH} characters.")
     return {name: value for name, value in found.items() if value}
 
 
@@ -99,7 +99,7 @@ async def listing(
     source: Connection | Database, by: Principal, list_name: str | None = None
 ) -> list[SavedView]:
     """One's own views, then shared ones of others; of one list or of all."""
-    rows = await source.fetch(LISTING, by.member_id, list_name, MOST_SHOWN)
+    rows = await source.fetch(LISTING, by.member_id, list_name, MAX_LISTED)
     return [_view(row) for row in rows]
 
 
@@ -127,16 +127,16 @@ async def save(
 ) -> SavedView:
     """Save a view; one of the same name is replaced."""
     name, kept = " ".join(name.split()), filters_of(list_name, filters)
-    if not name or len(name) > LONGEST_NAME:
-        raise UsageError(f"Give the view a name of at most {LONGEST_NAME} characters.")
+    if not name or len(name) > MAX_NAME_LENGTH:
+        raise UsageError(f"Give the view a name of at most {MAX_NAME_LENGTH} characters.")
     if by.member_id is None:
         raise ForbiddenError("Only members can save views.")
     encoded = msgspec.json.encode(kept).decode()
     view_id: UUID = await connection.fetchval(
         SAVE, new_id(), by.member_id, list_name, name, encoded, is_shared
     )
-    if await connection.fetchval(COUNT, by.member_id, list_name) > MOST:
-        raise ConflictError(f"You have {MOST} views of this list; delete one first.")
+    if await connection.fetchval(COUNT, by.member_id, list_name) > MAX_VIEWS:
+        raise ConflictError(f"You have {MAX_VIEWS} views of this list; delete one first.")
     await connection.execute(LEAVE_TO_OWNER, view_id)
     return await get(connection, by, view_id)
 

@@ -113,7 +113,7 @@ async def confirm(
     await connection.execute(CONFIRM, member.id)
     await connection.execute(USED_STEP, member.id, step)
     await connection.execute(NEW_CODES, member.id, [fingerprint(_bare(one)) for one in codes])
-    await _tell(connection, "member.two_factor_on", by, member.id)
+    await _record_event(connection, "member.two_factor_on", by, member.id)
     return codes
 
 
@@ -145,7 +145,7 @@ async def remove(connection: Connection, member: Member, *, by: Principal) -> bo
     authorise_for(by, member.id)
     if await connection.fetchval(REMOVE, member.id) is None:
         return False
-    await _tell(connection, "member.two_factor_off", by, member.id)
+    await _record_event(connection, "member.two_factor_off", by, member.id)
     return True
 
 
@@ -186,5 +186,5 @@ def owner_of(member_id: UUID) -> str:
     return f"second factor of member {member_id}"
 
 
-async def _tell(connection: Connection, event: str, by: Principal, member_id: UUID) -> None:
+async def _record_event(connection: Connection, event: str, by: Principal, member_id: UUID) -> None:
     await record(connection, [Event(event, by.actor, data={"member": str(member_id)})])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 
-LONGEST = 200  # characters; anything longer is not one of our tokens
+MAX_LENGTH = 200  # characters; anything longer is not one of our tokens
 
 
 class Secret:
@@ -33,4 +33,4 @@ def new_token() -> Secret:
 
 def fingerprint(token: str) -> bytes:
     """The hash stored instead of a token; accepts any text, because anything may be sent."""
-    return hashlib.sha256(token[:LONGEST].encode("utf-8", "surrogatepass")).digest()
+    return hashlib.sha256(token[:MAX_LENGTH].encode("utf-8", "surrogatepass")).digest()

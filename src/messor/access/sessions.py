@@ -128,7 +128,7 @@ async def open_session(
     assert row is not None
     session = LoginSession(**row)
     principal = _principal(session.id, member.id, member.name, member.role)
-    await _tell(
+    await _record_event(
         connection,
         "session.opened",
         principal,
@@ -173,7 +173,9 @@ async def log_out(connection: Connection, principal: Principal) -> None:
         return
     if await connection.fetchval(END, principal.session_id, principal.member_id):
         session = str(principal.session_id)
-        await _tell(connection, "session.closed", principal, principal.member_id, session=session)
+        await _record_event(
+            connection, "session.closed", principal, principal.member_id, session=session
+        )
 
 
 async def revoke(
@@ -183,7 +185,7 @@ async def revoke(
     authorise_for(by, member_id)
     if await connection.fetchval(END, session_id, member_id) is None:
         raise NotFoundError("This session has already ended.")
-    await _tell(connection, "session.revoked", by, member_id, session=str(session_id))
+    await _record_event(connection, "session.revoked", by, member_id, session=str(session_id))
 
 
 async def revoke_all(
@@ -193,7 +195,7 @@ async def revoke_all(
     authorise_for(by, member_id)
     ended = await connection.fetch(END_ALL, member_id, but)
     if ended:
-        await _tell(connection, "session.all_revoked", by, member_id, sessions=len(ended))
+        await _record_event(connection, "session.all_revoked", by, member_id, sessions=len(ended))
     return len(ended)
 
 
@@ -201,7 +203,7 @@ def _principal(session_id: UUID, member_id: UUID, name: str, role: Role) -> Prin
     return Principal(member_id, name, role, acts_of(role), session_id=session_id)
 
 
-async def _tell(
+async def _record_event(
     connection: Connection, event: str, by: Principal, member_id: UUID, **data: str | int | None
 ) -> None:
     fact = Event(event, by.actor, data={"member": str(member_id), **data})

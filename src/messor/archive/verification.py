@@ -132,8 +132,8 @@ def examine(folder: Path, row: Any) -> Examined:
         return Examined(
             row, flaw=SnapshotFlaw.LOST, said="its bytes were erased", is_known=_is_known(row)
         )
-    flaw, said, raw_hash = _judge(row, record, own)
-    return Examined(row, True, flaw, said, raw_hash, _is_known(row))
+    flaw, message, raw_hash = _judge(row, record, own)
+    return Examined(row, True, flaw, message, raw_hash, _is_known(row))
 
 
 def _is_known(row: Any) -> bool:
@@ -149,18 +149,21 @@ def _judge(
     raw_hash = hashes.raw_hash(record.body)
     url = parse(row["url"])
     is_own = own.url in (row["url"], url.href if url is not None else None)
-    flaw, said = None, ""
+    flaw, message = None, ""
     if raw_hash != row["raw_hash"] and not is_own:
-        flaw, said = SnapshotFlaw.MISFILED, f"its record belongs to {own.url}"
+        flaw, message = SnapshotFlaw.MISFILED, f"its record belongs to {own.url}"
     elif raw_hash != row["raw_hash"]:
-        flaw, said = SnapshotFlaw.HASH, "the hash in its row does not match its bytes"
+        flaw, message = SnapshotFlaw.HASH, "the hash in its row does not match its bytes"
     elif not is_own:
-        flaw, said = SnapshotFlaw.UNRECORDED, f"its bytes are only in the record of {own.url}"
+        flaw, message = SnapshotFlaw.UNRECORDED, f"its bytes are only in the record of {own.url}"
     elif own is not record and not _refers(own, record):
-        flaw, said = SnapshotFlaw.UNRECORDED, "its record refers to a payload of another snapshot"
+        flaw, message = (
+            SnapshotFlaw.UNRECORDED,
+            "its record refers to a payload of another snapshot",
+        )
     elif row["is_hashed"] is False:
-        flaw, said = SnapshotFlaw.TEXT, "its text does not match its hash"
-    return flaw, said, raw_hash
+        flaw, message = SnapshotFlaw.TEXT, "its text does not match its hash"
+    return flaw, message, raw_hash
 
 
 def _refers(own: ArchiveRecord, record: ArchiveRecord) -> bool:

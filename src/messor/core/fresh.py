@@ -39,7 +39,7 @@ class Fresh(Generic[Part]):
         self._known: tuple[float, Part] | None = None
         self._took = 0.0
         self._lock = asyncio.Lock()
-        self._errand: asyncio.Task[Part] | None = None
+        self._refresh: asyncio.Task[Part] | None = None
 
     def spoil(self) -> None:
         """Mark the known value as stale, whatever its age."""
@@ -49,14 +49,14 @@ class Fresh(Generic[Part]):
     async def get(self) -> Part:
         known = self._known
         if known is None or not self._is_costly(known[1]):
-            return await self._when_free(self._seconds)
+            return await self._refreshed(self._seconds)
         rest = max(self._seconds, REST * self._took)
-        if time.monotonic() - known[0] > rest and self._errand is None:
-            self._errand = asyncio.create_task(self._when_free(rest))
-            self._errand.add_done_callback(self._fetched)
+        if time.monotonic() - known[0] > rest and self._refresh is None:
+            self._refresh = asyncio.create_task(self._refreshed(rest))
+            self._refresh.add_done_callback(self._fetched)
         return known[1]
 
-    async def _when_free(self, seconds: float) -> Part:
+    async def _refreshed(self, seconds: float) -> Part:
         async with self._lock:
             began = time.monotonic()
             if self._known is None or began - self._known[0] > seconds:
@@ -66,7 +66,7 @@ class Fresh(Generic[Part]):
                 self._took = time.monotonic() - began
             return self._known[1]
 
-    def _fetched(self, errand: asyncio.Task[Part]) -> None:
-        self._errand = None
-        if not errand.cancelled() and (error := errand.exception()) is not None:
+    def _fetched(self, refresh: asyncio.Task[Part]) -> None:
+        self._refresh = None
+        if not refresh.cancelled() and (error := refresh.exception()) is not None:
             logger.warning("A value could not be refreshed: %s", error)

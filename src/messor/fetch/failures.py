@@ -35,7 +35,7 @@ _BY_NUMBER = {
     errno.ECONNRESET: "the connection was reset",
     errno.EPIPE: "the connection was closed",
 }
-_LONGEST = 150
+_MAX_LENGTH = 150
 
 
 def is_unconnected(fetched: Fetched) -> bool:
@@ -56,7 +56,7 @@ def of_error(error: Exception) -> Fetched:
             return cause.as_fetched()
         if isinstance(cause, asyncio.TimeoutError):
             return failed(Outcome.TIMEOUT, "no connection in time", "timeout")
-    error_type, sentence = _told(error)
+    error_type, sentence = _describe(error)
     return failed(Outcome.ERROR, sentence, error_type)
 
 
@@ -65,7 +65,7 @@ def words(error: Exception) -> str:
     return of_error(error).error or "no reason given"
 
 
-def _told(error: Exception) -> tuple[str, str]:
+def _describe(error: Exception) -> tuple[str, str]:
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLError) and not isinstance(cause, aiohttp.ClientError):
             return _of_tls(cause)
@@ -110,5 +110,5 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _first_line(text: str) -> str:
     """The first line: libraries tend to quote the whole response."""
-    line = text.strip().partition("\n")[0][:_LONGEST].rstrip(": .")
+    line = text.strip().partition("\n")[0][:_MAX_LENGTH].rstrip(": .")
     return re.sub(r"\s+", " ", line) or "no reason given"

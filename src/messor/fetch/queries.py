@@ -52,7 +52,7 @@ SELECT {_COLUMNS}, (SELECT at FROM edge) AS edge
  ORDER BY f.fetched_at DESC, f.id DESC
 """
 
-STRETCH = 3_000  # fetches scanned per query
+SCAN_LIMIT = 3_000  # fetches scanned per query
 LAST_ID = 2**63 - 1
 
 Place = tuple[datetime, int]
@@ -85,8 +85,8 @@ class LoggedFetch:
 
     @classmethod
     def of(cls, row: Any) -> LoggedFetch:
-        told = {name: _decode(row[name]) for name in ("error", "detail")}
-        return cls(**{**row, **told})
+        decoded = {name: _decode(row[name]) for name in ("error", "detail")}
+        return cls(**{**row, **decoded})
 
 
 async def of_page(
@@ -118,12 +118,12 @@ async def of_domain(
     before: Place | None = None,
     outcome: str | None = None,
     limit: int = 50,
-    stretch: int = STRETCH,
+    scan_limit: int = SCAN_LIMIT,
 ) -> FetchSlice:
     """Fetches of a domain's pages."""
     since, last = before or (None, None)
-    look = stretch if outcome is not None else 0
-    rows = await source.fetch(OF_DOMAIN, domain, since, last, outcome, limit + 1, look)
+    scan = scan_limit if outcome is not None else 0
+    rows = await source.fetch(OF_DOMAIN, domain, since, last, outcome, limit + 1, scan)
     edge: datetime | None = rows[0]["edge"]
     found = [LoggedFetch.of(_without_edge(row)) for row in rows if row["id"] is not None]
     if len(found) > limit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-LONGEST = 7 * 24 * 3600.0
+MAX_SECONDS = 7 * 24 * 3600.0
 
 
 def parse_retry_after(value: str | None, *, now: datetime | None = None) -> float | None:
@@ -14,7 +14,7 @@ def parse_retry_after(value: str | None, *, now: datetime | None = None) -> floa
         return None
     value = value.strip()
     if value.isascii() and value.isdigit():
-        return min(float(value[:12]), LONGEST)
+        return min(float(value[:12]), MAX_SECONDS)
     try:
         moment = parsedate_to_datetime(value)
         if moment.tzinfo is None:
@@ -22,4 +22,4 @@ def parse_retry_after(value: str | None, *, now: datetime | None = None) -> floa
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
     except (ValueError, OverflowError):
         return None
-    return min(max(seconds, 0.0), LONGEST)
+    return min(max(seconds, 0.0), MAX_SECONDS)

@@ -16,7 +16,7 @@ from messor.politeness.pace import Permit
 
 # Limits per request: how many proxies may report that they cannot reach the site, and how long
 # others are tried after a failure. A pool must work as long as one of its proxies does.
-MOST_AT_TARGET = 5
+MAX_AT_TARGET = 5
 TRYING_SECONDS = 20.0
 
 
@@ -65,7 +65,7 @@ class TermsFetcher:
             Outcome.ERROR, error=sentence, error_type=PROXY_FAULT, began_at=clock.now()
         )
         at_target, until = 0, clock.now() + TRYING_SECONDS
-        while at_target < MOST_AT_TARGET and clock.now() < until and not permit.used_at:
+        while at_target < MAX_AT_TARGET and clock.now() < until and not permit.used_at:
             proxy = self._pool.pick(domain_id, tried)
             if proxy is None:
                 break

@@ -127,7 +127,7 @@ class Database:
                 return
 
     async def _connect(self) -> asyncpg.Pool:
-        self._is_pooled = await self._meets_a_pooler()
+        self._is_pooled = await self._detect_pooler()
         how: dict[str, Any] = {"server_settings": SESSION}
         if self._is_pooled:
             how = {
@@ -139,7 +139,7 @@ class Database:
             self.dsn, min_size=1, max_size=self._pool_size, connect=connect, **how
         )
 
-    async def _meets_a_pooler(self) -> bool:
+    async def _detect_pooler(self) -> bool:
         """Whether a pooler between here and the server refuses or drops session settings."""
         try:
             raw = await connect(self.dsn, server_settings=SESSION, statement_cache_size=0)

@@ -18,14 +18,14 @@ from messor.core import clock
 from messor.settings import Settings
 from messor.store.database import Database
 
-LOOK_SECONDS = 1.0  # how long a measurement is cached
+CACHE_SECONDS = 1.0  # how long a measurement is cached
 FULL_SECONDS = 10.0  # how long a server's report of a full disk counts; then writing is retried
 # Work resumes only with somewhat more space than the minimum, so that it does not stop and resume
 # with every deleted file.
 RELIEF = 1.1
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_LEAST = re.compile(r"(\d+(?:\.\d+)?)\s*(%|[KMGT]?B)?", re.IGNORECASE | re.ASCII)
+_MINIMUM = re.compile(r"(\d+(?:\.\d+)?)\s*(%|[KMGT]?B)?", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class MinimumFree:
     @classmethod
     def understand(cls, text: str) -> Self:
         """Parse `5%`, `2GB`, `500 MB` or a number of bytes."""
-        found = _LEAST.fullmatch(text.strip())
+        found = _MINIMUM.fullmatch(text.strip())
         if found is None:
             raise ValueError(f"{text!r} is neither a share such as 5% nor a size such as 2GB")
         number, unit = float(found[1]), (found[2] or "").upper()
@@ -60,17 +60,17 @@ class Volume:
     path: Path
     free: int
     total: int
-    least: int
+    minimum: int
 
     @property
     def is_low(self) -> bool:
-        return self.free < self.least
+        return self.free < self.minimum
 
     @property
     def said(self) -> str:
         return (
             f"the disk of the {self.name} ({self.path}) has {_size(self.free)} of "
-            f"{_size(self.total)} free, below the minimum of {_size(self.least)}"
+            f"{_size(self.total)} free, below the minimum of {_size(self.minimum)}"
         )
 
 
@@ -78,13 +78,13 @@ class Space:
     """The disks that one process writes to."""
 
     def __init__(
-        self, folders: Mapping[str, Path], least: MinimumFree, database: Database | None = None
+        self, folders: Mapping[str, Path], minimum: MinimumFree, database: Database | None = None
     ) -> None:
         self._folders = dict(folders)
-        self._least = least
+        self._minimum = minimum
         self._database = database
-        self._looked_at = float("-inf")
-        self._said: str | None = None
+        self._measured_at = float("-inf")
+        self._message: str | None = None
 
     @classmethod
     def of(cls, settings: Settings, database: Database | None = None) -> Self:
@@ -102,10 +102,10 @@ class Space:
     @property
     def said(self) -> str | None:
         """What lacks space, in a sentence; None when there is enough."""
-        if clock.now() - self._looked_at >= LOOK_SECONDS:
-            self._said = self._look()
-            self._looked_at = clock.now()
-        return self._said
+        if clock.now() - self._measured_at >= CACHE_SECONDS:
+            self._message = self._measure()
+            self._measured_at = clock.now()
+        return self._message
 
     def volumes(self) -> list[Volume]:
         """Each disk once, named by the first folder on it."""
@@ -118,12 +118,12 @@ class Space:
                 continue  # missing, or unreachable: writing there will report it
             total = measured.f_blocks * measured.f_frsize
             free = measured.f_bavail * measured.f_frsize
-            found.setdefault(device, Volume(name, folder, free, total, self._least.of(total)))
+            found.setdefault(device, Volume(name, folder, free, total, self._minimum.of(total)))
         return list(found.values())
 
-    def _look(self) -> str | None:
-        relief = RELIEF if self._said is not None else 1.0
-        low = [volume for volume in self.volumes() if volume.free < volume.least * relief]
+    def _measure(self) -> str | None:
+        relief = RELIEF if self._message is not None else 1.0
+        low = [volume for volume in self.volumes() if volume.free < volume.minimum * relief]
         if low:
             return low[0].said
         full_at = self._database.disk_full_at if self._database is not None else None

@@ -32,7 +32,7 @@ def content_signals(body: bytes, agent: str) -> dict[str, str]:
         naming = False
         if key.lower() != b"content-signal":
             continue
-        signals = {name.lower(): said.lower() for name, said in _SIGNAL.findall(value)}
+        signals = {name.lower(): choice.lower() for name, choice in _SIGNAL.findall(value)}
         if agent.lower() in agents:
             ours.update(signals)
         if "*" in agents:

@@ -34,7 +34,7 @@ _MAX_CELLS = 4_000
 # Markdown of consecutive line breaks takes time quadratic in their number.
 _MAX_BREAKS = 2_500
 # Markdown of at least a fifth of the page: enough text, regardless of its markup.
-_PLENTY_OF_TEXT = 5
+_ENOUGH_TEXT = 5
 _MAX_METAS = 1_000
 _MAX_ANCHOR = 120
 _MAX_TITLE = 1_000
@@ -243,7 +243,7 @@ def _measure_text(document: Document, reading: PageReading, size: int) -> None:
     out; elsewhere the markdown's length is sufficient and free.
     """
     reading.text_length = len(reading.markdown)
-    if reading.text_length * _PLENTY_OF_TEXT < size and _cells(document) <= _MAX_CELLS:
+    if reading.text_length * _ENOUGH_TEXT < size and _cells(document) <= _MAX_CELLS:
         reading.text_length = len(document.to_text())
 
 

@@ -35,7 +35,7 @@ from messor.web.elements import (
 
 _STEPS = 3_000_000  # elements examined, then the page counts as too deep: some 30 ms
 _SECONDS = 0.25  # of CPU time, then it counts as too deep as well: the crawl path waits for it
-_LOOK_AT_CLOCK = 0xFFF  # every 4,096 tags
+_CLOCK_MASK = 0xFFF  # every 4,096 tags
 _MAX_NESTED = 4
 _SHORTEST_CDATA = len("[CDATA[]]") - 1
 _VOID = VOID | {"image"}  # which the parser treats as <img>
@@ -56,7 +56,7 @@ _AS_PLAIN = "x-noscript"
 _BARRIERS = SPECIAL | INTEGRATION | OBSOLETE | {_AS_PLAIN}
 _SCOPE = SCOPES | INTEGRATION
 _ITEM_BARRIERS = _BARRIERS - {"address", "div", "p"}
-_MOST_BLOCKS = 7  # the parser moves formatting out of at most eight blocks at once
+_MAX_BLOCKS = 7  # the parser moves formatting out of at most eight blocks at once
 
 # What a start tag closes first, and what shields that from it.
 _CLOSED_BY: dict[str, tuple[tuple[str, Collection[str]], ...]] = {
@@ -111,7 +111,7 @@ class OpenElements:
         open_, limit, end, start = self._open, self._limit, self._end, self._start
         tokens = _tokens(html)
         for number, token in enumerate(tokens):
-            if not number & _LOOK_AT_CLOCK and time.thread_time() > self._ends_at:
+            if not number & _CLOCK_MASK and time.thread_time() > self._ends_at:
                 return True
             tag = token.tag
             if not tag:
@@ -374,7 +374,7 @@ class OpenElements:
             self._steps -= 1
             if not name or name in MARKERS or name in _SCOPE or at < self._stray:
                 break
-            if name.lower() == tag and blocks <= _MOST_BLOCKS:
+            if name.lower() == tag and blocks <= _MAX_BLOCKS:
                 self._drop(at)
                 return
             blocks += name in _BARRIERS

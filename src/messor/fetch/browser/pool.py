@@ -39,7 +39,7 @@ class BrowserPool:
         self._all_closed.set()
         self._idle: asyncio.TimerHandle | None = None
         self._watching: asyncio.Task[None] | None = None
-        self._errands: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self.chromium: Chromium | None = None  # the current browser
 
     async def render(self, url: Url, traffic: Traffic, credential: tuple[str, str]) -> Fetched:
@@ -81,12 +81,12 @@ class BrowserPool:
         try:
             yield await chromium.while_alive(asyncio.shield(opening))
         finally:
-            self._send(self._leave(chromium, opening))
+            self._run_in_background(self._leave(chromium, opening))
 
     async def close(self) -> None:
         """Wait for pending closes, then close the browser."""
-        while self._errands:
-            await asyncio.wait(self._errands)
+        while self._tasks:
+            await asyncio.wait(self._tasks)
         async with self._door:
             await self._discard()
 
@@ -134,7 +134,7 @@ class BrowserPool:
                 self._all_closed.set()
                 loop = asyncio.get_running_loop()
                 self._idle = loop.call_later(
-                    self._limits.idle_seconds, lambda: self._send(self._close_idle())
+                    self._limits.idle_seconds, lambda: self._run_in_background(self._close_idle())
                 )
             self._slots.release()
 
@@ -172,10 +172,10 @@ class BrowserPool:
             chromium, self.chromium = self.chromium, None
             await chromium.close(self._limits.closing_seconds)
 
-    def _send(self, errand: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.ensure_future(errand)
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+    def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
 
 class _DeadBrowserError(UnavailableError):

@@ -33,7 +33,7 @@ _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _TLS_ERROR = re.compile(r"ERR_(CERT|SSL|BAD_SSL)_")
 
 
-_IN_WORDS = {
+_DESCRIPTIONS = {
     "ERR_NAME_NOT_RESOLVED": "the name does not resolve",
     "ERR_CONNECTION_REFUSED": "the connection was refused",
     "ERR_CONNECTION_RESET": "the connection was reset",
@@ -45,11 +45,11 @@ _IN_WORDS = {
 }
 
 
-def _in_words(code: str) -> str:
+def _describe(code: str) -> str:
     """Explain Chromium's error code, with the code itself for look-up."""
     if _TLS_ERROR.match(code):
         return f"its certificate or TLS is not valid (in the browser, {code})"
-    message = _IN_WORDS.get(code, "the page could not be loaded")
+    message = _DESCRIPTIONS.get(code, "the page could not be loaded")
     return f"{message} (in the browser, {code})"
 
 
@@ -67,13 +67,13 @@ class Render:
         self._is_cut = False
         self._is_done = False
         self._is_over = asyncio.Event()  # the document will receive nothing more
-        self._errands: set[asyncio.Future[Any]] = set()
+        self._tasks: set[asyncio.Future[Any]] = set()
 
     async def run(self, context: BrowserContext) -> Fetched:
         """Render the page; raises the driver's error for a fault of the browser."""
         await context.route("**/*", self._route)
         self._page = await context.new_page()
-        context.on("page", lambda popup: self._send(popup.close))
+        context.on("page", lambda popup: self._run_in_background(popup.close))
         self._page.on("requestfailed", self._note_failure)
         self._cdp = await context.new_cdp_session(self._page)
         await self._intercept_answers()
@@ -88,7 +88,7 @@ class Render:
         except Error as error:
             return self._explain(error)
         finally:
-            await self._end_errands()
+            await self._cancel_tasks()
 
     @property
     def has_answer(self) -> bool:
@@ -97,7 +97,9 @@ class Render:
     async def _intercept_answers(self) -> None:
         tree = await self._cdp.send("Page.getFrameTree")
         self._main_frame: str = tree["frameTree"]["frame"]["id"]
-        self._cdp.on("Fetch.requestPaused", lambda event: self._send(self._judge, event))
+        self._cdp.on(
+            "Fetch.requestPaused", lambda event: self._run_in_background(self._judge, event)
+        )
         await self._cdp.send("Fetch.enable", {"patterns": [_ANSWERS]})
 
     async def _judge(self, event: dict[str, Any]) -> None:
@@ -186,7 +188,7 @@ class Render:
         if self._answer is not None and code[1] == "ERR_ABORTED":
             return name_outcome(self._answer)
         kind = "tls" if _TLS_ERROR.match(code[1]) else "protocol"
-        return Fetched(Outcome.ERROR, error=_in_words(code[1]), error_type=kind)
+        return Fetched(Outcome.ERROR, error=_describe(code[1]), error_type=kind)
 
     def _too_large(self) -> Fetched:
         most = self._limits.traffic_bytes
@@ -247,7 +249,7 @@ class Render:
         if url is not None and url.href != self._url.href:
             self._location = self._location or url.href
 
-    def _send(self, errand: Callable[..., Awaitable[None]], *args: Any) -> None:
+    def _run_in_background(self, work: Callable[..., Awaitable[None]], *args: Any) -> None:
         """Run work concurrently with the render, cancelled when it ends."""
         if self._is_done:
             return
@@ -255,19 +257,19 @@ class Render:
         # Created within the task: a task cancelled before it starts leaves no coroutine unawaited.
         async def run() -> None:
             with suppress(Error):  # the page may be gone by now
-                await errand(*args)
+                await work(*args)
 
         task = asyncio.ensure_future(run())
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    async def _end_errands(self) -> None:
+    async def _cancel_tasks(self) -> None:
         """Cancel background work; late events start none."""
         self._is_done = True
-        errands = list(self._errands)
-        for errand in errands:
-            errand.cancel()
-        await asyncio.gather(*errands, return_exceptions=True)
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _truncated() -> Fetched:

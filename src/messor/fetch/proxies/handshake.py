@@ -19,7 +19,7 @@ from messor.fetch.proxies.proxy import Proxy, ProxyAddress, ProxyError, authorit
 
 Address = IPv4Address | IPv6Address
 
-LONGEST_ANSWER = 16_384
+MAX_RESPONSE_BYTES = 16_384
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])[ \r]")
 _HEAD_END = b"\r\n\r\n"
 
@@ -49,67 +49,69 @@ class Conversation(asyncio.Protocol):
     transport: asyncio.Transport
 
     def __init__(self) -> None:
-        self._heard = bytearray()
+        self._received = bytearray()
         self._ended = False
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # Every connection's transport reads and writes; uvloop's has no common base class.
         self.transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        self._heard += data
-        if len(self._heard) > LONGEST_ANSWER:
+        self._received += data
+        if len(self._received) > MAX_RESPONSE_BYTES:
             self.transport.abort()
-        self._news.set()
+        self._changed.set()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the base's signature
         self._ended = True
-        self._news.set()
+        self._changed.set()
 
-    def say(self, data: bytes) -> None:
+    def write(self, data: bytes) -> None:
         self.transport.write(data)
 
-    async def hear(self, size: int) -> bytes:
+    async def read(self, size: int) -> bytes:
         """Read the next `size` bytes."""
-        while len(self._heard) < size:
-            await self._more()
+        while len(self._received) < size:
+            await self._wait_for_data()
         return self._take(size)
 
-    async def hear_head(self) -> bytes:
+    async def read_head(self) -> bytes:
         """Read the head of an HTTP response."""
-        while (end := self._heard.find(_HEAD_END)) < 0:
-            await self._more()
+        while (end := self._received.find(_HEAD_END)) < 0:
+            await self._wait_for_data()
         return self._take(end + len(_HEAD_END))
 
     @property
     def is_over(self) -> bool:
         """Whether the peer hung up, or sent data out of turn."""
-        return self._ended or bool(self._heard) or self.transport.is_closing()
+        return self._ended or bool(self._received) or self.transport.is_closing()
 
-    async def _more(self) -> None:
-        if self._ended or len(self._heard) > LONGEST_ANSWER:
+    async def _wait_for_data(self) -> None:
+        if self._ended or len(self._received) > MAX_RESPONSE_BYTES:
             raise ProxyError("it hung up or sent too much")
-        self._news.clear()
-        await self._news.wait()
+        self._changed.clear()
+        await self._changed.wait()
 
     def _take(self, size: int) -> bytes:
-        taken = bytes(self._heard[:size])
-        del self._heard[:size]
+        taken = bytes(self._received[:size])
+        del self._received[:size]
         return taken
 
 
-async def ask(talk: Conversation, proxy: Proxy, address: Address, port: int) -> None:
+async def request_tunnel(
+    conversation: Conversation, proxy: Proxy, address: Address, port: int
+) -> None:
     """Request a tunnel to an address from a proxy; it stands when this returns."""
     if proxy.endpoint.protocol == "socks5":
-        await log_in(talk, proxy)
-        await _socks_connect(talk, address, port)
+        await log_in(conversation, proxy)
+        await _socks_connect(conversation, address, port)
     else:
         place = authority(str(address), port)
-        status = await _request(talk, proxy, f"CONNECT {place} HTTP/1.1", f"Host: {place}")
+        status = await _request(conversation, proxy, f"CONNECT {place} HTTP/1.1", f"Host: {place}")
         if not 200 <= status < 300:
             raise _refused(proxy, place, status)
-    if talk.is_over:
+    if conversation.is_over:
         raise ProxyError("it hung up, or sent data before the site was contacted")
 
 
@@ -122,12 +124,12 @@ def _refused(proxy: Proxy, place: str, status: int) -> ProxyError:
     return ProxyError(f"it {message} {place} ({status})", at_target=True)
 
 
-async def log_in(talk: Conversation, proxy: Proxy) -> None:
+async def log_in(conversation: Conversation, proxy: Proxy) -> None:
     """The first half of SOCKS5: negotiate an authentication method, and log in."""
     has_login = bool(proxy.endpoint.username)
     methods = bytes([_NO_LOGIN, _LOGIN] if has_login else [_NO_LOGIN])
-    talk.say(bytes([_SOCKS, len(methods)]) + methods)
-    version, method = await talk.hear(2)
+    conversation.write(bytes([_SOCKS, len(methods)]) + methods)
+    version, method = await conversation.read(2)
     if version != _SOCKS:
         raise ProxyError("it does not speak SOCKS5")
     if method == _NONE_FITS or method not in methods:
@@ -137,16 +139,16 @@ async def log_in(talk: Conversation, proxy: Proxy) -> None:
         )
     if method == _LOGIN:
         username, password = proxy.endpoint.username.encode(), (proxy.password or "").encode()
-        talk.say(bytes([1, len(username)]) + username + bytes([len(password)]) + password)
-        _, status = await talk.hear(2)
+        conversation.write(bytes([1, len(username)]) + username + bytes([len(password)]) + password)
+        _, status = await conversation.read(2)
         if status != 0:
             raise ProxyError("it refused the login", login=True)
 
 
-async def _socks_connect(talk: Conversation, address: Address, port: int) -> None:
+async def _socks_connect(conversation: Conversation, address: Address, port: int) -> None:
     kind = _V4 if address.version == 4 else _V6
-    talk.say(bytes([_SOCKS, 1, 0, kind]) + address.packed + port.to_bytes(2, "big"))
-    version, status, _, bound = await talk.hear(4)
+    conversation.write(bytes([_SOCKS, 1, 0, kind]) + address.packed + port.to_bytes(2, "big"))
+    version, status, _, bound = await conversation.read(4)
     if version != _SOCKS:
         raise ProxyError("it does not speak SOCKS5")
     if status != 0:
@@ -154,21 +156,21 @@ async def _socks_connect(talk: Conversation, address: Address, port: int) -> Non
         place = authority(str(address), port)
         raise ProxyError(f"connecting to {place}: {why}", at_target=status != _NOT_ABOUT_THE_TARGET)
     if bound == _NAME:
-        (size,) = await talk.hear(1)
+        (size,) = await conversation.read(1)
     elif bound in (_V4, _V6):
         size = 4 if bound == _V4 else 16
     else:
         raise ProxyError("it does not speak SOCKS5")
-    await talk.hear(size + 2)
+    await conversation.read(size + 2)
 
 
-async def _request(talk: Conversation, proxy: Proxy, *lines: str) -> int:
+async def _request(conversation: Conversation, proxy: Proxy, *lines: str) -> int:
     """Send a request without a body to the proxy itself; returns the status."""
     login = _basic(proxy.endpoint, proxy.password)
     head = "\r\n".join([*lines, *login, "", ""])
-    talk.say(head.encode("ascii"))
+    conversation.write(head.encode("ascii"))
     while True:
-        answer = _STATUS.match(await talk.hear_head())
+        answer = _STATUS.match(await conversation.read_head())
         if answer is None:
             raise ProxyError("it does not speak HTTP")
         status = int(answer[1])

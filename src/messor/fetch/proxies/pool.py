@@ -18,18 +18,18 @@ from messor.fetch.proxies.probe import Prober
 from messor.fetch.proxies.proxy import PROXY_FAULT, Proxy, ProxyError
 from messor.fetch.proxies.registry import ActiveProxy
 from messor.fetch.proxies.seal import Seal
-from messor.fetch.proxies.usage import MOST_IN_A_ROW, Uses, account
+from messor.fetch.proxies.usage import MAX_IN_A_ROW, Uses, account
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 logger = room_logger(__name__)
 
 STALE_SECONDS = 30.0
 FIRST_REST = 5.0  # seconds after a failure, doubled after each further one
-LONGEST_REST = 300.0
+MAX_REST = 300.0
 LOGIN_WEIGHT = 4  # failures counted for a refused login: three of them disable the proxy
 SEVERAL_DOMAINS = 3
 NO_DOUBT = (0.0, False)
-_MOST_REMEMBERED = 10_000
+_MAX_REMEMBERED = 10_000
 
 
 class ProxyPool:
@@ -118,7 +118,7 @@ class ProxyPool:
         A site that is down must not disable the whole pool. A proxy that reaches none of several
         domains in a row is at fault in any case.
         """
-        if len(self._accused) >= _MOST_REMEMBERED:
+        if len(self._accused) >= _MAX_REMEMBERED:
             self._accused.clear()
         accused = self._accused.setdefault(domain_id, {})
         accused[proxy_id] = accused.get(proxy_id, 0) + 1
@@ -132,9 +132,9 @@ class ProxyPool:
         """Count failures against a proxy: it rests, longer each time, and is finally disabled."""
         self._uses(proxy_id).in_a_row += times
         in_a_row = self._in_a_row[proxy_id] = self._in_a_row.get(proxy_id, 0) + times
-        rest = min(FIRST_REST * 2.0 ** (in_a_row - 1), LONGEST_REST)
+        rest = min(FIRST_REST * 2.0 ** (in_a_row - 1), MAX_REST)
         self._rests_until[proxy_id] = clock.now() + rest
-        if in_a_row > MOST_IN_A_ROW:
+        if in_a_row > MAX_IN_A_ROW:
             self._order.pop(proxy_id, None)
 
     async def tend(self) -> None:
@@ -173,7 +173,7 @@ class ProxyPool:
         self._order = OrderedDict(
             (proxy_id, found[proxy_id])
             for proxy_id in [*new, *known]
-            if self._in_a_row[proxy_id] <= MOST_IN_A_ROW
+            if self._in_a_row[proxy_id] <= MAX_IN_A_ROW
         )
         self._fresh_until = clock.now() + STALE_SECONDS
 

@@ -23,7 +23,7 @@ from messor.fetch.proxies.registry import KnownProxy, endpoint_of, fact, unseale
 from messor.fetch.proxies.seal import Seal
 from messor.fetch.proxies.target import Target
 from messor.fetch.proxies.tunnel import dial, open_tunnel
-from messor.fetch.proxies.usage import ACTOR, MOST_IN_A_ROW, PROBE_AFTER
+from messor.fetch.proxies.usage import ACTOR, MAX_IN_A_ROW, PROBE_AFTER
 from messor.fetch.tls import verifying_context
 from messor.ledger.events import record
 from messor.store.database import Connection, Database
@@ -50,16 +50,16 @@ SETTLE = f"""
 WITH told AS (
   SELECT p.id, p.is_active, NOT p.is_active AND p.probe_at IS NULL AS kept_out,
          CASE WHEN $2::text IS NOT NULL THEN p.failure_count + 1
-              WHEN $3 THEN 0 ELSE {MOST_IN_A_ROW} END AS failure_count
+              WHEN $3 THEN 0 ELSE {MAX_IN_A_ROW} END AS failure_count
     FROM messor.proxies p WHERE p.id = $1 FOR NO KEY UPDATE
 )
 UPDATE messor.proxies p
    SET failure_count = t.failure_count,
        failures = p.failures + ($2::text IS NOT NULL)::int,
        is_active = NOT t.kept_out AND ($2::text IS NULL
-                     OR p.is_active AND t.failure_count <= {MOST_IN_A_ROW}),
+                     OR p.is_active AND t.failure_count <= {MAX_IN_A_ROW}),
        probe_at = CASE WHEN t.kept_out OR $2::text IS NULL
-                         OR p.is_active AND t.failure_count <= {MOST_IN_A_ROW} THEN NULL
+                         OR p.is_active AND t.failure_count <= {MAX_IN_A_ROW} THEN NULL
                        ELSE messor.clock() + {PROBE_AFTER % {"count": "t.failure_count"}} END,
        last_success_at = CASE WHEN $2::text IS NULL AND $3 THEN messor.clock()
                               ELSE p.last_success_at END,
@@ -102,8 +102,10 @@ class Prober:
         error, places = None, await self._places()
         try:
             if places:
-                talk = await open_tunnel(proxy, places, self._context, self._seconds, self._guard)
-                talk.transport.abort()
+                conversation = await open_tunnel(
+                    proxy, places, self._context, self._seconds, self._guard
+                )
+                conversation.transport.abort()
             else:
                 await self._greet(proxy)
         except ProxyError as failure:
@@ -125,12 +127,12 @@ class Prober:
         name = proxy.endpoint.name
         try:
             async with asyncio.timeout(self._seconds):
-                talk = await dial(proxy, self._context, self._guard)
+                conversation = await dial(proxy, self._context, self._guard)
                 try:
                     if proxy.endpoint.protocol == "socks5":
-                        await log_in(talk, proxy)
+                        await log_in(conversation, proxy)
                 finally:
-                    talk.transport.abort()
+                    conversation.transport.abort()
         except ProxyError as failure:
             raise ProxyError(f"The proxy {name} failed: {failure}.") from failure
         except TimeoutError as error:

@@ -20,10 +20,10 @@ HIDDEN = "***"
 # `error_type` of a fetch that failed at the proxy, before the site responded.
 PROXY_FAULT = "proxy"
 _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
-_LONGEST_NAME = 255
-_LONGEST_USERNAME = 100
+_MAX_NAME = 255
+_MAX_USERNAME = 100
 # RFC 1929 gives the length of a password one byte.
-_LONGEST_PASSWORD = 255
+_MAX_PASSWORD = 255
 
 
 class ProxyError(OSError):
@@ -128,10 +128,8 @@ def _login(parts: SplitResult) -> tuple[str, str | None]:
 def _check_login(protocol: str, username: str, password: str | None) -> None:
     if not (username + (password or "")).isprintable():
         raise UsageError("The login of a proxy must not contain control characters.")
-    if len(username) > _LONGEST_USERNAME:
-        raise UsageError(
-            f"The user name of a proxy may have at most {_LONGEST_USERNAME} characters."
-        )
+    if len(username) > _MAX_USERNAME:
+        raise UsageError(f"The user name of a proxy may have at most {_MAX_USERNAME} characters.")
     if protocol != "socks5" and ":" in username:
         raise UsageError(
             "The user name of an http proxy must not contain a colon."
@@ -140,8 +138,8 @@ def _check_login(protocol: str, username: str, password: str | None) -> None:
         return
     if not username:
         raise UsageError(f"A password requires a user name. Write it like {EXAMPLE}.")
-    if not 0 < len(password.encode()) <= _LONGEST_PASSWORD:
-        raise UsageError(f"The password of a proxy must have 1 to {_LONGEST_PASSWORD} bytes.")
+    if not 0 < len(password.encode()) <= _MAX_PASSWORD:
+        raise UsageError(f"The password of a proxy must have 1 to {_MAX_PASSWORD} bytes.")
 
 
 def _host(host: str) -> str:
@@ -150,7 +148,7 @@ def _host(host: str) -> str:
         address = ip_address(host)
     except ValueError:
         name = host.lower().removesuffix(".")
-        if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name) or _looks_numeric(name):
+        if len(name) > _MAX_NAME or not _NAME.fullmatch(name) or _looks_numeric(name):
             raise UsageError(
                 "The host of the proxy is neither a host name nor an IP address."
             ) from None

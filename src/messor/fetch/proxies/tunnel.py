@@ -29,7 +29,7 @@ from aiohttp.tracing import Trace
 from messor.fetch.client import Client
 from messor.fetch.connector import PermitConnector
 from messor.fetch.guard import AddressGuard, AddrInfo, RefusedAddressError
-from messor.fetch.proxies.handshake import Address, Conversation, ask
+from messor.fetch.proxies.handshake import Address, Conversation, request_tunnel
 from messor.fetch.proxies.proxy import Proxy, ProxyError
 from messor.fetch.tls import verifying_context
 
@@ -105,13 +105,13 @@ async def open_tunnel(
 async def _attempt(
     proxy: Proxy, place: Place, context: ssl.SSLContext, guard: AddressGuard
 ) -> Conversation:
-    talk = await dial(proxy, context, guard)
+    conversation = await dial(proxy, context, guard)
     try:
-        await ask(talk, proxy, *place)
+        await request_tunnel(conversation, proxy, *place)
     except BaseException:
-        talk.transport.abort()
+        conversation.transport.abort()
         raise
-    return talk
+    return conversation
 
 
 class TunnelConnector(PermitConnector):
@@ -146,15 +146,15 @@ class TunnelConnector(PermitConnector):
         **kwargs: Any,  # noqa: ARG002
     ) -> tuple[asyncio.Transport, ResponseHandler]:
         places = self._judged(addr_infos)
-        talk = await open_tunnel(
-            self._proxy, places, self._context, _patience(timeout), self._guard
+        conversation = await open_tunnel(
+            self._proxy, places, self._context, _proxy_seconds(timeout), self._guard
         )
         if req.is_ssl():
-            return await self._secure(talk.transport, req, timeout)
+            return await self._secure(conversation.transport, req, timeout)
         protocol = self._factory()
-        talk.transport.set_protocol(protocol)
-        protocol.connection_made(talk.transport)
-        return talk.transport, protocol
+        conversation.transport.set_protocol(protocol)
+        protocol.connection_made(conversation.transport)
+        return conversation.transport, protocol
 
     async def _secure(
         self,
@@ -192,7 +192,7 @@ class TunnelConnector(PermitConnector):
         return sorted(places, key=lambda place: place[0].version)
 
 
-def _patience(timeout: ClientTimeout) -> float:
+def _proxy_seconds(timeout: ClientTimeout) -> float:
     """Time limit of a proxy: shorter than the request's, to tell its silence from the site's."""
     limits = [timeout.sock_connect, timeout.total and timeout.total / 2]
     return min((limit for limit in limits if limit), default=10.0)

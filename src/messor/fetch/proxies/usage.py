@@ -16,13 +16,13 @@ from messor.ledger.events import record
 from messor.store.database import Connection
 
 ACTOR = "worker"
-MOST_IN_A_ROW = 10
+MAX_IN_A_ROW = 10
 # Weight of the earlier average against new successes: it reflects the recent past.
 MEMORY = 20
 
 # When a proxy that failed `count` times in a row is probed: after 5 minutes, doubling to a day.
 PROBE_AFTER = f"""least(interval '1 day',
-    interval '5 minutes' * power(2, least(greatest(%(count)s - {MOST_IN_A_ROW + 1}, 0), 12)))"""
+    interval '5 minutes' * power(2, least(greatest(%(count)s - {MAX_IN_A_ROW + 1}, 0), 12)))"""
 
 # The count stops at eleven when the proxy is disabled, however many uses were in progress: the
 # delay before the first probe is derived from it. Uses that end later no longer change it.
@@ -33,8 +33,8 @@ WITH used AS (
 ), known AS (
   SELECT p.id, p.is_active, u.successes, u.failures, u.seconds, u.error,
          CASE WHEN NOT p.is_active THEN p.failure_count
-              WHEN u.successes > 0 THEN least(u.in_a_row, {MOST_IN_A_ROW + 1})
-              ELSE least(p.failure_count + u.in_a_row, {MOST_IN_A_ROW + 1}) END AS failure_count
+              WHEN u.successes > 0 THEN least(u.in_a_row, {MAX_IN_A_ROW + 1})
+              ELSE least(p.failure_count + u.in_a_row, {MAX_IN_A_ROW + 1}) END AS failure_count
     FROM messor.proxies p JOIN used u USING (id) ORDER BY p.id FOR NO KEY UPDATE OF p
 ), counted AS (
   INSERT INTO messor.proxy_requests AS r (domain_id, proxy_id, window_start, requests)
@@ -48,8 +48,8 @@ UPDATE messor.proxies p
    SET success_count = p.success_count + k.successes,
        failures = p.failures + k.failures,
        failure_count = k.failure_count,
-       is_active = p.is_active AND k.failure_count <= {MOST_IN_A_ROW},
-       probe_at = CASE WHEN p.is_active AND k.failure_count > {MOST_IN_A_ROW}
+       is_active = p.is_active AND k.failure_count <= {MAX_IN_A_ROW},
+       probe_at = CASE WHEN p.is_active AND k.failure_count > {MAX_IN_A_ROW}
                        THEN messor.clock() + {PROBE_AFTER % {"count": "k.failure_count"}}
                        ELSE p.probe_at END,
        cost = p.cost + coalesce(p.cost_per_request, 0) * k.successes,

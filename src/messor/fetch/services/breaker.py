@@ -14,8 +14,8 @@ from messor.core import clock
 
 FAULTS_IN_A_ROW = 5
 FIRST_WAIT = 60.0
-LONGEST_WAIT = 3600.0
-LONGEST_HOLD = 24 * 3600.0  # upper limit of a pause that a service requests
+MAX_WAIT = 3600.0
+MAX_HOLD = 24 * 3600.0  # upper limit of a pause that a service requests
 
 
 class Breaker:
@@ -65,7 +65,7 @@ class Breaker:
     def hold(self, seconds: float, reason: str) -> None:
         """Pause the service because another worker was told to wait."""
         self.reason = reason
-        self._until = max(self._until or 0.0, self._now() + min(seconds, LONGEST_HOLD))
+        self._until = max(self._until or 0.0, self._now() + min(seconds, MAX_HOLD))
 
     def answered(self, *, probe: bool) -> None:
         """The service succeeded; a request sent before it failed proves nothing."""
@@ -90,7 +90,7 @@ class Breaker:
 
     def failed(self, reason: str, hold: float, *, probe: bool) -> None:
         self.reason = reason
-        hold = min(hold, LONGEST_HOLD)
+        hold = min(hold, MAX_HOLD)
         if probe:
             self._probing = False
             self._open_longer(hold)
@@ -112,32 +112,32 @@ class Breaker:
 
     def _open_longer(self, hold: float) -> None:
         self._until = self._now() + max(self._wait, hold)
-        self._wait = min(self._wait * 2, LONGEST_WAIT)
+        self._wait = min(self._wait * 2, MAX_WAIT)
 
 
 class BreakerPermit:
     """Admission of one request; its result is reported once."""
 
-    __slots__ = ("_breaker", "_probe", "_told")
+    __slots__ = ("_breaker", "_is_reported", "_probe")
 
     def __init__(self, breaker: Breaker, *, probe: bool) -> None:
         self._breaker = breaker
         self._probe = probe
-        self._told = False
+        self._is_reported = False
 
     def answered(self) -> None:
-        self._told = True
+        self._is_reported = True
         self._breaker.answered(probe=self._probe)
 
     def failed(self, reason: str, hold: float = 0.0) -> None:
-        self._told = True
+        self._is_reported = True
         self._breaker.failed(reason, hold, probe=self._probe)
 
     def failed_at(self, site: str, reason: str) -> None:
-        self._told = True
+        self._is_reported = True
         self._breaker.failed_at(site, reason, probe=self._probe)
 
     def give_back(self) -> None:
         """Nothing was learnt, because nothing was sent or nobody awaited the response."""
-        if self._probe and not self._told:
+        if self._probe and not self._is_reported:
             self._breaker.give_up_probe()

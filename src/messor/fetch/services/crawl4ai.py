@@ -22,9 +22,9 @@ from messor.store.database import Database
 from messor.web.urls import canonical, parse
 
 WORD_COUNT_THRESHOLD = 50
-LONGEST_PAGE_MS = 60_000  # the server caps longer timeouts to this
+MAX_PAGE_MS = 60_000  # the server caps longer timeouts to this
 SETTLING_SECONDS = 2.0  # for the scripts of a page that never becomes idle
-MOST_RESTLESS = 10_000
+MAX_NEVER_IDLE = 10_000
 # Rejected, or no such route: nothing was fetched.
 FOREIGN = frozenset({400, 404, 405, 422})
 _BLOCKED = "Blocked by anti-bot protection"
@@ -75,7 +75,7 @@ class Crawl4AI(RemoteProvider):
         breaker: Breaker | None = None,
     ) -> None:
         super().__init__(settings, database, check, breaker=breaker)
-        self._restless: dict[str, None] = {}  # hosts whose pages never become idle, oldest first
+        self._never_idle: dict[str, None] = {}  # hosts whose pages never become idle, oldest first
 
     def contracts(self) -> Sequence[Contract]:
         return (
@@ -88,49 +88,49 @@ class Crawl4AI(RemoteProvider):
         browser: dict[str, Any] = {"ignore_https_errors": False}
         if self._settings.user_agent:
             browser["user_agent"] = self._settings.user_agent
-        page_timeout = min(int(self._settings.timeout * 1000), LONGEST_PAGE_MS)
+        page_timeout = min(int(self._settings.timeout * 1000), MAX_PAGE_MS)
         return {
             "urls": [href],
             "browser_config": {"type": "BrowserConfig", "params": browser},
             "crawler_config": {
                 "type": "CrawlerRunConfig",
-                "params": {"page_timeout": page_timeout, **self._patience(href)},
+                "params": {"page_timeout": page_timeout, **self._wait_options(href)},
             },
         }
 
-    def _patience(self, href: str) -> dict[str, Any]:
+    def _wait_options(self, href: str) -> dict[str, Any]:
         """When a page counts as rendered: by default the server does not wait for its scripts.
 
         A page that polls its server is never idle, and fails after the whole timeout; pages of its
         host are then given a fixed time instead.
         """
-        if _host_of(href) in self._restless:
+        if _host_of(href) in self._never_idle:
             return {"wait_until": "load", "delay_before_return_html": SETTLING_SECONDS}
         return {"wait_until": "networkidle"}
 
-    def _note_restless(self, href: str) -> None:
+    def _note_never_idle(self, href: str) -> None:
         """Use the other way of waiting for this host next time."""
         host = _host_of(href)
-        if self._restless.pop(host, None) is None:
-            self._restless[host] = None
-        if len(self._restless) > MOST_RESTLESS:
-            del self._restless[next(iter(self._restless))]
+        if self._never_idle.pop(host, None) is None:
+            self._never_idle[host] = None
+        if len(self._never_idle) > MAX_NEVER_IDLE:
+            del self._never_idle[next(iter(self._never_idle))]
 
     def _ask_plain(self, href: str) -> dict[str, Any]:
         return {"url": href, "word_count_threshold": WORD_COUNT_THRESHOLD}
 
     def _read_current(self, answer: ServiceResponse, href: str) -> Brought:
         if answer.status == 500:
-            self._note_restless(href)
+            self._note_never_idle(href)
         if answer.status != 200:
             return self._from_error(answer)
         found: Results = read_json(self.title, answer, Results)
-        asked = canonical(href)
-        result = next((r for r in found.results if canonical(r.url) == asked), None)
+        requested = canonical(href)
+        result = next((r for r in found.results if canonical(r.url) == requested), None)
         if result is None:
             raise ProviderFaultError(f"{self.title} returned another page.", charged=True)
         if not result.success:
-            self._note_restless(href)
+            self._note_never_idle(href)
         return self._judge(result, href)
 
     def _judge(self, result: Result, href: str) -> Brought:

@@ -109,10 +109,10 @@ async def _status(
             connector=connector, timeout=timeout, trust_env=False
         ) as session:
             if method == "GET":
-                asking = session.get(url, allow_redirects=False)
+                request = session.get(url, allow_redirects=False)
             else:
-                asking = session.post(url, json={}, headers=headers, allow_redirects=False)
-            async with asking as response:
+                request = session.post(url, json={}, headers=headers, allow_redirects=False)
+            async with request as response:
                 return response.status
     except TimeoutError:
         return f"gave no response within {SECONDS:g} s"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from messor.store.database import Connection, Database
 
 FIRST_SECONDS = 60.0
-LONGEST_DOUBLED = 3600.0
-LONGEST_SECONDS = 24 * 3600.0
+MAX_DOUBLED = 3600.0
+MAX_SECONDS = 24 * 3600.0
 
 # Concurrent requests are refused together: only one sent after the last hold ended makes the next
 # one longer. An hour without a hold resets the sequence.
@@ -25,7 +25,7 @@ ON CONFLICT (provider) DO UPDATE SET
       FROM (SELECT step.doublings,
                    CASE WHEN $2::float8 IS NOT NULL THEN $2::float8
                         WHEN h.held_until > messor.clock() THEN 0
-                        ELSE least({FIRST_SECONDS} * 2 ^ step.doublings, {LONGEST_DOUBLED}) END
+                        ELSE least({FIRST_SECONDS} * 2 ^ step.doublings, {MAX_DOUBLED}) END
                      AS seconds
               FROM (SELECT CASE WHEN h.held_until > messor.clock() THEN h.doublings
                                 WHEN h.held_until > messor.clock() - interval '1 hour'
@@ -52,7 +52,7 @@ async def hold(
     source: Connection | Database, provider: str, seconds: float | None, reason: str
 ) -> float:
     """Make every worker pause a service; returns for how many seconds."""
-    named = min(seconds, LONGEST_SECONDS) if seconds else None
+    named = min(seconds, MAX_SECONDS) if seconds else None
     remaining: float = await source.fetchval(HOLD, provider, named, reason)
     return remaining
 

@@ -26,7 +26,7 @@ from messor.errors import UnavailableError
 from messor.fetch.guard import operator_socket
 
 SECONDS = 15.0
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 LEEWAY = 60  # maximum clock difference to the provider, in seconds
 SCOPES = "openid email profile"
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
@@ -79,7 +79,7 @@ class IdentityProvider:
             target,
         )
         challenge = base64.urlsafe_b64encode(hashlib.sha256(attempt.verifier.encode()).digest())
-        asked = {
+        parameters = {
             "response_type": "code",
             "client_id": self._client_id,
             "redirect_uri": redirect_uri,
@@ -90,7 +90,7 @@ class IdentityProvider:
             "code_challenge_method": "S256",
         }
         place = _url(about, "authorization_endpoint")
-        return f"{place}{'&' if '?' in place else '?'}{urlencode(asked)}", attempt
+        return f"{place}{'&' if '?' in place else '?'}{urlencode(parameters)}", attempt
 
     async def finish(self, attempt: Attempt, answered: Mapping[str, str]) -> Identity:
         """Who logged in; raises RefusedError when any check fails."""
@@ -118,7 +118,7 @@ class IdentityProvider:
     async def _discover(self) -> Mapping[str, Any]:
         if self._about is None:
             place = f"{self._issuer.rstrip('/')}/.well-known/openid-configuration"
-            about = await self._ask("GET", place)
+            about = await self._request("GET", place)
             if about.get("issuer") != self._issuer:
                 raise UnavailableError(
                     f"The identity provider calls itself {str(about.get('issuer'))[:200]!r}. "
@@ -139,7 +139,7 @@ class IdentityProvider:
         }
         if self._secret is not None:
             form["client_secret"] = self._secret
-        return await self._ask("POST", _url(about, "token_endpoint"), form)
+        return await self._request("POST", _url(about, "token_endpoint"), form)
 
     async def _verify(self, about: Mapping[str, Any], token: str) -> Mapping[str, Any]:
         try:
@@ -167,7 +167,7 @@ class IdentityProvider:
 
     async def _key(self, about: Mapping[str, Any], kid: str | None) -> jwt.PyJWK:
         if kid is None or kid not in self._keys:  # keys are rotated now and then
-            listed = await self._ask("GET", _url(about, "jwks_uri"))
+            listed = await self._request("GET", _url(about, "jwks_uri"))
             found = list(jwt.PyJWKSet.from_dict(dict(listed)).keys)
             self._keys = {key.key_id: key for key in found if key.key_id is not None}
             if kid is None and len(found) == 1:
@@ -176,7 +176,7 @@ class IdentityProvider:
             raise RefusedError("The ID token is signed with a key that the provider does not list.")
         return self._keys[kid]
 
-    async def _ask(
+    async def _request(
         self, method: str, url: str, form: Mapping[str, str] | None = None
     ) -> Mapping[str, Any]:
         timeout = ClientTimeout(total=SECONDS)
@@ -199,8 +199,8 @@ class IdentityProvider:
                 f"The identity provider returned {status} without JSON at {url[:200]}."
             ) from error
         if status != 200 or not isinstance(found, dict):
-            told = found if isinstance(found, dict) else {}
-            why = told.get("error_description") or told.get("error") or "no reason given"
+            details = found if isinstance(found, dict) else {}
+            why = details.get("error_description") or details.get("error") or "no reason given"
             raise RefusedError(f"The identity provider returned {status}: {str(why)[:200]}")
         return found
 
@@ -215,8 +215,8 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes:
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
-        if len(body) > MOST_BYTES:
-            raise UnavailableError(f"The identity provider sent more than {MOST_BYTES} bytes.")
+        if len(body) > MAX_BYTES:
+            raise UnavailableError(f"The identity provider sent more than {MAX_BYTES} bytes.")
     return bytes(body)
 
 

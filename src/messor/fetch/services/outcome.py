@@ -48,9 +48,9 @@ class Brought:
     credits: int = 1
 
 
-def judge(title: str, asked: str, seen: ReportedPage, cap: int) -> Fetched:
+def judge(title: str, requested: str, seen: ReportedPage, cap: int) -> Fetched:
     """Classify a service's report as our own HTTP would have."""
-    away = _elsewhere(title, asked, seen.final_url)
+    away = _elsewhere(title, requested, seen.final_url)
     if away is not None:
         status = seen.status if seen.status in REDIRECTS else None
         return Fetched(Outcome.REDIRECTED, status=status, location=away)
@@ -97,14 +97,14 @@ def failure_at_site(message: str) -> Fetched | None:
     return failed(Outcome.ERROR, f"the site could not be read ({code})", "connect")
 
 
-def _elsewhere(title: str, asked: str, final: str | None) -> str | None:
+def _elsewhere(title: str, requested: str, final: str | None) -> str | None:
     """The final URL of a page, when it differs from the requested page."""
     if not final:
         return None
     url = parse(final)
     if url is None:  # a browser's error page, or a blank one
         raise ProviderFaultError(f"{title} did not end at a web page.", charged=True)
-    return None if canonical(url) == canonical(asked) else url.href
+    return None if canonical(url) == canonical(requested) else url.href
 
 
 def _headers(seen: ReportedPage) -> CIMultiDict[str]:

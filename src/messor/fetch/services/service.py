@@ -83,10 +83,10 @@ class RemoteProvider:
 
     @property
     def resting(self) -> str | None:
-        return None if self.available else self._not_asked
+        return None if self.available else self._skip_reason
 
     @property
-    def _not_asked(self) -> str:
+    def _skip_reason(self) -> str:
         return f"{self.title} was not used: {self.breaker.sentence}"
 
     async def close(self) -> None:
@@ -97,7 +97,7 @@ class RemoteProvider:
         started = clock.now()
         fetched = await refusal_of(self._check, href)
         if fetched is None:
-            fetched = await self._unless_left_alone(href, permit)
+            fetched = await self._fetch_unless_paused(href, permit)
         fetched.provider = self.name
         if fetched.error is not None:
             fetched.error = self.endpoint.scrub(fetched.error)
@@ -107,10 +107,10 @@ class RemoteProvider:
         fetched.duration = clock.now() - fetched.began_at
         return fetched
 
-    async def _unless_left_alone(self, href: str, permit: Permit) -> Fetched:
+    async def _fetch_unless_paused(self, href: str, permit: Permit) -> Fetched:
         ticket = self.breaker.admit()
         if ticket is None:
-            return _fault(self._not_asked)
+            return _fault(self._skip_reason)
         try:
             return await self._within_budget(href, permit, ticket)
         finally:
@@ -124,7 +124,7 @@ class RemoteProvider:
             )
         except HeldError as held:  # another worker was told to wait
             self.breaker.hold(held.seconds, held.reason)
-            return _fault(self._not_asked)
+            return _fault(self._skip_reason)
         except (*LOST_CONNECTION, *TRY_AGAIN) as error:
             logger.warning("%s's budget cannot be read: %s", self.title, type(error).__name__)
             return _fault(f"{self.title} was not used: its budget cannot be read at present.")
@@ -140,9 +140,9 @@ class RemoteProvider:
         except LeaseLostError:
             await self._settle(month, 0)
             raise
-        return await self._asked(href, permit, ticket, month)
+        return await self._fetch_paid(href, permit, ticket, month)
 
-    async def _asked(
+    async def _fetch_paid(
         self, href: str, permit: Permit, ticket: BreakerPermit, month: date
     ) -> Fetched:
         try:

@@ -32,7 +32,7 @@ DATABASE = "messor"
 _PLACE = "socket.place"
 _EARLIER_PASSWORD = "password"  # noqa: S105 - a file's name
 _LOG_BOUND = 4_000_000  # bytes
-_LEAST_FREE = 64_000_000  # bytes; a new cluster and its first WAL need about as much
+_MIN_FREE = 64_000_000  # bytes; a new cluster and its first WAL need about as much
 
 
 @dataclass(frozen=True)
@@ -165,10 +165,10 @@ class DataFolder:
     def check_space(self) -> None:
         """Raise if the disk is too full for PostgreSQL to start."""
         free = shutil.disk_usage(self.base).free
-        if free < _LEAST_FREE:
+        if free < _MIN_FREE:
             raise UnavailableError(
                 f"The disk of {self.base} is full ({free // 1_000_000} MB free): "
-                f"free at least {_LEAST_FREE // 1_000_000} MB for the embedded database."
+                f"free at least {_MIN_FREE // 1_000_000} MB for the embedded database."
             )
 
 

@@ -21,7 +21,7 @@ from messor.store.embedded.folder import DATABASE, ROLE, DataFolder
 from messor.store.embedded.passwords import new_password, scram_verifier
 from messor.store.embedded.ports import require_free
 from messor.store.embedded.postmaster import Postmaster, clear_remains, find_postmaster
-from messor.store.embedded.probe import PasswordRefusedError, answers, set_password
+from messor.store.embedded.probe import PasswordRefusedError, responds, set_password
 from messor.store.embedded.programs import Programs, find_programs
 from messor.store.embedded.sockets import (
     clear_sockets,
@@ -48,7 +48,7 @@ def bring_up(folder: DataFolder, bin_dir: Path | None, port: int) -> str:
         server = find_postmaster(folder.data)
         if server is None:
             _start(folder, bin_dir, port)
-        elif server.is_ready and _lets_in(folder, server):
+        elif server.is_ready and _accepts_password(folder, server):
             return dsn_of(folder, server)
         else:
             time.sleep(_POLL_SECONDS)
@@ -69,7 +69,7 @@ def dsn_of(folder: DataFolder, server: Postmaster) -> str:
 
 
 def rotate_password(folder: DataFolder, dsn: str) -> None:
-    """Change the running server's password. After an interruption, `_lets_in` completes it.
+    """Change the running server's password. After an interruption, `_accepts_password` completes it.
 
     Open connections stay open, and new ones read the file again.
     """
@@ -79,14 +79,14 @@ def rotate_password(folder: DataFolder, dsn: str) -> None:
     folder.promote_password()
 
 
-def _lets_in(folder: DataFolder, server: Postmaster) -> bool:
+def _accepts_password(folder: DataFolder, server: Postmaster) -> bool:
     """Whether the server accepts the current password, or the one of an interrupted rotation."""
     folder.require_password()
     dsn = dsn_of(folder, server)
     try:
-        is_let_in = answers(dsn, folder.passfile)
+        is_let_in = responds(dsn, folder.passfile)
     except PasswordRefusedError:
-        if not folder.next_passfile.exists() or not answers(dsn, folder.next_passfile):
+        if not folder.next_passfile.exists() or not responds(dsn, folder.next_passfile):
             raise
         folder.promote_password()
         return True

@@ -33,7 +33,7 @@ class PasswordRefusedError(UnavailableError):
     """The server rejects the current password."""
 
 
-def answers(dsn: str, passfile: Path) -> bool:
+def responds(dsn: str, passfile: Path) -> bool:
     """Whether the server serves Messor's database; False when it may do so later."""
     return in_thread(_log_in(dsn, passfile))
 

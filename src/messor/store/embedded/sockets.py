@@ -16,7 +16,7 @@ from messor.errors import UnavailableError
 from messor.store.embedded.account import Account
 from messor.store.embedded.folder import DataFolder
 
-_LONGEST = 107 - len("/.s.PGSQL.65535")  # bytes of the folder's path
+_MAX_PATH = 107 - len("/.s.PGSQL.65535")  # bytes of the folder's path
 _SHARED = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - folders in them are made and checked
 _PREFIX = "messor-"
 
@@ -24,7 +24,7 @@ _PREFIX = "messor-"
 def prepare_socket_folder(folder: DataFolder, account: Account) -> Path:
     """The folder for the socket, created and closed to others. The caller holds the start lock."""
     own = folder.socket
-    if len(os.fsencode(own)) <= _LONGEST:
+    if len(os.fsencode(own)) <= _MAX_PATH:
         if not _make_private(own, account):
             raise UnavailableError(
                 f"{own} belongs to another account: remove it, and it is created again."

@@ -18,7 +18,7 @@ from messor.store.connection import connect
 from messor.store.database import LOST_CONNECTION, SESSION, Database
 
 EVENTS = "messor_events"
-AGAIN_SECONDS = 1.0  # before a lost connection is reopened
+RECONNECT_SECONDS = 1.0  # before a lost connection is reopened
 
 
 class NotificationListener:
@@ -28,25 +28,25 @@ class NotificationListener:
         self._dsn = database.dsn
         self._channel = channel
         self._listeners = 0
-        self._errand: asyncio.Task[None] | None = None
-        self._rung = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._notified = asyncio.Event()
         self.rings = 0
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """Listen while the context is open; the connection is shared."""
         self._listeners += 1
-        if self._errand is None:
-            self._errand = asyncio.create_task(self._listen())
+        if self._task is None:
+            self._task = asyncio.create_task(self._listen())
         try:
             yield
         finally:
             self._listeners -= 1
             if not self._listeners:
-                errand, self._errand = self._errand, None
-                errand.cancel()
+                task, self._task = self._task, None
+                task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
-                    await errand
+                    await task
 
     async def wait(self, heard: int, seconds: float) -> int:
         """Wait until there were more notifications than `heard`, or the time is over; returns their
@@ -54,22 +54,22 @@ class NotificationListener:
         """
         if self.rings == heard:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._rung.wait(), seconds)
+                await asyncio.wait_for(self._notified.wait(), seconds)
         return self.rings
 
     def ring(self, *_: Any) -> None:
         self.rings += 1
-        self._rung.set()
-        self._rung = asyncio.Event()
+        self._notified.set()
+        self._notified = asyncio.Event()
 
     async def _listen(self) -> None:
         while True:
             with contextlib.suppress(asyncpg.PostgresError, *LOST_CONNECTION):
-                if not await self._hear():
+                if not await self._listen_once():
                     return
-            await asyncio.sleep(AGAIN_SECONDS)
+            await asyncio.sleep(RECONNECT_SECONDS)
 
-    async def _hear(self) -> bool:
+    async def _listen_once(self) -> bool:
         """Listen until the connection is lost; False where notifications never arrive."""
         try:
             raw = await connect(self._dsn, server_settings=SESSION, statement_cache_size=0)

@@ -1,4 +1,4 @@
-"""The listener: rings on commit and not before, for all who wait, and again after a lost connection."""
+"""Notifications arrive on commit and not before, for all waiters, and after a lost connection."""
 
 from __future__ import annotations
 

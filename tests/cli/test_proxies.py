@@ -81,7 +81,7 @@ def test_a_proxys_life(messor: Messor, dsn: str, tmp_path: Path) -> None:
     assert [word.code for word in said] == [0] * 7 + [5]
     assert said[5].json["is_active"] is False
     assert "active" in said[6].out
-    assert "already known" in said[7].err
+    assert "already exists" in said[7].err
     assert SECRET not in "".join(word.out + word.err for word in said)
     assert SECRET not in asyncio.run(dump(dsn))
     assert (tmp_path / "data" / "secret.key").stat().st_mode & 0o777 == 0o600
